@@ -1,5 +1,11 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
+
+pub mod catalog;
 pub mod diagnostic;
+pub mod engine;
 pub mod error;
 pub mod name;
+pub mod profile;
+pub mod tokens;
+pub mod wire;

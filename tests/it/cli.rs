@@ -118,7 +118,8 @@ fn bad_input_is_named_and_gets_its_exit_code() {
     let deep = format!("[{}{}]", r#"{"name":"a","inputSchema":"#.to_owned() + &r#"{"a":"#.repeat(10_000), "1");
     let huge = format!("[{}]", " ".repeat(50_000_000));
     let twice = r#"[{"name":"a","inputSchema":{}},{"name":"a","inputSchema":{}}]"#;
-    let cases: [(&[&str], &[u8], i32, &[&str]); 19] = [
+    type Case<'c> = (&'c [&'c str], &'c [u8], i32, &'c [&'c str]);
+    let cases: [Case<'_>; 19] = [
         (&["tools", "--tools", "-"], b"[{\"name\":", 1, &["-:1:", "error[bad-json]", "help:"]),
         (&["tools", "--tools", "-"], b"{\"a\":1}", 1, &["error[no-tools]", "help:"]),
         (&["report", "--tools", "-"], b"[]", 1, &["error[no-tools]"]),

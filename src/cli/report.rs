@@ -120,7 +120,18 @@ fn notes(report: &model::Report) -> Vec<String> {
         notes.push(format!("assumed: no encoding is published for this model, {} was taken", report.encoding));
     }
     if !report.verified {
-        notes.push(format!("unverified: no recorded request covers {}", report.unverified.join("; ")));
+        notes.push(format!("unverified: no recorded request covers {}", gathered(&report.unverified)));
     }
     notes
+}
+
+/// The phrases on one line, those about schema keywords gathered into one.
+fn gathered(reasons: &[String]) -> String {
+    let keyword = |reason: &String| reason.strip_prefix("schema keyword ").map(str::to_owned);
+    let keywords: Vec<String> = reasons.iter().filter_map(keyword).collect();
+    let mut parts: Vec<String> = reasons.iter().filter(|reason| keyword(reason).is_none()).cloned().collect();
+    if !keywords.is_empty() {
+        parts.insert(0, format!("schema keywords {}", keywords.join(", ")));
+    }
+    parts.join("; ")
 }

@@ -83,7 +83,7 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     }
     let input = args.input.load()?;
     input.say_warnings();
-    let arms = if args.arms.is_empty() { Arm::ALL.to_vec() } else { args.arms.clone() };
+    let arms = if args.arms.is_empty() { Arm::EVERYWHERE.to_vec() } else { args.arms.clone() };
     let report = measure::measure(&input, &arms, &args.meter)?;
     if args.json {
         emit_json(&report)?;

@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use serde_json::Value;
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Assignment, Expanded, Presentation, ToolProfile};
+use toolfold::profile::{Arm, Assignment, ExpandRequest, Expanded, Presentation, ToolProfile};
 use toolfold::wire::Wire;
 
 const SIZES: &[usize] = &[49, 500, 5_000];
@@ -111,6 +111,15 @@ fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     bencher
         .with_inputs(builder)
         .bench_local_values(|builder| builder.build().expect("the parts fit").session().tools(Wire::OpenAiChat));
+}
+
+/// The worst that one call of `expand_tools` can ask for: as many names as it may give, all of them unknown.
+#[divan::bench(args = SIZES)]
+fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
+    let mut session = engine(count, Arm::Stable).session();
+    let tools = (0..200).map(|at| format!("an_unknown_tool_with_a_rather_long_name_{at}")).collect();
+    let request = ExpandRequest { categories: vec![], tools };
+    bencher.bench_local(|| session.expand(black_box(&request)));
 }
 
 /// The yardstick: `serde_json::to_vec` of the same output as a value.

@@ -31,6 +31,7 @@ mod file;
 mod fold;
 mod plan;
 mod sentence;
+mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};

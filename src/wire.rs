@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::engine::{Engine, Session};
-use crate::profile::Plan;
+use crate::profile::{Folded, Plan};
 
 /// A provider's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,6 +54,14 @@ impl FromStr for Wire {
     fn from_str(text: &str) -> Result<Self, UnknownWire> {
         Self::ALL.into_iter().find(|wire| wire.name() == text).ok_or_else(|| UnknownWire(text.to_owned()))
     }
+}
+
+/// One tool in Chat Completions' shape, as compact JSON: the form that OpenAI's bill is reckoned from.
+#[must_use]
+pub fn chat_tool(tool: &Folded<'_>) -> String {
+    let mut out = String::new();
+    openai_chat::write_tool(&mut out, tool);
+    out
 }
 
 impl Session {

@@ -17,7 +17,7 @@ pub(super) fn render(engine: &Engine, plan: &Plan) -> String {
 }
 
 /// A full tool that came in this shape goes out as it came.
-fn write_tool(out: &mut String, tool: &Folded<'_>) {
+pub(super) fn write_tool(out: &mut String, tool: &Folded<'_>) {
     let full = tool.detail() == Detail::Full;
     if let Some(text) = tool.tool().source(Format::OpenAiChat).filter(|_| full) {
         return out.push_str(text);

@@ -131,8 +131,8 @@ fn their_rule(module: &[String], path: &[String], whole: bool) -> Option<String>
 /// Why a module may not name what is kept for others; nothing if it may.
 fn only(by: &[&str], module: &[String]) -> Option<String> {
     let own = module.join("::");
-    let fits = |who: &&str| own == **who || own.strip_prefix(*who).is_some_and(|rest| rest.starts_with("::"));
-    if by.iter().any(|who| fits(&who)) {
+    let fits = |who: &str| own == who || own.strip_prefix(who).is_some_and(|rest| rest.starts_with("::"));
+    if by.iter().any(|who| fits(who)) {
         return None;
     }
     Some(if by.is_empty() { "nobody may name it".to_owned() } else { format!("only {} may name it", by.join(", ")) })

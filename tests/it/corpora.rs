@@ -1,30 +1,43 @@
-//! The real tool lists in `../shared/corpora`, where they are present.
+//! Every real catalogue in every arm.
 
-use std::path::Path;
+use serde_json::Value;
+use toolfold::catalog::{Catalog, Format};
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::Wire;
 
-/// A tool list: where it comes from, and its text in some import format.
-pub(crate) struct ToolList {
-    pub(crate) name: String,
-    pub(crate) text: String,
+use crate::corpus;
+
+fn mcp_catalogues() -> Vec<(String, Catalog)> {
+    let Some(folder) = corpus("mcp") else { return Vec::new() };
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read = |file: std::path::PathBuf| {
+        let loaded = Catalog::import(&std::fs::read_to_string(&file).unwrap(), "mcp", Some(Format::Mcp));
+        assert!(!loaded.has_errors(), "{}: {:?}", file.display(), loaded.diagnostics);
+        (file.file_stem().unwrap().to_string_lossy().into_owned(), loaded.value)
+    };
+    files.into_iter().map(read).collect()
 }
 
-/// The tool lists of the Excel domain, of real MCP servers and of BFCL; empty, with a notice, where they are absent.
-pub(crate) fn tool_lists() -> Vec<ToolList> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    if !root.is_dir() {
-        println!("skipped: there is no {}", root.display());
-        return Vec::new();
+#[test]
+fn corpus_mcp_goes_through_every_arm() {
+    let (mut servers, mut tools) = (0, 0);
+    for (name, catalog) in mcp_catalogues() {
+        servers += 1;
+        tools += catalog.len();
+        let profile = ToolProfile::derive(&catalog);
+        let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
+        for arm in Arm::ALL {
+            let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+            let array = engine.session().tools(Wire::OpenAiChat);
+            let sent: Vec<Value> = serde_json::from_str(&array).unwrap_or_else(|why| panic!("{name} {arm}: {why}"));
+            let said = sent.iter().map(Value::to_string).collect::<String>();
+            for tool in &names {
+                assert!(said.contains(tool), "{name} {arm}: {tool} is named in what the model sees");
+            }
+        }
+        assert_eq!(ToolProfile::derive(&catalog), profile, "deriving twice gives the same");
     }
-    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-    let mut lists = vec![ToolList { name: "excelmanus".to_owned(), text: read(&root.join("excelmanus/tools.json")) }];
-    let mut servers: Vec<_> = std::fs::read_dir(root.join("mcp")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    servers.sort();
-    for path in servers {
-        lists.push(ToolList { name: path.file_stem().unwrap().to_string_lossy().into_owned(), text: read(&path) });
-    }
-    let bfcl: serde_json::Value = serde_json::from_str(&read(&root.join("bfcl/tools.json"))).unwrap();
-    for (domain, functions) in bfcl["domains"].as_object().unwrap() {
-        lists.push(ToolList { name: format!("bfcl/{domain}"), text: functions["tools"].to_string() });
-    }
-    lists
+    println!("{servers}/20 servers, {tools} tools through {} arms", Arm::ALL.len());
 }

@@ -11,7 +11,7 @@ use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::sound;
-use crate::corpora::tool_lists;
+use crate::tool_lists::tool_lists;
 
 const TOOLS: &str = include_str!("../../../profiles/excel/tools.json");
 const PROFILES: [&str; 2] =

@@ -6,7 +6,7 @@ use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::shape::{lost, lost_of_required};
-use crate::corpora::tool_lists;
+use crate::tool_lists::tool_lists;
 
 /// The bytes of a tool's description and schema as they stand in JSON.
 pub(crate) fn bytes(tool: &Folded<'_>) -> usize {

@@ -113,8 +113,20 @@ fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
         .bench_local_values(|builder| builder.build().expect("the parts fit").session().tools(Wire::OpenAiChat));
 }
 
+/// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is loaded beforehand.
+#[cfg(feature = "tiktoken")]
+#[divan::bench(args = SIZES, sample_count = 5)]
+fn count(bencher: Bencher<'_, '_>, count: usize) {
+    use toolfold::tokens::{Meter, Tiktoken, TokenCounter};
+    let meter: Meter = "billed:openai-chat/gpt-4o".parse().expect("the meter is known");
+    let counter = Tiktoken::new(meter.encoding());
+    counter.count("load");
+    let Value::Array(tools) = output(count, Arm::Signature) else { panic!("the output is an array") };
+    bencher.bench_local(|| meter.tool_texts(black_box(&tools)).map(|texts| texts.total(&counter)));
+}
+
 /// The worst that one call of `expand_tools` can ask for: as many names as it may give, all of them unknown.
-#[divan::bench(args = SIZES)]
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
 fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
     let mut session = engine(count, Arm::Stable).session();
     let tools = (0..200).map(|at| format!("an_unknown_tool_with_a_rather_long_name_{at}")).collect();

@@ -1,40 +1,101 @@
-//! Wires: what each provider's API takes, byte for byte.
+//! Wires: what each provider's API takes and gives, byte for byte.
+//!
+//! A [`Wire`] writes the tool array of an arm, reads the calls of an assistant message, and writes the answers back. Names
+//! that a provider's alphabet has no room for are mangled on the way out and back on the way in ([`Wire::sent_name`],
+//! [`Wire::name_of`]), so that nothing behind a wire ever sees another name than the catalogue's. [`Capabilities`] says
+//! what is known of each provider's models; [`Engine::session_on`] starts a session by it, and
+//! [`Engine::from_transcript`] makes one from a message array alone.
+//!
+//! Source of every shape: `design/wires.md`, and where that is silent the provider's reference as named at the rule.
 
+mod anthropic;
+mod answer;
+mod capability;
+mod gemini;
+mod input;
+mod mcp;
+mod names;
 mod openai_chat;
+mod openai_responses;
+mod parse;
+mod reader;
+mod render;
+mod start;
+mod transcript;
+
+pub use capability::{Capabilities, Capability, CapabilityRow, Known};
+pub use render::{Rendered, chat_tool};
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::{Engine, Session, ToolArray};
-use crate::profile::{Arm, Folded, Plan};
+use crate::profile::{Arm, Plan};
 
 /// A provider's API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
 #[non_exhaustive]
 pub enum Wire {
     /// OpenAI Chat Completions, and the many servers that speak it.
     OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
+    /// The Model Context Protocol: `tools/list` and `tools/call`.
+    Mcp,
 }
 
 impl Wire {
     /// Every wire.
-    pub const ALL: [Self; 1] = [Self::OpenAiChat];
+    pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp];
 
     /// The name used in flags and files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Mcp => "mcp",
         }
     }
 
-    /// The tool array of a plan under an arm as compact JSON.
+    /// Whether the wire can carry an arm at all. What a model makes of it is another question: see [`Capabilities`].
+    ///
+    /// Over MCP an arm that expands in place needs `notifications/tools/list_changed`; the protocol of 2026-07-28 forbids
+    /// it, and which protocol is spoken only the gateway knows.
+    ///
+    /// # Errors
+    /// [`WireError::Arm`] with the reason, for [`Arm::Native`] where the API has no deferral of its own.
+    pub fn supports(self, arm: Arm) -> Result<(), WireError> {
+        if arm != Arm::Native {
+            return Ok(());
+        }
+        let why = match self {
+            Self::OpenAiResponses | Self::Anthropic => return Ok(()),
+            Self::OpenAiChat => "Chat Completions has no deferred tools: use openai-responses, or arm stable",
+            Self::Gemini => "Gemini has no deferred tools: use arm stable",
+            Self::Mcp => "MCP has no deferred tools, and a server does not know its client's model: use arm stable",
+        };
+        Err(WireError::Arm { wire: self, arm, model: None, why: why.to_owned() })
+    }
+
+    /// The tool array of a plan under an arm as compact JSON. [`Wire::rendered`] says what it could not carry.
+    ///
+    /// It is what the request's `tools` holds: for Gemini one entry with every function,
+    /// `[{"functionDeclarations":[…]}]`; for MCP the `tools` of a `tools/list` result. A tool that is sent whole and came in
+    /// the wire's own shape goes out as it came. [`Arm::Native`] on a wire that cannot defer sends every tool whole.
     #[must_use]
     pub fn render(self, engine: &Engine, arm: Arm, plan: &Plan) -> String {
-        match self {
-            Self::OpenAiChat => openai_chat::render(engine, arm, plan),
-        }
+        self.rendered(engine, arm, plan).text
     }
 }
 
@@ -46,7 +107,10 @@ impl fmt::Display for Wire {
 
 /// A text that names no [`Wire`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown wire `{}`: use openai-chat", crate::diagnostic::visible(.0))]
+#[error(
+    "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini or mcp",
+    crate::diagnostic::visible(.0)
+)]
 pub struct UnknownWire(pub String);
 
 impl FromStr for Wire {
@@ -56,12 +120,55 @@ impl FromStr for Wire {
     }
 }
 
-/// One tool in Chat Completions' shape, as compact JSON: the form that OpenAI's bill is reckoned from.
-#[must_use]
-pub fn chat_tool(tool: &Folded<'_>) -> String {
-    let mut out = String::new();
-    openai_chat::write_tool(&mut out, tool);
-    out
+impl TryFrom<String> for Wire {
+    type Error = UnknownWire;
+    fn try_from(text: String) -> Result<Self, UnknownWire> {
+        text.parse()
+    }
+}
+
+impl From<Wire> for &'static str {
+    fn from(wire: Wire) -> Self {
+        wire.name()
+    }
+}
+
+/// Why a wire cannot do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// A message has not the wire's shape.
+    #[error("{wire}: {} must be {expected}, not {found}", place(.path))]
+    Shape {
+        /// The wire whose shape was expected.
+        wire: Wire,
+        /// Where, as a JSON Pointer (RFC 6901) from what was given.
+        path: String,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there.
+        found: &'static str,
+    },
+    /// An arm cannot be had there.
+    #[error("arm {arm} cannot be used on {wire}{}: {why}", with_model(.model.as_deref()))]
+    Arm {
+        /// The wire.
+        wire: Wire,
+        /// The arm.
+        arm: Arm,
+        /// The model, if that is what stands in the way.
+        model: Option<String>,
+        /// Why not, and what to use instead.
+        why: String,
+    },
+}
+
+fn place(path: &str) -> String {
+    if path.is_empty() { "the message".to_owned() } else { format!("`{}`", crate::diagnostic::visible(path)) }
+}
+
+fn with_model(model: Option<&str>) -> String {
+    model.map(|name| format!(" with {}", crate::diagnostic::visible(name))).unwrap_or_default()
 }
 
 impl Session {

@@ -44,8 +44,13 @@ pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) 
     categories
 }
 
-/// The declaration of `expand_tools` under an arm; nothing if nothing is folded.
-pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm) -> Option<Tool> {
+/// The declaration of `expand_tools` under an arm, with tools named as `shown` says; nothing if nothing is folded.
+pub(super) fn expand_tools(
+    catalog: &Catalog,
+    categories: &[Deferred],
+    arm: Arm,
+    shown: &dyn Fn(&str) -> String,
+) -> Option<Tool> {
     if categories.is_empty() {
         return None;
     }
@@ -80,8 +85,8 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm)
             description.push_str(&entry.description);
         }
         if arm.extended() == Detail::Index {
-            let tools: Vec<&str> =
-                entry.tools.iter().filter_map(|at| catalog.at(*at)).map(|tool| tool.name().as_str()).collect();
+            let tools = entry.tools.iter().filter_map(|at| catalog.at(*at));
+            let tools: Vec<String> = tools.map(|tool| shown(tool.name().as_str())).collect();
             description.push_str(": ");
             description.push_str(&tools.join(", "));
         }

@@ -73,13 +73,9 @@ impl Presentation {
             })
         };
         let closed: Vec<Option<Kept>> = catalog.iter().zip(assignment.iter()).map(form).collect();
-        let folded =
-            |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.detail != Detail::Full);
+        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.deferred);
         let deferred = deferred(assignment, folded);
-        let mut meta: Vec<Tool> = expand_tools(catalog, &deferred, arm).into_iter().collect();
-        if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
-            meta.extend(call_tool());
-        }
+        let meta = meta_tools(catalog, &deferred, arm, &str::to_owned);
         Self { arm, closed, deferred, meta }
     }
 
@@ -93,6 +89,12 @@ impl Presentation {
     /// where folded tools are called through it.
     pub fn meta_tools(&self) -> impl Iterator<Item = &Tool> {
         self.meta.iter()
+    }
+
+    /// The meta-tools as they are declared where tools are shown under other names: `shown` gives a tool's.
+    #[must_use]
+    pub fn meta_tools_as(&self, catalog: &Catalog, shown: impl Fn(&str) -> String) -> Vec<Tool> {
+        meta_tools(catalog, &self.deferred, self.arm, &shown)
     }
 
     /// The categories that have something to open, each with the places of its folded tools in the catalogue.
@@ -132,6 +134,14 @@ impl Presentation {
         let meta = self.meta.iter().map(|tool| Sent { tool: Folded::full(tool), deferred: false, index: None });
         own.chain(meta)
     }
+}
+
+fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, shown: &dyn Fn(&str) -> String) -> Vec<Tool> {
+    let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, shown).into_iter().collect();
+    if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
+        meta.extend(call_tool());
+    }
+    meta
 }
 
 /// One tool of a [`Plan`].

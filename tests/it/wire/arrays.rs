@@ -1,0 +1,215 @@
+//! What each wire sends, tool by tool.
+
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::{Wire, WireError};
+
+use super::{arms, excel, sent};
+use crate::project;
+
+const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+
+/// A core tool `core` and an extended one `ext`, in Anthropic's shape.
+fn two(core: Value, ext: Value, arm: Arm) -> Engine {
+    let catalog = Catalog::from_anthropic(&json!([core, ext]).to_string()).unwrap();
+    let profile = ToolProfile::parse("core = ['core']\n[category.more]\ndescription = 'more'\ntools = ['ext']", "p.toml");
+    Engine::builder(catalog).profile(profile.value).arm(arm).build().unwrap()
+}
+
+fn tool(name: &str) -> Value {
+    json!({"name": name, "description": "Do it. Well.", "input_schema":
+        {"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]}})
+}
+
+#[test]
+fn full_goes_out_as_it_came_on_its_own_wire() {
+    let text = project("profiles/excel/tools.json");
+    let compact = serde_json::from_str::<Value>(&text).unwrap().to_string();
+    assert_eq!(excel(Arm::Full).session().tools(Wire::OpenAiChat).text(), compact);
+    let odd = r#"[{"name":"a","input_schema":{"type":"object","x-n":1e3},"cache_control":{"type":"ephemeral"}}]"#;
+    let engine = Engine::builder(Catalog::from_anthropic(odd).unwrap()).build().unwrap();
+    assert_eq!(engine.session().tools(Wire::Anthropic).text(), odd);
+    let odd = r#"[{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{"k":1.0}}]"#;
+    let engine = Engine::builder(Catalog::from_mcp(odd).unwrap()).build().unwrap();
+    assert_eq!(engine.session().tools(Wire::Mcp).text(), odd);
+    let odd = r#"[{"type":"function","name":"a","parameters":{"type":"object"},"strict":true}]"#;
+    let engine = Engine::builder(Catalog::from_openai(odd).unwrap()).build().unwrap();
+    assert_eq!(engine.session().tools(Wire::OpenAiResponses).text(), odd);
+}
+
+#[test]
+fn every_wire_says_a_tool_in_its_own_keys() {
+    let engine = two(tool("core"), tool("ext"), Arm::Stable);
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]});
+    let stub = json!({"type": "object", "properties": {}, "additionalProperties": true});
+    let first = |wire| sent(&engine, wire)[0].clone();
+    let second = |wire| sent(&engine, wire)[1].clone();
+    assert_eq!(
+        first(Wire::OpenAiChat),
+        json!({"type": "function", "function": {"name": "core", "description": "Do it. Well.", "parameters": schema}})
+    );
+    assert_eq!(
+        second(Wire::OpenAiResponses),
+        json!({"type": "function", "name": "ext", "description": "Do it.", "parameters": stub, "strict": false})
+    );
+    assert_eq!(second(Wire::Anthropic), json!({"name": "ext", "description": "Do it.", "input_schema": stub}));
+    assert_eq!(second(Wire::Mcp), json!({"name": "ext", "description": "Do it.", "inputSchema": stub}));
+    let gemini = first(Wire::Gemini);
+    let names: Vec<&str> =
+        gemini["functionDeclarations"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["core", "ext", "expand_tools"]);
+    assert_eq!(gemini["functionDeclarations"][0]["parameters"], schema);
+    assert_eq!(gemini["functionDeclarations"][1], json!({"name": "ext", "description": "Do it."}), "no empty object");
+}
+
+#[test]
+fn native_on_anthropic_declares_everything_and_defers_the_extended() {
+    let engine = excel(Arm::Native);
+    let array = sent(&engine, Wire::Anthropic);
+    let tools = array.as_array().unwrap();
+    assert_eq!(tools.len(), engine.catalog().len() + 1);
+    let deferred = tools.iter().filter(|tool| tool["defer_loading"] == true).count();
+    let extended = engine.assignment().iter().filter(|own| own.tier == toolfold::profile::Tier::Extended).count();
+    assert_eq!(deferred, extended);
+    assert!(tools.iter().all(|tool| tool["input_schema"]["properties"].is_object()), "whole, not stubs");
+    let last = tools.last().unwrap();
+    assert_eq!(last["name"], "expand_tools");
+    assert_eq!(last.get("defer_loading"), None);
+}
+
+#[test]
+fn native_on_responses_has_namespaces_and_a_search() {
+    let engine = excel(Arm::Native);
+    let array = sent(&engine, Wire::OpenAiResponses);
+    let tools = array.as_array().unwrap();
+    let kinds: Vec<&str> = tools.iter().map(|tool| tool["type"].as_str().unwrap()).collect();
+    assert!(kinds.starts_with(&["function"]) && kinds.ends_with(&["namespace", "tool_search"]), "{kinds:?}");
+    let search = tools.last().unwrap();
+    assert_eq!(search["execution"], "client");
+    assert_eq!(
+        search["parameters"],
+        json!({"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false})
+    );
+    let mut inside = 0;
+    for space in tools.iter().filter(|tool| tool["type"] == "namespace") {
+        let functions = space["tools"].as_array().unwrap();
+        inside += functions.len();
+        assert!(functions.iter().all(|tool| tool["defer_loading"] == true && tool["strict"].is_boolean()));
+        assert!(search["description"].as_str().unwrap().contains(&format!("\n- {} (", space["name"].as_str().unwrap())));
+    }
+    let top = kinds.iter().filter(|kind| **kind == "function").count();
+    assert_eq!(top + inside, engine.catalog().len());
+    assert!(tools.iter().all(|tool| tool["name"] != "expand_tools" && tool.get("defer_loading").is_none()));
+}
+
+#[test]
+fn native_is_refused_where_nothing_defers() {
+    for wire in Wire::ALL {
+        let able = matches!(wire, Wire::Anthropic | Wire::OpenAiResponses);
+        assert_eq!(wire.supports(Arm::Native).is_ok(), able, "{wire}");
+    }
+    let why = Wire::OpenAiChat.supports(Arm::Native).unwrap_err();
+    assert!(matches!(why, WireError::Arm { .. }));
+    assert_eq!(
+        why.to_string(),
+        "arm native cannot be used on openai-chat: Chat Completions has no deferred tools: use openai-responses, or arm stable"
+    );
+}
+
+#[test]
+fn a_deferred_tool_loses_its_cache_control_and_says_so() {
+    let mut ext = tool("ext");
+    ext["cache_control"] = json!({"type": "ephemeral"});
+    ext["input_examples"] = json!([{"a": "b"}]);
+    let engine = two(tool("core"), ext.clone(), Arm::Native);
+    let array = sent(&engine, Wire::Anthropic);
+    assert_eq!(array[1]["defer_loading"], true);
+    assert_eq!(array[1].get("cache_control"), None);
+    assert_eq!(array[1]["input_examples"], json!([{"a": "b"}]), "what else it came with stays");
+    let notes = Wire::Anthropic.diagnostics(&engine, Arm::Native);
+    assert_eq!(notes.len(), 1);
+    assert_eq!(
+        notes[0].to_string(),
+        "warning[deferred-cache]: tool `ext` is deferred, so that its `cache_control` is left out (put the breakpoint on a core tool or behind the tools)"
+    );
+    let full = sent(&two(tool("core"), ext.clone(), Arm::Full), Wire::Anthropic);
+    assert_eq!(full[1], ext, "not deferred, so as it came");
+    ext["defer_loading"] = json!(true);
+    let own = sent(&two(tool("core"), ext, Arm::Full), Wire::Anthropic);
+    assert!(own[1]["defer_loading"] == true && own[1].get("cache_control").is_none(), "deferred by itself: the same");
+}
+
+#[test]
+fn only_twenty_are_strict_on_anthropic() {
+    let strict = |n: usize| {
+        let mut own = tool(&format!("t{n}"));
+        own["strict"] = json!(true);
+        own
+    };
+    let tools: Vec<Value> = (0..23).map(strict).collect();
+    let engine = Engine::builder(Catalog::from_anthropic(&json!(tools).to_string()).unwrap()).build().unwrap();
+    let array = sent(&engine, Wire::Anthropic);
+    let which: Vec<bool> = array.as_array().unwrap().iter().map(|tool| tool["strict"] == true).collect();
+    assert_eq!(which, (0..23).map(|n| n < 20).collect::<Vec<_>>());
+    let notes = Wire::Anthropic.diagnostics(&engine, Arm::Full);
+    assert_eq!(notes.iter().filter(|note| note.code == "too-many-strict").count(), 3);
+    let chat = sent(&engine, Wire::OpenAiChat);
+    assert!(chat.as_array().unwrap().iter().all(|tool| tool["function"]["strict"] == true), "no such limit there");
+}
+
+#[test]
+fn a_folded_tool_is_never_strict() {
+    let mut ext = tool("ext");
+    ext["strict"] = json!(true);
+    for arm in [Arm::Seed, Arm::Stable, Arm::Lean, Arm::Signature] {
+        let engine = two(tool("core"), ext.clone(), arm);
+        assert_eq!(sent(&engine, Wire::OpenAiChat)[1]["function"].get("strict"), None, "{arm}");
+        assert_eq!(sent(&engine, Wire::OpenAiResponses)[1]["strict"], false, "{arm}: said explicitly");
+        assert_eq!(sent(&engine, Wire::Anthropic)[1].get("strict"), None, "{arm}");
+    }
+    let full = two(tool("core"), ext, Arm::Full);
+    assert_eq!(sent(&full, Wire::OpenAiResponses)[1]["strict"], true);
+}
+
+#[test]
+fn a_schema_without_a_type_is_given_an_objects() {
+    let catalog = Catalog::from_anthropic(r#"[{"name":"a","input_schema":{"properties":{"x":{"type":"string"}}}}]"#).unwrap();
+    let engine = Engine::builder(catalog).build().unwrap();
+    let expected = json!({"type": "object", "properties": {"x": {"type": "string"}}});
+    assert_eq!(sent(&engine, Wire::OpenAiChat)[0]["function"]["parameters"], expected);
+    assert_eq!(sent(&engine, Wire::Mcp)[0]["inputSchema"], expected);
+}
+
+#[test]
+fn an_empty_catalogue_sends_an_empty_array() {
+    let engine = Engine::builder(Catalog::new()).build().unwrap();
+    for wire in Wire::ALL {
+        assert_eq!(&**engine.session().tools(wire), "[]", "{wire}");
+    }
+}
+
+#[test]
+fn the_text_is_shared_and_the_same_in_every_engine() {
+    for wire in Wire::ALL {
+        for arm in arms(wire) {
+            let (one, two) = (excel(arm), excel(arm));
+            let mut session = one.session();
+            let first = session.tools(wire);
+            assert!(std::sync::Arc::ptr_eq(&first, &session.tools(wire)), "{wire} {arm}");
+            assert_eq!(first, two.session().tools(wire), "{wire} {arm}");
+        }
+    }
+}
+
+#[test]
+fn wires_are_named_in_flags_and_files() {
+    for wire in Wire::ALL {
+        assert_eq!(wire.name().parse(), Ok(wire));
+        assert_eq!(serde_json::from_value::<Wire>(json!(wire.name())).unwrap(), wire);
+        assert_eq!(serde_json::to_value(wire).unwrap(), json!(wire.name()));
+    }
+    let why = "openai".parse::<Wire>().unwrap_err().to_string();
+    assert_eq!(why, "unknown wire `openai`: use openai-chat, openai-responses, anthropic, gemini or mcp");
+}

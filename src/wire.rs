@@ -8,8 +8,8 @@
 //!
 //! Source of every shape: `design/wires.md`, and where that is silent the provider's reference as named at the rule.
 
-mod anthropic;
 mod answer;
+mod anthropic;
 mod capability;
 mod gemini;
 mod input;

@@ -23,9 +23,7 @@ impl Wire {
             }
             Self::Anthropic if expands && !reply.mentioned.is_empty() => {
                 let names = Names::of(self, engine);
-                let reference = |name: &crate::name::ToolName| {
-                    json!({"type": "tool_reference", "tool_name": names.sent(name.as_str())})
-                };
+                let reference = |name: &crate::name::ToolName| json!({"type": "tool_reference", "tool_name": names.sent(name.as_str())});
                 let content: Vec<Value> = reply.mentioned.iter().map(reference).collect();
                 json!({"type": "tool_result", "tool_use_id": call.id, "content": content})
             }

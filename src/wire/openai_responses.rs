@@ -48,7 +48,8 @@ fn write_namespaces(out: &mut String, sending: &Sending<'_>, tools: &[Sent<'_>])
     let mut lines = String::from("Load the tools of one or more categories before calling them. Categories:");
     for entry in known {
         let name = spaces.sent(entry.category.as_str());
-        let members = tools.iter().filter(|sent| sent.deferred && sent.index.is_some_and(|at| entry.tools.contains(&at)));
+        let members =
+            tools.iter().filter(|sent| sent.deferred && sent.index.is_some_and(|at| entry.tools.contains(&at)));
         comma(out);
         open_namespace(out, name, &entry.description);
         for sent in members {

@@ -18,12 +18,7 @@ impl Engine {
     /// # Errors
     /// [`WireError::Shape`] names the place where the array has not the wire's shape; [`WireError::Arm`] if the wire cannot
     /// carry the session's arm.
-    pub fn from_transcript(
-        &self,
-        wire: Wire,
-        messages: &Value,
-        options: SessionOptions,
-    ) -> Result<Session, WireError> {
+    pub fn from_transcript(&self, wire: Wire, messages: &Value, options: SessionOptions) -> Result<Session, WireError> {
         wire.supports(self.chosen_arm(&options))?;
         let steps = steps(self, wire, messages)?;
         let mut session = self.session_with(options);

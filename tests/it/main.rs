@@ -16,6 +16,7 @@ mod profile;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
+mod wire;
 
 use std::path::PathBuf;
 

@@ -30,8 +30,17 @@ pub(in crate::wire) const AS_TEXT: &str = "(a JSON object, written as text)";
 
 /// Keywords that pass as they are.
 const KEPT: [&str; 11] = [
-    "description", "nullable", "minItems", "maxItems", "minLength", "maxLength", "pattern", "minimum", "maximum",
-    "minProperties", "maxProperties",
+    "description",
+    "nullable",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minProperties",
+    "maxProperties",
 ];
 
 /// A schema in the subset, and what was changed for it.

@@ -60,7 +60,11 @@ fn calls_are_read_in_each_shape() {
 
     let params = json!({"name": "x", "arguments": {"k": 1}});
     check(Wire::Mcp, &params, &[("call-1", "x", json!({"k": 1}))]);
-    check(Wire::Mcp, &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}), &[("7", "x", json!({"k": 1}))]);
+    check(
+        Wire::Mcp,
+        &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}),
+        &[("7", "x", json!({"k": 1}))],
+    );
     check(Wire::Mcp, &json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}), &[]);
 }
 
@@ -106,7 +110,10 @@ fn results_have_each_wires_shape() {
     let call = Call::new("c1", "format_cells", json!({}));
     let result = |wire: Wire, failed| wire.format_result(&engine, &call, "text", failed);
     assert_eq!(result(Wire::OpenAiChat, true), json!({"role": "tool", "tool_call_id": "c1", "content": "text"}));
-    assert_eq!(result(Wire::OpenAiResponses, true), json!({"type": "function_call_output", "call_id": "c1", "output": "text"}));
+    assert_eq!(
+        result(Wire::OpenAiResponses, true),
+        json!({"type": "function_call_output", "call_id": "c1", "output": "text"})
+    );
     assert_eq!(result(Wire::Anthropic, false), json!({"type": "tool_result", "tool_use_id": "c1", "content": "text"}));
     assert_eq!(result(Wire::Anthropic, true)["is_error"], true);
     assert_eq!(

@@ -14,7 +14,8 @@ const WORDS: &str = "Words enough that folding it saves something, and more than
 /// A core tool `core` and an extended one `ext`, in Anthropic's shape.
 fn two(core: Value, ext: Value, arm: Arm) -> Engine {
     let catalog = Catalog::from_anthropic(&json!([core, ext]).to_string()).unwrap();
-    let profile = ToolProfile::parse("core = ['core']\n[category.more]\ndescription = 'more'\ntools = ['ext']", "p.toml");
+    let profile =
+        ToolProfile::parse("core = ['core']\n[category.more]\ndescription = 'more'\ntools = ['ext']", "p.toml");
     Engine::builder(catalog).profile(profile.value).arm(arm).build().unwrap()
 }
 
@@ -42,7 +43,8 @@ fn full_goes_out_as_it_came_on_its_own_wire() {
 #[test]
 fn every_wire_says_a_tool_in_its_own_keys() {
     let engine = two(tool("core"), tool("ext"), Arm::Stable);
-    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]});
+    let schema =
+        json!({"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]});
     let stub = json!({"type": "object", "properties": {}, "additionalProperties": true});
     let first = |wire| sent(&engine, wire)[0].clone();
     let second = |wire| sent(&engine, wire)[1].clone();
@@ -97,7 +99,9 @@ fn native_on_responses_has_namespaces_and_a_search() {
         let functions = space["tools"].as_array().unwrap();
         inside += functions.len();
         assert!(functions.iter().all(|tool| tool["defer_loading"] == true && tool["strict"].is_boolean()));
-        assert!(search["description"].as_str().unwrap().contains(&format!("\n- {} (", space["name"].as_str().unwrap())));
+        assert!(
+            search["description"].as_str().unwrap().contains(&format!("\n- {} (", space["name"].as_str().unwrap()))
+        );
     }
     let top = kinds.iter().filter(|kind| **kind == "function").count();
     assert_eq!(top + inside, engine.catalog().len());
@@ -175,7 +179,8 @@ fn a_folded_tool_is_never_strict() {
 
 #[test]
 fn a_schema_without_a_type_is_given_an_objects() {
-    let catalog = Catalog::from_anthropic(r#"[{"name":"a","input_schema":{"properties":{"x":{"type":"string"}}}}]"#).unwrap();
+    let catalog =
+        Catalog::from_anthropic(r#"[{"name":"a","input_schema":{"properties":{"x":{"type":"string"}}}}]"#).unwrap();
     let engine = Engine::builder(catalog).build().unwrap();
     let expected = json!({"type": "object", "properties": {"x": {"type": "string"}}});
     assert_eq!(sent(&engine, Wire::OpenAiChat)[0]["function"]["parameters"], expected);

@@ -31,9 +31,14 @@ fn native(wire: Wire, model: &str, expected: Known) {
 
 #[test]
 fn what_is_known_of_models() {
-    for model in
-        ["claude-opus-4-5-20251101", "claude-opus-4.5", "anthropic/claude-sonnet-4.5", "Claude-Haiku-4-5", "claude-opus-5.5", "claude-sonnet-5"]
-    {
+    for model in [
+        "claude-opus-4-5-20251101",
+        "claude-opus-4.5",
+        "anthropic/claude-sonnet-4.5",
+        "Claude-Haiku-4-5",
+        "claude-opus-5.5",
+        "claude-sonnet-5",
+    ] {
         native(Wire::Anthropic, model, Known::Yes);
     }
     for model in ["claude-sonnet-4-20250514", "claude-3-7-sonnet-latest", "kimi-k3"] {
@@ -56,7 +61,16 @@ fn what_is_known_of_models() {
 
 fn row(model: &str, native: Option<Known>, in_result: Option<Known>) -> CapabilityRow {
     let (source, date) = ("own measurement".to_owned(), "2026-11-21".to_owned());
-    CapabilityRow { wire: Wire::Anthropic, model: model.to_owned(), native, in_result, bridge: None, source, date, note: None }
+    CapabilityRow {
+        wire: Wire::Anthropic,
+        model: model.to_owned(),
+        native,
+        in_result,
+        bridge: None,
+        source,
+        date,
+        note: None,
+    }
 }
 
 #[test]
@@ -75,9 +89,11 @@ fn overrides_go_first_cell_by_cell_and_the_most_specific_glob_answers() {
 
 #[test]
 fn a_faulty_table_is_diagnosed() {
-    let bad = Capabilities::parse("[[capability]]\nwire = 'anthropik'\nmodel = '*'\nsource = 's'\ndate = 'd'", "c.toml");
+    let bad =
+        Capabilities::parse("[[capability]]\nwire = 'anthropik'\nmodel = '*'\nsource = 's'\ndate = 'd'", "c.toml");
     assert!(bad.has_errors() && bad.diagnostics[0].to_string().contains("c.toml:2"), "{:?}", bad.diagnostics);
-    let unsourced = Capabilities::parse("[[capability]]\nwire = 'mcp'\nmodel = '*'\nsource = ''\ndate = '2026-11'", "c.toml");
+    let unsourced =
+        Capabilities::parse("[[capability]]\nwire = 'mcp'\nmodel = '*'\nsource = ''\ndate = '2026-11'", "c.toml");
     assert_eq!(unsourced.diagnostics[0].code, "unsourced-capability");
     assert_eq!(unsourced.value.rows().count(), 0);
 }
@@ -111,7 +127,10 @@ fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
     assert_eq!(on(Wire::Anthropic, Some("kimi-k3")), Ok(Arm::Native), "unprobed may be tried");
     assert_eq!(on(Wire::OpenAiResponses, Some("gpt-5.4")), Ok(Arm::Native));
     let why = on(Wire::OpenAiResponses, Some("gpt-5")).unwrap_err().to_string();
-    assert!(why.starts_with("arm native cannot be used on openai-responses with gpt-5: the capability table says no"), "{why}");
+    assert!(
+        why.starts_with("arm native cannot be used on openai-responses with gpt-5: the capability table says no"),
+        "{why}"
+    );
     assert!(on(Wire::Gemini, None).unwrap_err().to_string().contains("Gemini has no deferred tools"));
     let stable = excel(Arm::Stable);
     let no = Capabilities::builtin().with([row("*", None, Some(Known::No))]);

@@ -82,11 +82,18 @@ fn the_shapes_refuse_what_the_apis_refuse() {
     refused(Wire::OpenAiChat, r#"[{"type":"function","function":{"name":"a.b"}}]"#);
     refused(Wire::OpenAiResponses, r#"[{"type":"function","name":"a","parameters":{"type":"object"}}]"#);
     let gemini = |schema: &str| {
-        format!(r#"[{{"functionDeclarations":[{{"name":"a","parameters":{{"type":"object","properties":{{"p":{schema}}}}}}}]}}]"#)
+        format!(
+            r#"[{{"functionDeclarations":[{{"name":"a","parameters":{{"type":"object","properties":{{"p":{schema}}}}}}}]}}]"#
+        )
     };
     for schema in [
-        r##"{"$ref":"#"}"##, r#"{"type":"object"}"#, r#"{"type":"integer","enum":["1"]}"#, r#"{"type":["string","null"]}"#,
-        r#"{"type":"string","format":"uri"}"#, r#"{"type":"array"}"#, r#"{"oneOf":[]}"#,
+        r##"{"$ref":"#"}"##,
+        r#"{"type":"object"}"#,
+        r#"{"type":"integer","enum":["1"]}"#,
+        r#"{"type":["string","null"]}"#,
+        r#"{"type":"string","format":"uri"}"#,
+        r#"{"type":"array"}"#,
+        r#"{"oneOf":[]}"#,
         r#"{"anyOf":[{"type":"string"},{"type":"number"}],"description":"Both."}"#,
     ] {
         refused(Wire::Gemini, &gemini(schema));

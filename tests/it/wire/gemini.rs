@@ -82,7 +82,11 @@ fn types_and_choices() {
         json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
         &["/properties/p `oneOf` is said as `anyOf`"],
     );
-    check(json!({"const": "a"}), json!({"type": "string", "enum": ["a"]}), &["/properties/p `const` is said as an enum of one"]);
+    check(
+        json!({"const": "a"}),
+        json!({"type": "string", "enum": ["a"]}),
+        &["/properties/p `const` is said as an enum of one"],
+    );
     check(
         json!({"enum": [1, 2], "description": "Which."}),
         json!({"type": "number", "description": "Which. One of: 1, 2."}),
@@ -120,7 +124,11 @@ fn references_are_put_in_place_and_circles_cut() {
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["a", "b"]}),
         &[],
     );
-    check(json!({"$ref": "#/nowhere", "type": "string"}), json!({"type": "string"}), &["/properties/p `$ref` leads nowhere and is left out"]);
+    check(
+        json!({"$ref": "#/nowhere", "type": "string"}),
+        json!({"type": "string"}),
+        &["/properties/p `$ref` leads nowhere and is left out"],
+    );
 }
 
 #[test]
@@ -162,6 +170,8 @@ fn a_hostile_schema_ends() {
     let deep = (0..40).fold(all.clone(), |inner, _| json!({"anyOf": [inner, all]}));
     let nested = one(json!({"type": "object", "properties": {"p": deep}}));
     assert!(nested.session().tools(Wire::Gemini).len() < 2_000_000);
-    let circle = one(json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}));
+    let circle = one(
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}),
+    );
     assert!(circle.session().tools(Wire::Gemini).len() < 2_000);
 }

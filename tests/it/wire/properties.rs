@@ -69,7 +69,9 @@ fn calls(engine: &Engine, turns: &[Vec<Made>]) -> Vec<Vec<Call>> {
         let id = format!("c{id}");
         match made {
             Made::Tool(at, arguments) => Call::new(&id, &name(at), arguments.clone()),
-            Made::Wrapped(at, arguments) => Call::new(&id, "call_tool", json!({"name": name(at), "arguments": arguments})),
+            Made::Wrapped(at, arguments) => {
+                Call::new(&id, "call_tool", json!({"name": name(at), "arguments": arguments}))
+            }
             Made::Expand(tools, categories) => {
                 let tools: Vec<String> = tools.iter().map(name).collect();
                 let categories: Vec<&str> = categories.iter().map(|b| if *b { "b:s" } else { "c_s" }).collect();
@@ -100,7 +102,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn only_in_place_ever_changes_the_array(engines in engines(), turns in turns()) {
@@ -155,7 +157,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn nothing_panics_on_any_json(value in anything()) {

@@ -43,9 +43,11 @@ pub(crate) fn drive(engine: &Engine, wire: Wire, turns: &[Vec<Call>]) -> Live {
             Wire::Anthropic => live.messages.push(json!({"role": "user", "content": results})),
             Wire::Gemini => live.messages.push(json!({"role": "user", "parts": results})),
             Wire::Mcp => {
-                let answer = |(call, result): (&Call, Value)| json!({"jsonrpc": "2.0", "id": call.id, "result": result});
+                let answer =
+                    |(call, result): (&Call, Value)| json!({"jsonrpc": "2.0", "id": call.id, "result": result});
                 live.messages.extend(calls.iter().zip(results).map(answer));
             }
+            other => panic!("{other} is not driven yet"),
         }
     }
     live
@@ -55,7 +57,10 @@ pub(crate) fn drive(engine: &Engine, wire: Wire, turns: &[Vec<Call>]) -> Live {
 fn a_session_is_rebuilt_on_every_wire_and_arm() {
     let turns = [
         vec![Call::new("c1", "expand_tools", json!({"categories": ["format"]}))],
-        vec![Call::new("c2", "list_sheets", json!({"file_path": "a.xlsx"})), Call::new("c3", "no_such_tool", json!({}))],
+        vec![
+            Call::new("c2", "list_sheets", json!({"file_path": "a.xlsx"})),
+            Call::new("c3", "no_such_tool", json!({})),
+        ],
         vec![Call::new("c4", "create_chart", json!("not an object"))],
         vec![Call::new("c5", "call_tool", json!({"name": "create_excel_chart", "arguments": []}))],
     ];
@@ -76,12 +81,15 @@ fn a_session_is_rebuilt_on_every_wire_and_arm() {
 #[test]
 fn a_request_is_read_like_its_array() {
     let engine = excel(Arm::Stable);
-    let live = drive(&engine, Wire::Anthropic, &[vec![Call::new("c1", "expand_tools", json!({"tools": ["format_cells"]}))]]);
+    let live =
+        drive(&engine, Wire::Anthropic, &[vec![Call::new("c1", "expand_tools", json!({"tools": ["format_cells"]}))]]);
     let request = json!({"model": "m", "messages": live.messages, "tools": []});
     let again = engine.from_transcript(Wire::Anthropic, &request, SessionOptions::default()).unwrap();
     assert_eq!(again, live.session);
     let text = json!({"model": "m", "input": "Hello."});
-    assert!(engine.from_transcript(Wire::OpenAiResponses, &text, SessionOptions::default()).unwrap().opened().is_empty());
+    assert!(
+        engine.from_transcript(Wire::OpenAiResponses, &text, SessionOptions::default()).unwrap().opened().is_empty()
+    );
 }
 
 #[test]
@@ -98,8 +106,12 @@ fn a_failed_result_counts_as_one() {
 #[test]
 fn what_is_no_message_array_is_refused_with_its_place() {
     let engine = excel(Arm::Stable);
-    let said = |wire, value: Value| engine.from_transcript(wire, &value, SessionOptions::default()).unwrap_err().to_string();
-    assert_eq!(said(Wire::OpenAiChat, json!({"messages": 1})), "openai-chat: `/messages` must be an array, not a number");
+    let said =
+        |wire, value: Value| engine.from_transcript(wire, &value, SessionOptions::default()).unwrap_err().to_string();
+    assert_eq!(
+        said(Wire::OpenAiChat, json!({"messages": 1})),
+        "openai-chat: `/messages` must be an array, not a number"
+    );
     assert_eq!(said(Wire::OpenAiChat, json!([1])), "openai-chat: `/0` must be an object, not a number");
     assert_eq!(
         said(Wire::Gemini, json!({"contents": [{"role": "model", "parts": [{"functionCall": {}}]}]})),

@@ -51,7 +51,9 @@ fn wants_object(root: &Value, node: &Value) -> bool {
         return kinds.contains(&Some("object")) && !kinds.contains(&Some("string"));
     }
     match map.get("type") {
-        Some(Value::Array(types)) => types.iter().any(|own| own == "object") && !types.iter().any(|own| own == "string"),
+        Some(Value::Array(types)) => {
+            types.iter().any(|own| own == "object") && !types.iter().any(|own| own == "string")
+        }
         _ => kind(map) == Some("object"),
     }
 }

@@ -6,7 +6,9 @@
 mod catalog;
 #[cfg(feature = "cli")]
 mod cli;
+mod config;
 mod corpora;
+mod dispatch;
 mod engine;
 mod hostile;
 #[cfg(feature = "tiktoken")]

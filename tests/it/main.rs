@@ -18,6 +18,8 @@ mod profile;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
+#[cfg(feature = "validate")]
+mod validate;
 
 use std::path::PathBuf;
 

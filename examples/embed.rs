@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
         let Some((name, arguments)) = scripted_model(turn) else { break };
         let result = if name == EXPAND_TOOLS {
-            session.expand(&ExpandRequest::from_arguments(&arguments)?).reply
+            session.expand(&ExpandRequest::from_arguments(&arguments)?).reply.to_string()
         } else {
             run_tool(name, &arguments) // the host's own: toolfold never runs a tool
         };

@@ -3,12 +3,14 @@
 //! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 
 mod builtin;
+mod config;
 mod count;
 mod expand;
 mod input;
 mod output;
 mod profile;
 mod report;
+mod session;
 mod tools;
 
 pub use report::report_schema;
@@ -46,9 +48,13 @@ enum Command {
     Tools(tools::ToolsArgs),
     /// The reply a model gets for expanding categories or tools.
     Expand(expand::ExpandArgs),
+    /// One conversation over a line protocol: JSON in, JSON out.
+    Session(session::SessionArgs),
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
+    /// Every setting with its value and where it came from.
+    Config(config::ConfigArgs),
     /// Billed input tokens of recorded requests.
     Count(count::CountArgs),
 }
@@ -66,6 +72,8 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Tools(args)) => tools::run(&args),
         Some(Command::Expand(args)) => expand::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
+        Some(Command::Session(args)) => session::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
         Some(Command::Count(args)) => count::run(&args),
     }
 }

@@ -32,6 +32,7 @@ mod file;
 mod fold;
 mod plan;
 mod sentence;
+mod words;
 mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
@@ -44,6 +45,7 @@ pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
 pub use plan::{Expanded, Plan, Planned, Presentation, Sent};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
+pub use words::Words;
 
 use indexmap::IndexMap;
 use serde::Serialize;

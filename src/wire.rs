@@ -188,4 +188,11 @@ impl Session {
         self.presented(wire.name(), array.digest());
         array
     }
+
+    /// As [`Session::redeliver`], with the names that the model sees on that wire.
+    #[must_use]
+    pub fn redeliver_on(&self, wire: Wire) -> Option<String> {
+        let names = names::Names::of(wire, self.engine());
+        self.redeliver().map(|words| words.shown(|name| names.sent(name).to_owned()))
+    }
 }

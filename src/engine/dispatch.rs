@@ -19,7 +19,7 @@ use super::resolve::{Resolved, resolve};
 use super::{Session, sha256};
 use crate::diagnostic::visible;
 use crate::name::ToolName;
-use crate::profile::{CALL_TOOL, Detail, EXPAND_TOOLS, ExpandRequest, definition, definitions};
+use crate::profile::{CALL_TOOL, Detail, EXPAND_TOOLS, ExpandRequest, Words, definition, definitions};
 
 /// How often `call_tool` may wrap itself.
 const MAX_WRAPPING: usize = 4;
@@ -131,7 +131,8 @@ impl Session {
                     let again = expansion.mentioned.iter().filter(|name| !expansion.opened.contains(name));
                     let tools: Vec<_> = again.filter_map(|name| self.engine().catalog().get(name.as_str())).collect();
                     if !tools.is_empty() {
-                        content = format!("{content}\n{}", definitions(self.arm(), &tools));
+                        content.push_str("\n");
+                        content.append(&definitions(self.arm(), &tools));
                     }
                 }
             }
@@ -146,9 +147,11 @@ impl Session {
 
     fn unknown(&mut self, call: &Call, name: &str, near: &[&str]) -> Outcome {
         let short: String = visible(name).chars().take(80).collect();
-        let mut content = format!("There is no tool named {short}.");
+        let mut content = Words::from(format!("There is no tool named {short}."));
         if !near.is_empty() {
-            content.push_str(&format!(" Near: {}.", near.join(", ")));
+            content.push_str(" Near: ");
+            content.push_names(near.iter().copied());
+            content.push_str(".");
         }
         if !self.presentation().deferred().is_empty() {
             content.push_str(" expand_tools lists more.");
@@ -163,7 +166,9 @@ impl Session {
         let Some(tool) = engine.catalog().get(target.as_str()) else {
             return self.unknown(call, target.as_str(), &[]);
         };
-        let mut content = format!("{target} was not run: its arguments do not fit.");
+        let mut content = Words::new();
+        content.push_name(target.as_str());
+        content.push_str(" was not run: its arguments do not fit.");
         for error in errors {
             content.push_str("\n- ");
             content.push_str(error);
@@ -176,7 +181,7 @@ impl Session {
         }
         if opens || nudge == Nudge::Schemas {
             content.push_str("\nIts whole definition:\n");
-            content.push_str(&definition(tool));
+            content.append(&definition(tool));
         }
         let expanded = if opens { vec![target.clone()] } else { Vec::new() };
         if opens {
@@ -205,12 +210,14 @@ impl Session {
     ) -> Outcome {
         let nudge = self.state.breaker.before_forward(digest);
         if nudge != Nudge::None {
-            let mut content = format!("{target} was not run again: the same call has failed each time. Change it.");
+            let mut content = Words::new();
+            content.push_name(target.as_str());
+            content.push_str(" was not run again: the same call has failed each time. Change it.");
             if nudge == Nudge::Schemas
                 && let Some(tool) = self.engine().catalog().get(target.as_str())
             {
                 content.push_str("\nIts whole definition:\n");
-                content.push_str(&definition(tool));
+                content.append(&definition(tool));
             }
             return self.answer(call, Some(target.as_str()), ReplyKind::Loop, content, Vec::new(), true);
         }
@@ -224,13 +231,13 @@ impl Session {
         call: &Call,
         target: Option<&str>,
         kind: ReplyKind,
-        content: String,
+        content: impl Into<Words>,
         expanded: Vec<ToolName>,
         failed: bool,
     ) -> Outcome {
         self.record(Event::Answered { id: call.id.clone(), failed });
         let (id, target, context) = (call.id.clone(), target.map(str::to_owned), self.context());
-        let mentioned = expanded.clone();
+        let (mentioned, content) = (expanded.clone(), content.into());
         Outcome::Reply(Reply { id, target, kind, content, expanded, mentioned, is_error: failed, context })
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::name::ToolName;
-use crate::profile::Arm;
+use crate::profile::{Arm, Words};
 
 /// What to do with a call. Exhaustive on purpose: a host handles every case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,7 +64,7 @@ pub struct Reply {
     /// Why it was answered here.
     pub kind: ReplyKind,
     /// The text for the model.
-    pub content: String,
+    pub content: Words,
     /// The tools whose whole schemas this answer opens, in catalogue order.
     pub expanded: Vec<ToolName>,
     /// The tools that the answer is about, opened now or before: what a wire with native deferral refers to.

@@ -6,8 +6,8 @@ use super::event::{Event, Snapshot, SnapshotError, State};
 use super::{Engine, ToolArray};
 use crate::name::ToolName;
 use crate::profile::{
-    Arm, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, choose, definitions,
-    expand,
+    Arm, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Words, choose,
+    definitions, expand,
 };
 
 /// What a session is started with.
@@ -187,7 +187,7 @@ impl Session {
     /// The schemas of everything that is open, as text for the model: what a compaction of the conversation dropped.
     /// Nothing if nothing is open, or if the array itself shows it.
     #[must_use]
-    pub fn redeliver(&self) -> Option<String> {
+    pub fn redeliver(&self) -> Option<Words> {
         let opened = self.opened();
         if opened.is_empty() || matches!(self.state.arm.delivery(), Delivery::None | Delivery::InPlace) {
             return None;

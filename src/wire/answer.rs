@@ -27,7 +27,11 @@ impl Wire {
                 let content: Vec<Value> = reply.mentioned.iter().map(reference).collect();
                 json!({"type": "tool_result", "tool_use_id": call.id, "content": content})
             }
-            _ => self.format_result(engine, call, &reply.content, reply.is_error),
+            _ => {
+                let names = Names::of(self, engine);
+                let content = reply.content.shown(|name| names.sent(name).to_owned());
+                self.format_result(engine, call, &content, reply.is_error)
+            }
         }
     }
 

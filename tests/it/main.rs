@@ -6,7 +6,9 @@
 mod catalog;
 #[cfg(feature = "cli")]
 mod cli;
+mod config;
 mod corpora;
+mod dispatch;
 mod engine;
 mod hostile;
 #[cfg(feature = "tiktoken")]
@@ -16,6 +18,8 @@ mod profile;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
+#[cfg(feature = "validate")]
+mod validate;
 mod wire;
 
 use std::path::PathBuf;

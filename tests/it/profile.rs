@@ -286,7 +286,7 @@ fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String
     }
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let request = ExpandRequest { categories: list(categories), tools: list(tools) };
-    expand(&catalog, &assignment, &presentation, &expanded, &request).reply
+    expand(&catalog, &assignment, &presentation, &expanded, &request).reply.to_string()
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! What a call of `expand_tools` opens, and the text that answers it.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Tool, write_string};
 use crate::name::{CategoryName, ToolName, nearest};
-use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Presentation, Tier};
+use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Presentation, Tier, Words};
 
 /// The most names one call may give; what is beyond is refused, so that a runaway call costs nothing.
 const MAX_NAMES: usize = 200;
@@ -82,7 +80,7 @@ pub struct Expansion {
     /// Names that open nothing, as they were given.
     pub unknown: Vec<String>,
     /// The answer for the model.
-    pub reply: String,
+    pub reply: Words,
 }
 
 impl Expansion {
@@ -125,7 +123,7 @@ pub fn expand(
 ) -> Expansion {
     let (known, arm) = (presentation.deferred(), presentation.arm());
     if known.is_empty() {
-        let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
+        let reply = "Nothing is folded: every tool is shown whole. Call it directly.".into();
         return Expansion { reply, ..Expansion::default() };
     }
     let category_of = |at: usize| assignment.at(at).map(|assigned| assigned.category.as_str()).unwrap_or_default();
@@ -135,7 +133,7 @@ pub fn expand(
         opened: vec![],
         mentioned: vec![],
         unknown: vec![],
-        reply: String::new(),
+        reply: Words::new(),
     };
     let mut fresh: Vec<usize> = Vec::new();
     let mut already: Vec<usize> = Vec::new();
@@ -186,15 +184,15 @@ pub fn expand(
     found.opened = opened.iter().map(|tool| tool.name().clone()).collect();
     whole.dedup();
     found.reply = reply(arm, &opened, &already, &whole);
-    let categories = known.iter().map(|entry| entry.category.as_str());
+    let categories: Vec<&str> = known.iter().map(|entry| entry.category.as_str()).collect();
     let tools = catalog.names().map(AsRef::as_ref).filter(|name| shown(catalog, assignment, name));
-    let names: Vec<&str> = categories.chain(tools).collect();
+    let names: Vec<&str> = categories.iter().copied().chain(tools).collect();
     for (at, wanted) in found.unknown.iter().enumerate() {
         if at == MAX_UNKNOWN_EXPLAINED {
-            let _ = write!(found.reply, "\nUnknown too: {} more names", found.unknown.len() - at);
+            found.reply.push_str(&format!("\nUnknown too: {} more names", found.unknown.len() - at));
             break;
         }
-        say_unknown(&mut found.reply, wanted, &names, known.iter().map(|entry| entry.category.as_str()));
+        say_unknown(&mut found.reply, wanted, &names, &categories);
     }
     found
 }
@@ -207,12 +205,14 @@ fn shown(catalog: &Catalog, assignment: &Assignment, name: &str) -> bool {
     catalog.position(name).and_then(|at| assignment.at(at)).is_some_and(|assigned| assigned.tier != Tier::Hidden)
 }
 
-fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> String {
-    let mut text = if opened.is_empty() { String::new() } else { definitions(arm, opened) };
+fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> Words {
+    let mut text = if opened.is_empty() { Words::new() } else { definitions(arm, opened) };
     let mut line = |words: &str, names: &[&str]| {
         if !names.is_empty() {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            let _ = write!(text, "{gap}{words}: {}", names.join(", "));
+            break_line(&mut text);
+            text.push_str(words);
+            text.push_str(": ");
+            text.push_names(names.iter().copied());
         }
     };
     let call = if arm.delivery() == Delivery::Bridge { "run it with call_tool" } else { "call it directly" };
@@ -221,21 +221,27 @@ fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> String
     text
 }
 
+fn break_line(text: &mut Words) {
+    if !text.text().is_empty() {
+        text.push_str("\n");
+    }
+}
+
 /// The definitions of opened tools as an arm delivers them: how to call them, then one a line. In place they are only
 /// named, since the next turn's array has them.
 #[must_use]
-pub fn definitions(arm: Arm, tools: &[&Tool]) -> String {
-    let mut text = String::from(match arm.delivery() {
+pub fn definitions(arm: Arm, tools: &[&Tool]) -> Words {
+    let mut text = Words::from(match arm.delivery() {
         Delivery::InPlace => "Opened, with full parameters in your tool list from now on:",
         Delivery::Bridge => "Opened. Run them with call_tool {\"name\":…,\"arguments\":{…}}:",
         Delivery::None | Delivery::InResult | Delivery::Native => "Opened. Call them directly by name:",
     });
     for tool in tools {
-        text.push('\n');
+        text.push_str("\n");
         if arm.delivery() == Delivery::InPlace {
-            text.push_str(tool.name().as_str());
+            text.push_name(tool.name().as_str());
         } else {
-            text.push_str(&definition(tool));
+            text.append(&definition(tool));
         }
     }
     text
@@ -243,26 +249,37 @@ pub fn definitions(arm: Arm, tools: &[&Tool]) -> String {
 
 /// One tool as a line of compact JSON, its schema spelt as it came.
 #[must_use]
-pub fn definition(tool: &Tool) -> String {
-    let mut text = String::from("{\"name\":");
-    write_string(&mut text, tool.name().as_str());
+pub fn definition(tool: &Tool) -> Words {
+    // A name has no character that JSON escapes.
+    let mut text = Words::from("{\"name\":\"");
+    text.push_name(tool.name().as_str());
+    text.push_str("\"");
     if !tool.description().is_empty() {
-        text.push_str(",\"description\":");
-        write_string(&mut text, tool.description());
+        let mut description = String::from(",\"description\":");
+        write_string(&mut description, tool.description());
+        text.push_str(&description);
     }
     text.push_str(",\"parameters\":");
     text.push_str(tool.parameters_text());
-    text.push('}');
+    text.push_str("}");
     text
 }
 
-fn say_unknown<'a>(text: &mut String, wanted: &str, names: &[&str], categories: impl Iterator<Item = &'a str>) {
-    let gap = if text.is_empty() { "" } else { "\n" };
+/// `near` are names of tools; those of categories are never sent under another name.
+fn say_unknown(text: &mut Words, wanted: &str, names: &[&str], categories: &[&str]) {
+    break_line(text);
     let short: String = crate::diagnostic::visible(wanted).chars().take(80).collect();
+    text.push_str(&format!("Unknown: {short}. "));
     let near = nearest(wanted, names.iter().copied(), 5);
-    let _ = if near.is_empty() {
-        write!(text, "{gap}Unknown: {short}. Categories: {}", categories.collect::<Vec<_>>().join(", "))
-    } else {
-        write!(text, "{gap}Unknown: {short}. Near: {}", near.join(", "))
-    };
+    if near.is_empty() {
+        text.push_str("Categories: ");
+        return text.push_str(&categories.join(", "));
+    }
+    text.push_str("Near: ");
+    for (at, name) in near.into_iter().enumerate() {
+        if at > 0 {
+            text.push_str(", ");
+        }
+        if categories.contains(&name) { text.push_str(name) } else { text.push_name(name) }
+    }
 }

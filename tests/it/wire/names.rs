@@ -1,8 +1,8 @@
 //! Names within each provider's alphabet, and back.
 
 use proptest::prelude::*;
-use serde_json::json;
-use toolfold::engine::Engine;
+use serde_json::{Value, json};
+use toolfold::engine::{Call, Engine, Outcome};
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
 
@@ -79,6 +79,37 @@ fn texts_and_enums_use_the_names_the_model_sees() {
     let outcomes = session.dispatch_all(&calls);
     assert_eq!(session.opened().iter().map(ToString::to_string).collect::<Vec<_>>(), ["fs.read"]);
     assert!(format!("{:?}", outcomes[1]).contains("target: \"fs.write\""), "{:?}", outcomes[1]);
+}
+
+#[test]
+fn answers_use_the_names_the_model_sees_and_leave_everything_else() {
+    let about = "Not fs.read, and words enough that folding it saves something.";
+    let schema = json!({"type": "object", "properties": {"fs.read": {"enum": ["fs.read"], "description": about}}, "required": ["fs.read"]});
+    let tools = json!([
+        {"name": "fs.read", "description": "Read. Not fs.read.", "inputSchema": schema},
+        {"name": "fs_read", "description": "Read too. More.", "inputSchema": schema}]);
+    let engine = engine(&tools, "[category.fs]\ntools = ['fs*']", Arm::Stable);
+    let mut session = engine.session();
+    let mut said = |call: &Call| match session.dispatch(call) {
+        Outcome::Reply(reply) => {
+            Wire::OpenAiChat.format_reply(&engine, call, &reply)["content"].as_str().unwrap().to_owned()
+        }
+        other => panic!("{other:?}"),
+    };
+    let opened = said(&Call::new("1", "expand_tools", json!({"tools": ["fs.read", "fs.raed"]})));
+    let line = opened.lines().nth(1).unwrap();
+    let definition: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(definition["name"], "fs_read_4074bc02");
+    assert_eq!(definition["parameters"], schema, "only where it names the tool");
+    assert_eq!(definition["description"], "Read. Not fs.read.");
+    assert!(opened.contains("Unknown: fs.raed. Near: fs_read"), "{opened}");
+    let again = said(&Call::new("2", "expand_tools", json!({"tools": ["fs.read"]})));
+    assert_eq!(again, "Already open, call it directly: fs_read_4074bc02");
+    let bad = said(&Call::new("3", "fs.read", json!([])));
+    assert!(bad.starts_with("fs_read_4074bc02 was not run"), "{bad}");
+    assert!(said(&Call::new("4", "fs.reads", json!({}))).contains("Near: fs_read"));
+    let again = session.redeliver_on(Wire::OpenAiChat).unwrap();
+    assert!(again.contains("{\"name\":\"fs_read_4074bc02\",") && session.redeliver().unwrap().contains("\"fs.read\""));
 }
 
 proptest! {

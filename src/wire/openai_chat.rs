@@ -1,6 +1,6 @@
 //! OpenAI Chat Completions: `{"type":"function","function":{"name","description","parameters"[,"strict":true]}}`.
 
-use super::render::{Sending, as_it_came, is_strict, object_schema, write_head};
+use super::render::{Sending, as_it_came, is_strict, write_head};
 use crate::catalog::Format;
 use crate::profile::Folded;
 
@@ -27,7 +27,7 @@ pub(super) fn write_tool(out: &mut String, tool: &Folded<'_>, name: &str) {
     write_head(out, name, tool.description());
     if tool.tool().declares_parameters() {
         out.push_str(",\"parameters\":");
-        out.push_str(&object_schema(tool));
+        out.push_str(tool.parameters_text());
     }
     if is_strict(tool) {
         out.push_str(",\"strict\":true");

@@ -119,7 +119,8 @@ pub(super) fn write_head(out: &mut String, name: &str, description: &str) {
     }
 }
 
-/// The schema's text. Every provider asks for an object's, so one without a type is given it.
+/// The schema's text. Responses, Anthropic and MCP ask for an object's, so one without a type is given it. (Chat Completions'
+/// many servers take any schema, and theirs is the text that bills and tests are reckoned from: there it stays.)
 pub(super) fn object_schema<'t>(tool: &'t Folded<'_>) -> Cow<'t, str> {
     let text = tool.parameters_text();
     if text.starts_with("{\"type\":") {

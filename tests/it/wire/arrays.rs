@@ -183,7 +183,7 @@ fn a_schema_without_a_type_is_given_an_objects() {
         Catalog::from_anthropic(r#"[{"name":"a","input_schema":{"properties":{"x":{"type":"string"}}}}]"#).unwrap();
     let engine = Engine::builder(catalog).build().unwrap();
     let expected = json!({"type": "object", "properties": {"x": {"type": "string"}}});
-    assert_eq!(sent(&engine, Wire::OpenAiChat)[0]["function"]["parameters"], expected);
+    assert_eq!(sent(&engine, Wire::OpenAiResponses)[0]["parameters"], expected);
     assert_eq!(sent(&engine, Wire::Mcp)[0]["inputSchema"], expected);
 }
 

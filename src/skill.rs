@@ -1,0 +1,4 @@
+//! Layer 2: skills.
+mod reference;
+mod yaml;
+pub mod strict;

@@ -22,9 +22,10 @@ fn read_unusual(front: &str) -> Reading {
     let stand_in = ('\u{e000}'..='\u{f8ff}').find(|&c| !front.contains(c)).unwrap_or('\u{fffd}');
     let levelled = front.replace('\u{feff}', stand_in.encode_utf8(&mut [0; 4]));
     let mut reading = checked(&levelled);
-    let in_block = reading.quoted.iter().any(|(range, block)| {
-        *block && levelled.get(range.clone()).is_some_and(|t| t.trim_end().contains(is_break))
-    });
+    let in_block = reading
+        .quoted
+        .iter()
+        .any(|(range, block)| *block && levelled.get(range.clone()).is_some_and(|t| t.trim_end().contains(is_break)));
     if in_block && reading.forbidden.is_none() {
         let at = Mark { line: 1, column: 1 };
         reading.forbidden = Some(Complaint { at, message: "an unusual line break in a block text".to_owned() });
@@ -74,6 +75,10 @@ fn level_text(text: &str, stand_in: char) -> String {
 fn checked(front: &str) -> Reading {
     let mut reading = yaml::read(front);
     merge_keys(&mut reading);
+    if front.lines().find(|l| !l.trim().is_empty()).is_some_and(|l| l.trim_end() == "...") {
+        let at = Mark { line: 1, column: 1 };
+        reading.forbidden = Some(Complaint { at, message: "a document end before any value".to_owned() });
+    }
     if reading.refused().is_none()
         && let Some(at) = bare_tab(front, &reading)
     {

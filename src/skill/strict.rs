@@ -186,3 +186,36 @@ pub(crate) fn is_alphanumeric(c: char) -> bool {
 pub(crate) fn py_strip(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}'))
 }
+
+/// The reference's `to-prompt`: every tag on a line of its own, name and description escaped as Python's
+/// `html.escape` does, the location as it is. No line break at the end.
+#[must_use]
+pub fn prompt(skills: &[(StrictProperties, String)]) -> String {
+    let mut lines = vec!["<available_skills>".to_owned()];
+    for (properties, location) in skills {
+        let escaped = [escape(&properties.name), escape(&properties.description)];
+        lines.push("<skill>".to_owned());
+        for (tag, text) in ["name", "description"].into_iter().zip(escaped).chain([("location", location.clone())]) {
+            lines.extend([format!("<{tag}>"), text, format!("</{tag}>")]);
+        }
+        lines.push("</skill>".to_owned());
+    }
+    lines.push("</available_skills>".to_owned());
+    lines.join("\n")
+}
+
+/// Python's `html.escape(text, quote=True)`.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#x27;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

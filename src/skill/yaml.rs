@@ -133,9 +133,6 @@ impl<'a> Reader<'a> {
         loop {
             let (event, span) = self.next()?;
             match event {
-                Event::DocumentEnd if root.is_none() => {
-                    return Err(Complaint { at: mark(&span), message: "a document end before any value".to_owned() });
-                }
                 Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
                 Event::StreamEnd => return Ok(root.map(|(node, _)| node)),
                 _ if root.is_some() => {
@@ -160,7 +157,8 @@ impl<'a> Reader<'a> {
                 // An absent value is reported as `~`: it has no length in the text.
                 let mut text = if plain && text == "~" && span.is_empty() { String::new() } else { text.into_owned() };
                 // A block text cut off at the end has no line break there.
-                if block && self.cut && span.byte_range().is_some_and(|r| r.end >= self.length) && text.ends_with('\n') {
+                if block && self.cut && span.byte_range().is_some_and(|r| r.end >= self.length) && text.ends_with('\n')
+                {
                     text.pop();
                 }
                 Ok((Node::Text { text, plain }, None))

@@ -1,0 +1,3 @@
+//! Layer 2: skills.
+
+mod corpora;

@@ -9,6 +9,7 @@ mod input;
 mod output;
 mod profile;
 mod report;
+mod skills;
 mod tools;
 
 pub use report::report_schema;
@@ -49,6 +50,9 @@ enum Command {
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
+    /// Find, check, read and write skills.
+    #[command(subcommand)]
+    Skills(skills::SkillsCommand),
     /// Billed input tokens of recorded requests.
     Count(count::CountArgs),
 }
@@ -66,6 +70,7 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Tools(args)) => tools::run(&args),
         Some(Command::Expand(args)) => expand::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
+        Some(Command::Skills(command)) => skills::run(&command),
         Some(Command::Count(args)) => count::run(&args),
     }
 }

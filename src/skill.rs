@@ -1,4 +1,26 @@
-//! Layer 2: skills.
+//! Layer 2: what the model knows.
+//!
+//! A skill is knowledge: a folder with a `SKILL.md` (YAML front matter, Markdown below) and perhaps more files. It
+//! teaches; it never decides which tools exist, are shown or may run. An index of names and descriptions is exposed
+//! first, a body on activation, other files on demand.
+//!
+//! Invariants. The layer names `name` and `diagnostic` only: it knows of no catalogue, profile, policy or engine, and
+//! what it answers depends on none of them. It has no clock, reads no environment, runs nothing, expands no alias. It
+//! reads files through [`SkillFs`] alone; [`DiskFs`] is the one file here that touches the machine. Nothing vanishes
+//! without a diagnostic, and a denied skill is nowhere to be seen.
+//!
+//! ```
+//! use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style};
+//!
+//! let mut fs = MemoryFs::default();
+//! fs.put("/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Read PDFs. Use when a PDF is named.\n---\nSteps.");
+//! let root = Root { path: "/skills".into(), scope: Scope::User, trusted: true, style: Style::Toolfold };
+//! let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+//! let library = SkillLibrary::discover(&fs, discovery, &mut Default::default()).value;
+//! let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
+//! assert_eq!(view.names().collect::<Vec<_>>(), ["pdf"]);
+//! ```
+
 mod activate;
 mod disk;
 mod document;

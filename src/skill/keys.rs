@@ -107,12 +107,17 @@ pub(crate) fn kind(key: &str) -> KeyKind {
     if SEEN.contains(&folded.as_str()) {
         return KeyKind::Other;
     }
-    let close = |known: &&&str| {
+    let close = |known: &&'static &str| {
         let distance = strsim::damerau_levenshtein(&folded, known);
-        distance <= 2 && distance * 4 <= known.len()
+        (distance <= 2 && distance * 4 <= known.len()).then_some((distance, **known))
     };
+    let closest = TYPED
+        .iter()
+        .filter_map(|known| close(&known))
+        .min_by_key(|(distance, known)| (*distance, !folded.starts_with(known)));
     // Parts of a key (`invocable`, `model-invocation`) name the same guard.
-    match TYPED.iter().find(close).or_else(|| TYPED.iter().find(|k| part_of_guard(&folded, k))) {
+    let part = || TYPED.iter().find(|known| part_of_guard(&folded, known)).copied();
+    match closest.map(|(_, known)| known).or_else(part) {
         Some(known) => KeyKind::Near(known),
         None => KeyKind::Other,
     }

@@ -117,9 +117,12 @@ fn placeholder(text: &str, before: char) -> Option<(usize, What<'_>)> {
     None
 }
 
-/// The text before an end that is at most 400 characters away: looking further would make rendering quadratic.
+/// The text before an end that is at most 400 bytes away: looking further would make rendering quadratic.
 fn near_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
-    let limit = text.char_indices().nth(400).map_or(text.len(), |(at, _)| at);
+    let mut limit = text.len().min(400);
+    while !text.is_char_boundary(limit) {
+        limit -= 1;
+    }
     text.get(..limit)?.split_once(end).map(|(inner, _)| inner)
 }
 

@@ -125,7 +125,7 @@ fn value_of(lines: &[&str]) -> Node {
     let first = if block_header(first) { "" } else { first.trim_start_matches(['|', '>']).trim_start() };
     let mut text = String::new();
     for line in std::iter::once(first).chain(rest.iter().copied()) {
-        if !text.is_empty() && !(line.is_empty() && !literal) {
+        if !text.is_empty() && (literal || !line.is_empty()) {
             text.push(if literal { '\n' } else { ' ' });
         }
         text.push_str(line);

@@ -51,7 +51,7 @@ fn word(finding: &Finding) -> &'static str {
 }
 
 /// Tokens of a skill's line in the catalogue, and of its body (o200k).
-fn costs(finding: &Finding, counter: &Tiktoken) -> (usize, usize) {
+fn costs(finding: &Finding, counter: Tiktoken) -> (usize, usize) {
     finding.document.content.as_ref().map_or((0, 0), |content| {
         let line = format!("- {}: {}\n", content.name, content.description);
         (counter.count(&line), counter.count(&content.body))
@@ -74,7 +74,7 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
         .findings()
         .iter()
         .map(|finding| {
-            let (tokens, body) = costs(finding, &counter);
+            let (tokens, body) = costs(finding, counter);
             json!({
                 "name": name(finding),
                 "scope": finding.scope,
@@ -160,7 +160,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
                 json!({
                     "name": name(f), "path": f.file.display().to_string(), "scope": f.scope, "verdict": word(f),
                     "strict": f.document.strict, "shadowed_by": f.shadowed_by.as_ref().map(|p| p.display().to_string()),
-                    "tokens": costs(f, &counter).0, "body_tokens": costs(f, &counter).1,
+                    "tokens": costs(f, counter).0, "body_tokens": costs(f, counter).1,
                 })
             })
             .collect();
@@ -177,7 +177,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     }
     let mut remaining: Vec<&crate::diagnostic::Diagnostic> = loaded.diagnostics.iter().collect();
     for finding in library.findings() {
-        let (line, body) = costs(finding, &counter);
+        let (line, body) = costs(finding, counter);
         let file = finding.file.to_string_lossy().into_owned();
         let word = word(finding);
         let style = if word == "valid" { GOOD } else { BOLD };

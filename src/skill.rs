@@ -45,6 +45,8 @@ pub mod strict;
 mod tool_list;
 mod view;
 mod walk;
+#[cfg(feature = "watch")]
+mod watch;
 mod yaml;
 
 pub use activate::{
@@ -69,3 +71,5 @@ pub use roots::{Root, Scope, Style, Surroundings, default_roots, levels};
 pub use search::{Hit, SkillIndex};
 pub use view::{Caller, SkillView};
 pub use walk::Limits;
+#[cfg(feature = "watch")]
+pub use watch::{DEBOUNCE, SkillWatcher};

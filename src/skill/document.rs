@@ -204,13 +204,16 @@ impl Loader<'_> {
                     None => ("not a map".to_owned(), self.place.clone().line_column(offset + 1, 1)),
                 };
                 let (how, help) = match method {
-                    Method::Quoted => (
-                        "the values it trips over were taken as plain text",
-                        "put that value in double quotes, or write `>-` and the text indented on the next line",
-                    ),
+                    Method::Quoted(keys) => {
+                        let keys = keys.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+                        (
+                            "the values it trips over were taken as plain text",
+                            format!("put the value of {keys} in double quotes: \"…\""),
+                        )
+                    }
                     Method::Lines => (
                         "the keys were read line by line",
-                        "mend the YAML there: one `key: value` a line, long text after `>-` and indented",
+                        "mend the YAML there: one `key: value` a line, long text after `>-` and indented".to_owned(),
                     ),
                 };
                 self.notes.push(Diagnostic::warning("broken-yaml", at, format!("{message}; {how}")).help(help));

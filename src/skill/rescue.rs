@@ -8,33 +8,35 @@ use std::borrow::Cow;
 use super::yaml::{Entry, Mark, Node, read};
 
 /// How much had to be guessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Values were quoted; all else is YAML.
-    Quoted,
+    /// The values of these keys were quoted; all else is YAML.
+    Quoted(Vec<String>),
     /// The text was read line by line; nested structure may be lost.
     Lines,
 }
 
 /// Reads broken front matter.
 pub(crate) fn rescue(front: &str) -> (Vec<Entry>, Vec<Entry>, Method) {
-    let quoted = quote_values(front);
+    let (quoted, keys) = quote_values(front);
     let reading = read(&quoted);
     if reading.broken.is_none()
         && let Some(Node::Map(entries)) = reading.root
     {
-        return (entries, reading.repeated, Method::Quoted);
+        return (entries, reading.repeated, Method::Quoted(keys));
     }
     let (entries, repeated) = by_lines(front);
     (entries, repeated, Method::Lines)
 }
 
 /// Puts quotes around each outermost plain value that holds `: ` or starts with a character YAML keeps for itself.
-fn quote_values(front: &str) -> String {
+fn quote_values(front: &str) -> (String, Vec<String>) {
     let mut out = String::with_capacity(front.len() + 64);
+    let mut keys = Vec::new();
     for line in front.split_inclusive('\n') {
         match key_line(line).filter(|(_, value)| needs_quotes(value)) {
             Some((key, value)) => {
+                keys.push(key.to_owned());
                 out.push_str(key);
                 out.push_str(": '");
                 // `| text` and `> text` were meant as a block text.
@@ -45,7 +47,7 @@ fn quote_values(front: &str) -> String {
             None => out.push_str(line),
         }
     }
-    out
+    (out, keys)
 }
 
 fn needs_quotes(value: &str) -> bool {

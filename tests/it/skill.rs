@@ -7,6 +7,8 @@ mod corpora;
 mod hostile;
 mod opencode;
 mod pack;
+#[cfg(feature = "watch")]
+mod watch;
 
 use std::path::PathBuf;
 

@@ -191,6 +191,12 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
             out.push_str(&format!("  {}\n", describe(diagnostic).replace('\n', "\n  ")));
         }
         remaining.retain(|d| !own(d));
+        if finding.document.content.is_some() {
+            for error in &finding.document.strict {
+                let error = error.lines().next().unwrap_or_default();
+                out.push_str(&format!("  {DIM}the standard's validator says: {}{DIM:#}\n", visible(error)));
+            }
+        }
     }
     if !remaining.is_empty() {
         out.push_str(&format!("\n{BOLD}Besides{BOLD:#}\n"));

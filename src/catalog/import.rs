@@ -79,6 +79,8 @@ impl FromStr for Format {
     }
 }
 
+const SCHEMA_HELP: &str = "a schema is a JSON object, nested at most 127 levels deep";
+
 /// Collects diagnostics up to a limit and counts the rest.
 struct Notes<'t> {
     text: &'t str,
@@ -188,7 +190,7 @@ fn caution(code: &'static str, message: impl Into<String>) -> Diagnostic {
 }
 
 fn bad_tool(why: String) -> Diagnostic {
-    fault("bad-tool", why)
+    fault("bad-tool", why).help("mend the tool's definition; nothing of it was taken")
 }
 
 fn read_tool(raw: &RawValue, format: Format, noticed: &mut Vec<Diagnostic>) -> Result<Tool, Diagnostic> {
@@ -208,12 +210,13 @@ fn read_tool(raw: &RawValue, format: Format, noticed: &mut Vec<Diagnostic>) -> R
     let Some(name) = fields.string("name").map_err(bad_tool)? else {
         return Err(fault("no-name", "a tool must have a `name`").help(example(format)));
     };
-    let name = Tool::check_name(&name).map_err(|why| fault("bad-name", why.to_string()))?;
+    let name = Tool::check_name(&name).map_err(|why| fault("bad-name", why.to_string()).help("rename the tool"))?;
     let strict = fields.boolean("strict").map_err(bad_tool)?;
     let annotations = match fields.get("annotations").filter(|_| format == Format::Mcp) {
         None => None,
         Some(raw) => serde_json::from_str(raw.get()).map_err(|why| {
             fault("bad-annotations", format!("tool `{name}`: annotations: {}", fields::without_place(&why)))
+                .help("hints are true or false, such as {\"readOnlyHint\": true}")
         })?,
     };
     let (parameters, parameters_text) = match fields.get(format.schema_key()).filter(|raw| raw.get() != "null") {
@@ -249,8 +252,10 @@ fn read_tool(raw: &RawValue, format: Format, noticed: &mut Vec<Diagnostic>) -> R
 fn read_schema(name: &ToolName, raw: &RawValue) -> Result<(Value, Arc<str>), Diagnostic> {
     let value: Value = serde_json::from_str(raw.get()).map_err(|why| {
         fault("bad-schema", format!("tool `{name}`: the schema cannot be read: {}", fields::without_place(&why)))
+            .help(SCHEMA_HELP)
     })?;
-    Tool::check_parameters(&value).map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")))?;
+    Tool::check_parameters(&value)
+        .map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")).help(SCHEMA_HELP))?;
     Ok((value, Arc::from(compact(raw.get()))))
 }
 

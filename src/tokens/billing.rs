@@ -101,7 +101,7 @@ impl Family {
     /// Whether, beside tools, the first system text counts with a trailing newline.
     #[must_use]
     pub fn ends_system_text(self, api: Api) -> bool {
-        self == Self::Legacy && api == Api::Chat
+        self != Self::Gpt5 && api == Api::Chat
     }
 
     /// Whether `tool_choice` costs anything.
@@ -134,9 +134,11 @@ const SNAPSHOTS_OF_2023: [&str; 3] = ["-0301", "-0314", "-0613"];
 /// What of these definitions no recorded row covers: sorted, each once. Empty means that the rendered block is of a
 /// kind that was measured.
 ///
-/// Covered is what the clean rows hold: see the list of keywords at the top of this module's source neighbour
-/// `coverage.rs`. Not covered are, among others, bounds, patterns, `examples`, `const`, `oneOf`, `allOf`,
-/// `additionalProperties` as a schema, unused `$defs`, more than 21 tools, and whatever rendering had to cut.
+/// Covered is what the clean rows hold: `type` (lists too), `properties`, `required`, `title`, `description`, `enum` of
+/// texts and integers, `default` of text, boolean or `null`, `items`, `anyOf`, `$ref` into used `$defs`, `format` in a
+/// union, `strict`, boolean `additionalProperties`, `$schema`; at most 21 tools. Everything else is named: bounds,
+/// patterns, `examples`, `const`, `oneOf`, `allOf`, `additionalProperties` as a schema, unused `$defs`, and whatever
+/// rendering had to cut. A property that is *called* `pattern` is not the keyword.
 #[must_use]
 pub fn unverified(functions: &[Function<'_>]) -> Vec<Reason> {
     unverified_block(functions, &Block::of(functions))

@@ -18,10 +18,10 @@ use super::refs::{Dangling, Root, View};
 
 /// How deep types may nest before the rest is `any`. The deepest recorded row nests 3.
 const DEEPEST_TYPE: usize = 64;
-/// Bytes that the references (and type lists) of one tool may add to its text.
-const COPIED_BY_ONE_TOOL: usize = 4 << 20;
+/// Bytes that the references (and type lists) of one tool may add to its text: more than any context window holds.
+const COPIED_BY_ONE_TOOL: usize = 1 << 20;
 /// Bytes that those of all tools of one block may add to it.
-const COPIED_BY_ALL: usize = 32 << 20;
+const COPIED_BY_ALL: usize = 16 << 20;
 
 /// A function definition as every provider's shape has it.
 #[derive(Debug, Clone, Copy)]

@@ -3,4 +3,35 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
+mod catalog;
+#[cfg(feature = "cli")]
+mod cli;
+mod corpora;
+mod engine;
+mod hostile;
+#[cfg(feature = "tiktoken")]
+mod ledger;
+mod orthogonality;
+mod profile;
 mod skill;
+#[cfg(feature = "tiktoken")]
+mod tokens;
+mod tool_lists;
+
+use std::path::PathBuf;
+
+/// A file of `../shared/corpora`, or nothing (with a printed notice) where the folder is absent.
+fn corpus(path: &str) -> Option<PathBuf> {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(path);
+    if file.exists() {
+        return Some(file);
+    }
+    println!("notice: {} is absent, skipped", file.display());
+    None
+}
+
+/// A file of the project.
+fn project(path: &str) -> String {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+}

@@ -90,7 +90,7 @@ pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t Raw
             Some(("error", error)) => {
                 let message: String = error.get().chars().take(300).collect();
                 let message = format!("this is a JSON-RPC error, not a tool list: {message}");
-                return Err(Diagnostic::error("no-tools", place, message));
+                return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
             }
             Some((key, next)) if base.len() < "/result/tools".len() => {
                 base = format!("{base}/{key}");

@@ -1,7 +1,5 @@
 //! The corpora of hand-made and real `SKILL.md` files, with the reference validator's answers.
 
-use std::path::PathBuf;
-
 use serde::Deserialize;
 use toolfold::skill::{Document, strict};
 
@@ -39,11 +37,8 @@ impl Case {
 
 /// The rows of a corpus; none, with a printed notice, where the shared folder is absent.
 fn corpus(name: &str) -> Vec<Case> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora/skills").join(name);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: {} is absent", path.display());
-        return Vec::new();
-    };
+    let Some(path) = crate::corpus(&format!("skills/{name}")) else { return Vec::new() };
+    let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

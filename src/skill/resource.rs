@@ -54,7 +54,12 @@ fn hint(near: &[String]) -> String {
 /// Hidden names, links and the `SKILL.md` itself are left out.
 #[must_use]
 pub fn list(fs: &dyn SkillFs, skill: &Skill) -> (Vec<String>, usize) {
-    let root = &skill.origin.folder;
+    list_folder(fs, &skill.origin.folder)
+}
+
+/// As [`list`], for a folder.
+#[must_use]
+pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     if root.as_os_str().is_empty() {
         return (Vec::new(), 0);
     }

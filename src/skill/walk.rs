@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::fs::{FsEntry, FsError, Kind, SkillFs, Stamp};
-use super::roots::{Root, Style};
+use super::roots::{Root, Scope, Style};
 use crate::diagnostic::{Diagnostic, Place};
 
 /// How far a walk goes below each root.
@@ -76,13 +76,15 @@ const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 impl Walk<'_> {
     fn root(&mut self, number: usize, root: &Root) {
-        let real = match self.fs.canonical(&root.path) {
+        let path = self.folder_of(&root.path);
+        let real = match self.fs.canonical(&path) {
             Ok(real) => real,
-            Err(FsError::NotFound) => return,
+            Err(FsError::NotFound) if root.scope != Scope::Explicit => return,
             Err(error) => return self.unreadable(&root.path, &error),
         };
         let mut queue = VecDeque::new();
-        queue.push_back(Pending { path: root.path.clone(), real: real.clone(), depth: 0, outside: false });
+        queue.push_back(Pending { path, real: real.clone(), depth: 0, outside: false });
+        let mut skills: Vec<Pending> = Vec::new();
         let (mut folders, mut entries, mut too_deep) = (0, 0, 0_usize);
         while let Some(pending) = queue.pop_front() {
             if !self.seen.insert(pending.real.clone()) {
@@ -97,6 +99,7 @@ impl Walk<'_> {
                 return self.exhausted(&pending.path, "folders", self.limits.folders);
             }
             if self.take(&pending, number, None) {
+                skills.push(pending);
                 continue;
             }
             let listed = match self.fs.list(&pending.path, self.limits.entries.saturating_sub(entries)) {
@@ -111,6 +114,7 @@ impl Walk<'_> {
             let mut listed = listed;
             listed.sort_by(|a, b| a.name.cmp(&b.name));
             if self.take(&pending, number, Some(&listed)) {
+                skills.push(pending);
                 continue;
             }
             if root.style == Style::Cloud {
@@ -133,6 +137,38 @@ impl Walk<'_> {
             self.notes.push(
                 Diagnostic::note("too-deep", place(&root.path), message).help("name the deeper folder as a root"),
             );
+        }
+        self.nested(&skills);
+    }
+
+    /// A path to the SKILL.md itself means its folder.
+    fn folder_of(&self, path: &Path) -> PathBuf {
+        let named = path.file_name().is_some_and(|n| n.eq_ignore_ascii_case("skill.md"));
+        let file = named && self.fs.look(path).is_ok_and(|l| l.kind == Kind::File);
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+        if file { parent.unwrap_or(Path::new(".")).to_owned() } else { path.to_owned() }
+    }
+
+    /// Reports skills inside the folders of skills, two levels down: they are files of the outer one.
+    fn nested(&mut self, skills: &[Pending]) {
+        let mut budget = self.limits.entries;
+        let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
+        while let Some((folder, depth)) = queue.pop_front() {
+            let Ok(mut listed) = self.fs.list(&folder, budget) else { continue };
+            budget = budget.saturating_sub(listed.len());
+            listed.retain(|e| e.kind == Some(Kind::Folder) && !e.link && !SKIPPED.iter().any(|s| e.name == *s));
+            listed.sort_by(|a, b| a.name.cmp(&b.name));
+            for entry in listed {
+                let below = folder.join(&entry.name);
+                let file = below.join("SKILL.md");
+                if self.fs.look(&file).is_ok() {
+                    let message = "this lies inside another skill's folder and counts as one of its files";
+                    let note = Diagnostic::note("nested", place(&file), message);
+                    self.notes.push(note.help("to load it, move its folder out, or name it as a root"));
+                } else if depth == 0 {
+                    queue.push_back((below, 1));
+                }
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 mod agent_cpp;
 mod apex_bridge;
+#[cfg(feature = "cli")]
+mod cli;
 mod code_agent;
 mod corpora;
 mod hostile;

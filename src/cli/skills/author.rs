@@ -160,6 +160,9 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
             continue;
         }
         done += 1;
+        if source.is_dir() && !target.starts_with(&source) && !args.dry_run {
+            problems.extend(copy_files(&source, target.parent().unwrap_or(Path::new("."))));
+        }
         let verb = if args.dry_run { "would write" } else { "wrote" };
         emit(&format!("{verb} {} from {}\n", target.display(), source.display()))?;
     }
@@ -168,6 +171,26 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
         emit("Nothing to migrate: no old or invalid skill there.\n")?;
     }
     Ok(verdict(problems.is_empty()))
+}
+
+/// Copies the other files of a skill, over none; says what could not be copied.
+fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
+    let (files, more) = resource::list_folder(&DiskFs, from);
+    let copy = |file: &String| {
+        let target = to.join(file);
+        let folder = target.parent().map_or(Ok(()), std::fs::create_dir_all);
+        folder.is_ok() && !target.exists() && std::fs::copy(from.join(file), &target).is_ok()
+    };
+    let left = files.iter().filter(|f| !copy(f)).count() + more;
+    let note = || {
+        Diagnostic::warning(
+            "migrate",
+            Place::file(&from.to_string_lossy()),
+            format!("{left} of its files were not copied"),
+        )
+        .help(format!("copy them to `{}`", to.display()))
+    };
+    (left > 0).then(note)
 }
 
 /// The skill folders and JSON files of a folder, sorted; the folder itself if it is a skill.

@@ -17,8 +17,10 @@ fn a_change_swaps_the_library_and_leaves_the_old_one_alone() {
     let mut cache = DiscoveryCache::default();
     let library = SkillLibrary::discover(&DiskFs, discovery, &mut cache).value;
     let (sender, receiver) = mpsc::channel();
-    let watcher =
-        SkillWatcher::start(library, cache, move |loaded| drop(sender.send(loaded.value.skills().len()))).unwrap();
+    let watcher = SkillWatcher::start(library, cache, move |loaded| {
+        let _ = sender.send(loaded.value.skills().len());
+    })
+    .unwrap();
     let old = watcher.current();
     std::fs::write(base.join("skills/one/SKILL.md"), skill("one", "second", "")).unwrap();
     std::fs::create_dir_all(base.join("later/two")).unwrap();

@@ -157,6 +157,7 @@ impl Loader<'_> {
             return None;
         }
         let (entries, repeated) = self.entries(front, split.offset)?;
+        self.traps(front, split.offset, &entries);
         for entry in &repeated {
             let place = self.at(split.offset, entry.at);
             let message = format!("the key `{}` is there twice, so it is not known which one is meant", entry.key);
@@ -222,6 +223,32 @@ impl Loader<'_> {
         }
     }
 
+    /// What reads well here and is cut off elsewhere, or by YAML itself.
+    fn traps(&mut self, front: &str, offset: usize, entries: &[Entry]) {
+        for (number, line) in front.lines().enumerate() {
+            if let Some(at) = line.find("---") {
+                let place = self
+                    .at(offset, Mark { line: number + 1, column: line.get(..at).map_or(1, |l| l.chars().count() + 1) });
+                let note = Diagnostic::warning(
+                    "dashes",
+                    place,
+                    "the standard's own reader ends the front matter at the `---` in this line",
+                );
+                self.notes.push(note.help("write an em dash or two hyphens instead"));
+            }
+        }
+        let description = entries.iter().find(|e| e.key == "description");
+        if let Some(Entry { at, value: Node::Text { text, plain: true }, .. }) = description {
+            let line = front.lines().nth(at.line - 1).unwrap_or_default();
+            let cut = line.split_once(" #").is_some_and(|(before, _)| before.ends_with(text.trim()));
+            if cut && !text.trim().is_empty() {
+                let message = "the description ends before ` #`: YAML takes the rest for a comment";
+                let note = Diagnostic::warning("comment-cut", self.at(offset, *at), message);
+                self.notes.push(note.help("put the description in double quotes if the rest belongs to it"));
+            }
+        }
+    }
+
     fn name(&mut self, node: Option<&Node>, place: Place) -> String {
         let folder = one_line(self.folder);
         let written = node.and_then(fields::text).map(|t| one_line(&t)).filter(|t| !t.is_empty());
@@ -266,7 +293,7 @@ impl Loader<'_> {
         place: Place,
         body: &str,
     ) -> Option<String> {
-        if let Some(text) = node.and_then(fields::text) {
+        if let Some(text) = node.and_then(fields::text).filter(|t| !one_line(t).is_empty()) {
             let chars = text.chars().count();
             if chars > MAX_DESCRIPTION {
                 let message = format!("`description` has {chars} characters, the standard allows {MAX_DESCRIPTION}");
@@ -276,7 +303,7 @@ impl Loader<'_> {
             return Some(text);
         }
         for (key, node) in like {
-            if let Some(text) = fields::text(&node) {
+            if let Some(text) = fields::text(&node).filter(|t| !one_line(t).is_empty()) {
                 let message = format!("there is no `description`; `{key}` is used");
                 self.notes.push(
                     Diagnostic::warning("no-description", place, message)

@@ -33,7 +33,11 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
         }
     };
     let text = |keys: &[&str]| {
-        keys.iter().find_map(|k| object.get(*k)).and_then(Value::as_str).map(str::trim).filter(|t| !t.is_empty())
+        keys.iter()
+            .find_map(|k| object.get(*k))
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|t| !one_line(t).is_empty())
     };
     let Some(name) = text(&["name", "id"]) else {
         return refuse("no-name", "there is no `name`".to_owned(), "write `\"name\": \"…\"`");

@@ -21,7 +21,7 @@ pub enum Caller {
 #[derive(Debug, Clone, Default)]
 pub struct SkillView {
     skills: Vec<(Arc<Skill>, Permission)>,
-    hidden: Vec<Arc<Skill>>,
+    hidden: Vec<(Arc<Skill>, Permission)>,
 }
 
 impl SkillView {
@@ -33,11 +33,11 @@ impl SkillView {
             Caller::User => !skill.fields().hidden_from_user,
         };
         let with_permission = |s: &Arc<Skill>| (Arc::clone(s), permissions.decide(s.name()));
-        let skills = library.skills().map(with_permission);
-        let skills = skills.filter(|(s, p)| *p != Permission::Deny && visible(s)).collect();
+        let allowed = |(s, p): &(Arc<Skill>, Permission)| *p != Permission::Deny && visible(s);
+        let skills = library.skills().map(with_permission).filter(allowed).collect();
         // The losers of a name can still be picked with `name@scope`.
         let losers = library.findings().iter().filter(|f| f.shadowed_by.is_some()).filter_map(|f| f.skill.clone());
-        let hidden = losers.filter(|s| permissions.decide(s.name()) != Permission::Deny && visible(s)).collect();
+        let hidden = losers.map(|s| with_permission(&s)).filter(allowed).collect();
         Self { skills, hidden }
     }
 
@@ -60,12 +60,8 @@ impl SkillView {
         }
         let (base, scope) = name.rsplit_once('@')?;
         let matches = |s: &Skill| s.name() == base && s.origin.scope.as_str() == scope;
-        if let Some((skill, permission)) = self.skills.iter().find(|(s, _)| matches(s)) {
-            return Some((skill, *permission));
-        }
-        let skill = self.hidden.iter().find(|s| matches(s))?;
-        let permission = self.get(base).map_or(Permission::Ask, |(_, p)| p);
-        Some((skill, permission))
+        let mut all = self.skills.iter().chain(&self.hidden);
+        all.find(|(s, _)| matches(s)).map(|(skill, permission)| (skill, *permission))
     }
 
     /// A skill and, after a `/`, a path in its folder: the longest visible name that begins the text wins, because

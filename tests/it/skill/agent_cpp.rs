@@ -102,7 +102,9 @@ fn lenient_forms() {
         ("name: my-skill\nsummary: x", "x", Some("no-description")),
         ("description: x", "x", Some("no-name")),
         ("name: my-skill\ndescription: {a} b", "{a} b", Some("broken-yaml")),
-        ("name: my-skill\ndescription: a --- b", "a --- b", None),
+        ("name: my-skill\ndescription: a --- b", "a --- b", Some("dashes")),
+        ("name: my-skill\ndescription: Use C # language", "Use C", Some("comment-cut")),
+        ("name: my-skill\ndescription: \"Use C # language\"", "Use C # language", None),
         ("name: my-skill\ndescription: x\ntags: [a, b]", "x", None),
     ] {
         let document = parse(front);

@@ -248,12 +248,12 @@ fn limits_of_a_walk() {
     assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["outer", "six"]);
     assert!(notes.iter().any(|n| n.contains("[too-deep]")), "{notes:?}");
     assert!(notes.iter().any(|n| n.contains("[nested]") && n.contains("outer/assets/inner")), "{notes:?}");
+    assert!(notes.iter().any(|n| n.contains("[file-name]") && n.contains("SKILLS.md")), "{notes:?}");
     // Named by hand it is a skill; so is the file itself. A missing folder is reported only when named by hand.
     let by_hand = ["/s/outer/assets", "/s/1/2/3/4/5/6/SKILL.md", "/nowhere"].map(|path| root(path, Scope::Explicit));
     let (library, notes) = discover(&fs, by_hand.to_vec(), Precedence::Scopes);
     assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["inner", "six"]);
     assert!(notes.len() == 2 && notes[0].contains("/nowhere"), "{notes:?}");
-    assert!(notes.iter().any(|n| n.contains("[file-name]") && n.contains("SKILLS.md")), "{notes:?}");
     let mut many = MemoryFs::default();
     for n in 0..30 {
         many.put(format!("/s/{n:02}/SKILL.md"), skill(&format!("s{n:02}"), "y", ""));

@@ -189,7 +189,12 @@ impl Known {
             "version" => fields.version = text(&value),
             "author" => fields.author = text(&value).or_else(|| member(&value, "name")),
             "tags" => fields.tags = texts(&value),
+            // `triggers` and `priority` chose the skill in older systems; here the model does, by the description.
             _ => {
+                let note = Diagnostic::warning("legacy-key", place, format!("`{key}` is kept and has no effect"));
+                notes.push(
+                    note.help("let the description say when to use the skill; `toolfold skills migrate` rewrites it"),
+                );
                 fields.other.insert(key.to_owned(), json(&value));
             }
         }

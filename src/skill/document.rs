@@ -92,7 +92,8 @@ impl Document {
         let mut loader = Loader { place, folder, notes: Vec::new(), rescued: false };
         let text = decoded.unwrap_or_else(|_| loader.lossy(bytes));
         let content = loader.load(&text).map(Arc::new);
-        let Loader { notes, rescued, .. } = loader;
+        let Loader { mut notes, rescued, .. } = loader;
+        notes.sort_by_key(|n| (n.place.line, n.place.column));
         Self { strict, content, rescued, diagnostics: notes, hash: ContentHash::of(bytes) }
     }
 

@@ -72,6 +72,8 @@ struct Pending {
 
 /// The file of a folder's skill, in the order of preference.
 const NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
+/// How many folders of skills are searched for skills inside them, below each root.
+const NESTED_FOLDERS: usize = 400;
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 impl Walk<'_> {
@@ -149,11 +151,15 @@ impl Walk<'_> {
         if file { parent.unwrap_or(Path::new(".")).to_owned() } else { path.to_owned() }
     }
 
-    /// Reports skills inside the folders of skills, two levels down: they are files of the outer one.
+    /// Reports skills inside the folders of skills, two levels down: they are files of the outer one. A courtesy, so it
+    /// looks into [`NESTED_FOLDERS`] folders at most.
     fn nested(&mut self, skills: &[Pending]) {
-        let mut budget = self.limits.entries;
+        let (mut budget, mut looks) = (self.limits.entries, 0);
         let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
-        while let Some((folder, depth)) = queue.pop_front() {
+        while let Some((folder, depth)) = queue.pop_front()
+            && looks < NESTED_FOLDERS
+        {
+            looks += 1;
             let Ok(mut listed) = self.fs.list(&folder, budget) else { continue };
             budget = budget.saturating_sub(listed.len());
             listed.retain(|e| e.kind == Some(Kind::Folder) && !e.link && !SKIPPED.iter().any(|s| e.name == *s));

@@ -184,7 +184,7 @@ fn old_front_matter_migrates() {
     let old = "---\nname: data_basic\ndescription: \"分析: 数据\"\nallowed_tools:\n  - read_excel\ntriggers: [a, b]\npriority: 5\n\
                file_patterns: [\"*.xlsx\"]\n---\nBody";
     let document = read(old, "data_basic");
-    assert_eq!(codes(&document), ["key-spelling", "legacy-key", "legacy-key", "name-form"]);
+    assert_eq!(codes(&document), ["name-form", "key-spelling", "legacy-key", "legacy-key"]);
     assert!(!document.strict.is_empty());
     let (name, text) = to_standard(document.content.as_ref().unwrap());
     assert_eq!((name.as_str(), strict::validate(&text, "data-basic")), ("data-basic", vec![]), "{text}");

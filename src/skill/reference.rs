@@ -75,6 +75,7 @@ fn level_text(text: &str, stand_in: char) -> String {
 fn checked(front: &str) -> Reading {
     let mut reading = yaml::read(front);
     merge_keys(&mut reading);
+    special_values(&mut reading);
     if front.lines().find(|l| !l.trim().is_empty()).is_some_and(|l| l.trim_end() == "...") {
         let at = Mark { line: 1, column: 1 };
         reading.forbidden = Some(Complaint { at, message: "a document end before any value".to_owned() });
@@ -105,6 +106,16 @@ fn merge_keys(reading: &mut Reading) {
         }
         false
     });
+}
+
+/// Plain `=` and `<<` as values are YAML 1.1's own types, not texts.
+fn special_values(reading: &mut Reading) {
+    let Some(Node::Map(entries)) = &mut reading.root else { return };
+    for entry in entries {
+        if matches!(&entry.value, Node::Text { text, plain: true } if text == "=" || text == "<<") {
+            entry.value = Node::List(Vec::new());
+        }
+    }
 }
 
 /// The first tab that is neither in a quoted or block text nor in a comment: no token of the reference may hold one.

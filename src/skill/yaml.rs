@@ -242,7 +242,8 @@ impl<'a> Reader<'a> {
 }
 
 /// The text with spaces before every line that continues a quoted value, more than the line that opened it has, and
-/// before a block header at column 0. `None` when there is no such line.
+/// before a block header at column 0, and with a space before a comment right after a quote. `None` when nothing of this
+/// is there.
 fn indent_quoted(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 64);
     let (mut open, mut block, mut changed) = (None, None, false);
@@ -272,8 +273,15 @@ fn indent_quoted(text: &str) -> Option<String> {
             out.push_str(line.get(..start).unwrap_or_default());
             rest = line.get(start..).unwrap_or_default();
         }
-        if open.is_some_and(|(quote, _)| closes(rest, quote)) {
+        if let Some(end) = open.and_then(|(quote, _)| closing_quote(rest, quote)) {
             open = None;
+            // The reference lets a comment follow a closing quote at once.
+            if rest.get(end..).is_some_and(|after| after.starts_with('#')) {
+                changed = true;
+                out.push_str(rest.get(..end).unwrap_or_default());
+                out.push(' ');
+                rest = rest.get(end..).unwrap_or_default();
+            }
         }
         out.push_str(rest);
     }
@@ -299,19 +307,19 @@ fn opening_quote(line: &str) -> Option<(char, usize)> {
     })
 }
 
-/// Whether a quoted text ends within this piece of it.
-fn closes(text: &str, quote: char) -> bool {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+/// Where a quoted text ends within this piece of it: the byte after its closing quote.
+fn closing_quote(text: &str, quote: char) -> Option<usize> {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
         if c == '\\' && quote == '"' {
             chars.next();
         } else if c == quote {
-            if quote == '\'' && chars.peek() == Some(&'\'') {
+            if quote == '\'' && chars.peek().is_some_and(|(_, next)| *next == '\'') {
                 chars.next();
             } else {
-                return true;
+                return Some(at + 1);
             }
         }
     }
-    false
+    None
 }

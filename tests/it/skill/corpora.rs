@@ -114,3 +114,29 @@ fn nothing_vanishes() {
     println!("load: {loaded}/{} loaded, {rescued} rescued", cases.len());
     assert!(loaded * 100 >= cases.len() * 93, "{loaded}");
 }
+
+/// Front matter made by hand, one oddity each, with what skills-ref 0.1.1 answered: names in many scripts, every scalar
+/// style, and the places where YAML 1.1 and 1.2 part.
+#[test]
+fn oddities_get_the_reference_answers() {
+    #[derive(Deserialize)]
+    struct Oddity {
+        dir: String,
+        content: String,
+        errors: Vec<String>,
+    }
+    let cases: Vec<Oddity> =
+        include_str!("strict_cases.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let exact = |case: &&Oddity| {
+        let text = strict::decode(case.content.as_bytes()).unwrap();
+        let ours = strict::validate(&text, &case.dir);
+        let same = comparable(&ours) == comparable(&case.errors);
+        if !same {
+            println!("{:?}: {:?} but got {ours:?}", case.content, case.errors);
+        }
+        same
+    };
+    let count = cases.iter().filter(exact).count();
+    println!("oddities: {count}/{} exact", cases.len());
+    assert_eq!(count, cases.len());
+}

@@ -6,7 +6,7 @@ mod inspect;
 mod read;
 mod validate;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -14,7 +14,8 @@ use clap::{Args, Subcommand};
 use super::output::{Failure, Outcome, say_all};
 use crate::diagnostic::{Diagnostic, Loaded, Severity};
 use crate::skill::{
-    Discovery, DiscoveryCache, DiskFs, Precedence, Root, Scope, SkillLibrary, Style, Surroundings, default_roots,
+    Discovery, DiscoveryCache, DiskFs, MAX_FILE, Precedence, Root, Scope, SkillLibrary, Style, Surroundings,
+    default_roots,
 };
 
 /// Work on skills: folders with a SKILL.md that teach a model how to do something.
@@ -91,13 +92,26 @@ impl RootArgs {
                 path: path.clone(),
                 scope: Scope::Explicit,
                 trusted: true,
-                style: Style::Cloud,
+                style: if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold },
             };
             self.root.iter().map(root).collect()
         };
         let discovery = Discovery { roots, precedence: self.precedence, ..Discovery::default() };
         Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
     }
+}
+
+/// Whether a folder holds old cloud skills: JSON files with a name and a prompt. Looks at 100 files at most.
+fn has_cloud_skills(folder: &Path) -> bool {
+    let is_skill = |path: &Path| {
+        let small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_FILE as u64);
+        let text = if small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+        let value: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        value.get("name").is_some() && ["prompt", "promptContent"].iter().any(|key| value.get(key).is_some())
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(20_000).filter_map(Result::ok);
+    let json = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
+    json.take(100).any(|path| is_skill(&path))
 }
 
 /// The working directory, the home and the configuration folder of whoever runs the command.

@@ -90,22 +90,37 @@ fn checked(front: &str) -> Reading {
 
 /// A `<<` key merges a map, which leaves no trace in what the reference validates; anything else under it is an error.
 fn merge_keys(reading: &mut Reading) {
-    let Some(Node::Map(entries)) = &mut reading.root else { return };
-    entries.retain(|entry| {
-        if entry.key != "<<" {
-            return true;
-        }
-        let maps = match &entry.value {
-            Node::Map(_) => true,
-            Node::List(items) => items.iter().all(|n| matches!(n, Node::Map(_))),
-            Node::Text { .. } | Node::Alias => false,
-        };
-        if !maps && reading.forbidden.is_none() {
-            let message = "a merge key (`<<`) without a map".to_owned();
-            reading.forbidden = Some(Complaint { at: entry.at, message });
-        }
-        false
-    });
+    let mut bad = None;
+    if let Some(root) = &mut reading.root {
+        merge(root, &mut bad);
+    }
+    if let Some(at) = bad
+        && reading.forbidden.is_none()
+    {
+        reading.forbidden = Some(Complaint { at, message: "a merge key (`<<`) without a map".to_owned() });
+    }
+}
+
+fn merge(node: &mut Node, bad: &mut Option<Mark>) {
+    match node {
+        Node::Text { .. } | Node::Alias => {}
+        Node::List(items) => items.iter_mut().for_each(|n| merge(n, bad)),
+        Node::Map(entries) => entries.retain_mut(|entry| {
+            merge(&mut entry.value, bad);
+            if entry.key != "<<" {
+                return true;
+            }
+            let maps = match &entry.value {
+                Node::Map(_) => true,
+                Node::List(items) => items.iter().all(|n| matches!(n, Node::Map(_))),
+                Node::Text { .. } | Node::Alias => false,
+            };
+            if !maps {
+                *bad = bad.or(Some(entry.at));
+            }
+            false
+        }),
+    }
 }
 
 /// Plain `=` and `<<` as values are YAML 1.1's own types, not texts.

@@ -178,6 +178,10 @@ fn new_lint_and_migrate() {
         .put("work/old/data_old/SKILL.md", old)
         .put("work/old/data_old/references/x.md", "X")
         .put("work/old/review.json", cloud);
+    let (_, out, _) = world.run(&["list", "--json", "--root", "old"]);
+    assert!(out.contains("\"scope\":\"builtin\"") && out.contains("data_old"), "{out}");
+    world.put("work/plain/package.json", "{\"name\": \"x\"}").put("work/plain/a/SKILL.md", skill("a", "x", ""));
+    assert_eq!(world.run(&["doctor", "--root", "plain"]).0, 0, "a package.json is no broken skill");
     let (code, out, err) = world.run(&["migrate", "old"]);
     assert_eq!(code, 0, "{out}{err}");
     assert_eq!(world.run(&["validate", "old/data-old", "old/review"]).0, 0);

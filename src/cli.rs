@@ -3,12 +3,14 @@
 //! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 
 mod builtin;
+mod config;
 mod count;
 mod expand;
 mod input;
 mod output;
 mod profile;
 mod report;
+mod session;
 mod skills;
 mod tools;
 
@@ -47,12 +49,16 @@ enum Command {
     Tools(tools::ToolsArgs),
     /// The reply a model gets for expanding categories or tools.
     Expand(expand::ExpandArgs),
+    /// One conversation over a line protocol: JSON in, JSON out.
+    Session(session::SessionArgs),
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
     /// Find, check, read and write skills.
     #[command(subcommand)]
     Skills(skills::SkillsCommand),
+    /// Every setting with its value and where it came from.
+    Config(config::ConfigArgs),
     /// Billed input tokens of recorded requests.
     Count(count::CountArgs),
 }
@@ -71,6 +77,8 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Expand(args)) => expand::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
         Some(Command::Skills(command)) => skills::run(&command),
+        Some(Command::Session(args)) => session::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
         Some(Command::Count(args)) => count::run(&args),
     }
 }

@@ -4,6 +4,7 @@
 pub mod catalog;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod config;
 pub mod diagnostic;
 pub mod engine;
 pub mod error;

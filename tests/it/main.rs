@@ -15,6 +15,7 @@ mod hostile;
 mod ledger;
 mod orthogonality;
 mod profile;
+mod skill;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;

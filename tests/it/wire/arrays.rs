@@ -1,4 +1,5 @@
 //! What each wire sends, tool by tool.
+#![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;

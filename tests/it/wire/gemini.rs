@@ -1,4 +1,5 @@
 //! A JSON Schema in Gemini's subset.
+#![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
 use toolfold::engine::{Arguments, Engine};

@@ -35,7 +35,7 @@ pub(crate) fn drive(engine: &Engine, wire: Wire, turns: &[Vec<Call>]) -> Live {
                     live.session.finished(&forward.id, true);
                     wire.format_result(engine, call, "done", false)
                 }
-                other => panic!("{other:?}"),
+                Outcome::Refuse(refusal) => wire.format_refusal(engine, call, &refusal),
             });
         }
         match wire {

@@ -6,7 +6,7 @@
 
 use super::render::{Sending, as_it_came, extra, is_strict, object_schema, with_member, write_head};
 use crate::catalog::{Format, write_string};
-use crate::profile::{Arm, Detail, Folded};
+use crate::profile::{Arm, Detail, Folded, Sent};
 
 /// The most tools that may be strict. Source: `design/wires.md`, "Anthropic Messages".
 const MAX_STRICT: usize = 20;
@@ -18,15 +18,22 @@ const REFUSED_AT_TOP: [&str; 3] = ["oneOf", "allOf", "anyOf"];
 pub(super) fn render(sending: &mut Sending<'_>) -> String {
     let mut out = String::from("[");
     let (mut notes, mut strict) = (Vec::new(), 0);
-    for sent in sending.tools() {
+    let tools = sending.tools();
+    let is_deferred = |sent: &Sent<'_>| sent.deferred && sending.arm == Arm::Native || defers_itself(&sent.tool);
+    let every = !tools.is_empty() && tools.iter().all(is_deferred);
+    for (at, sent) in tools.iter().enumerate() {
         let (tool, name) = (&sent.tool, sending.name(&sent.tool));
         if out.len() > 1 {
             out.push(',');
         }
         let own = tool.tool().source(Format::Anthropic).is_some() && tool.detail() == Detail::Full;
-        let own_deferral = extra(tool.tool(), "defer_loading").filter(|_| own);
-        let deferred = sent.deferred && sending.arm == Arm::Native || own_deferral == Some("true");
+        let deferred = is_deferred(sent) && !(every && at == 0);
         let mut dropped: Vec<&str> = Vec::new();
+        if every && at == 0 {
+            dropped.push("defer_loading");
+            let message = format!("tool `{name}` is not deferred: every tool would be");
+            notes.push(("all-deferred", message, "Anthropic refuses a request whose tools are all deferred"));
+        }
         if deferred && own && extra(tool.tool(), "cache_control").is_some() {
             dropped.push("cache_control");
             let message = format!("tool `{name}` is deferred, so that its `cache_control` is left out");
@@ -47,10 +54,17 @@ pub(super) fn render(sending: &mut Sending<'_>) -> String {
         write_tool(&mut out, tool, name, deferred, &dropped);
     }
     out.push(']');
+    drop(tools);
     for (code, message, help) in notes {
         sending.note(code, message, help);
     }
     out
+}
+
+/// Whether a tool came with `defer_loading` and is sent as it came.
+fn defers_itself(tool: &Folded<'_>) -> bool {
+    let own = tool.tool().source(Format::Anthropic).is_some() && tool.detail() == Detail::Full;
+    own && extra(tool.tool(), "defer_loading") == Some("true")
 }
 
 fn write_tool(out: &mut String, tool: &Folded<'_>, name: &str, deferred: bool, dropped: &[&str]) {

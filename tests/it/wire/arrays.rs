@@ -147,6 +147,15 @@ fn a_deferred_tool_loses_its_cache_control_and_says_so() {
 }
 
 #[test]
+fn never_is_every_tool_deferred() {
+    let tools = r#"[{"name":"a","input_schema":{"type":"object"},"defer_loading":true},{"name":"b","input_schema":{"type":"object"},"defer_loading":true}]"#;
+    let engine = Engine::builder(Catalog::from_anthropic(tools).unwrap()).build().unwrap();
+    let array = sent(&engine, Wire::Anthropic);
+    assert_eq!((array[0].get("defer_loading"), &array[1]["defer_loading"]), (None, &json!(true)));
+    assert_eq!(Wire::Anthropic.diagnostics(&engine, Arm::Full)[0].code, "all-deferred");
+}
+
+#[test]
 fn only_twenty_are_strict_on_anthropic() {
     let strict = |n: usize| {
         let mut own = tool(&format!("t{n}"));

@@ -63,7 +63,7 @@ impl Explainer<'_> {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.union(error, context, depth),
             Kind::PropertyNames { error: inner } => {
                 let expected = format!("property names that are {}", self.expected(inner));
-                self.push(path, expected, words::found(inner.instance()), "propertyNames");
+                self.push(path, &expected, words::found(inner.instance()), "propertyNames");
             }
             Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } | Kind::Custom { .. } => {
                 self.unsettled = true;
@@ -76,13 +76,13 @@ impl Explainer<'_> {
             }
             kind => {
                 let expected = self.expected(error);
-                self.push(path, expected, words::found(error.instance()), kind.keyword());
+                self.push(path, &expected, words::found(error.instance()), kind.keyword());
             }
         }
     }
 
-    fn push(&mut self, path: &str, expected: String, found: String, keyword: &str) {
-        let expected = words::clip_expected(&expected);
+    fn push(&mut self, path: &str, expected: &str, found: String, keyword: &str) {
+        let expected = words::clip_expected(expected);
         self.found.push((Invalid::mismatch(path.to_owned(), expected, found), keyword.to_owned()));
     }
 
@@ -156,15 +156,15 @@ impl Explainer<'_> {
             let branches = branches.and_then(Value::as_array).into_iter().flatten().take(8);
             let expected = words::either(branches.map(|branch| words::expectation(self.root, branch)));
             let expected = if expected.is_empty() { "another value".to_owned() } else { expected };
-            return self.push(at, expected, words::found(error.instance()), error.kind().keyword());
+            return self.push(at, &expected, words::found(error.instance()), error.kind().keyword());
         }
         if let [_, _, ..] = fitting.as_slice() {
             if let Some((path, wanted, got)) = discriminator(&fitting) {
-                return self.push(&path, words::one_of(&wanted), got, "enum");
+                return self.push(&path, &words::one_of(&wanted), got, "enum");
             }
             if let Some(names) = alternatives(&fitting, at) {
                 let expected = format!("one of {}", words::names(names.into_iter()));
-                return self.push(at, expected, "none of them".to_owned(), error.kind().keyword());
+                return self.push(at, &expected, "none of them".to_owned(), error.kind().keyword());
             }
         }
         let exact =

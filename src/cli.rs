@@ -11,6 +11,7 @@ mod output;
 mod profile;
 mod report;
 mod session;
+mod skills;
 mod tools;
 
 pub use report::report_schema;
@@ -53,6 +54,9 @@ enum Command {
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
+    /// Find, check, read and write skills.
+    #[command(subcommand)]
+    Skills(skills::SkillsCommand),
     /// Every setting with its value and where it came from.
     Config(config::ConfigArgs),
     /// Billed input tokens of recorded requests.
@@ -72,6 +76,7 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Tools(args)) => tools::run(&args),
         Some(Command::Expand(args)) => expand::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
+        Some(Command::Skills(command)) => skills::run(&command),
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Count(args)) => count::run(&args),

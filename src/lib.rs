@@ -10,5 +10,6 @@ pub mod engine;
 pub mod error;
 pub mod name;
 pub mod profile;
+pub mod skill;
 pub mod tokens;
 pub mod wire;

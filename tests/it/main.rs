@@ -6,13 +6,16 @@
 mod catalog;
 #[cfg(feature = "cli")]
 mod cli;
+mod config;
 mod corpora;
+mod dispatch;
 mod engine;
 mod hostile;
 #[cfg(feature = "tiktoken")]
 mod ledger;
 mod orthogonality;
 mod profile;
+mod skill;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;

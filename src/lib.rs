@@ -3,3 +3,4 @@
 pub mod diagnostic;
 pub mod error;
 pub mod name;
+pub mod policy;

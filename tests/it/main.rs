@@ -1,0 +1,2 @@
+//! The integration tests: one binary, one module a subject.
+mod policy;

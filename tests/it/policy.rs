@@ -1,0 +1,2 @@
+//! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
+mod corpus;

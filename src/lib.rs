@@ -1,6 +1,14 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
+
+pub mod catalog;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod diagnostic;
+pub mod engine;
 pub mod error;
 pub mod name;
 pub mod policy;
+pub mod profile;
+pub mod tokens;
+pub mod wire;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `toolfold` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    toolfold::cli::main()
+}

@@ -1,2 +1,34 @@
-//! The integration tests: one binary, one module a subject.
+//! The one integration binary; every file of this folder is a module of it.
+#![allow(missing_docs, reason = "tests document themselves by name")]
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
+
+mod catalog;
+#[cfg(feature = "cli")]
+mod cli;
+mod corpora;
+mod engine;
+#[cfg(feature = "tiktoken")]
+mod ledger;
+#[cfg(feature = "shell")]
 mod policy;
+mod profile;
+#[cfg(feature = "tiktoken")]
+mod tokens;
+
+use std::path::PathBuf;
+
+/// A file of `../shared/corpora`, or nothing (with a printed notice) where the folder is absent.
+fn corpus(path: &str) -> Option<PathBuf> {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(path);
+    if file.exists() {
+        return Some(file);
+    }
+    println!("notice: {} is absent, skipped", file.display());
+    None
+}
+
+/// A file of the project.
+fn project(path: &str) -> String {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+}

@@ -1,0 +1,79 @@
+//! Writing tools in the shape of a format, from their parts or from the text they came as.
+
+use super::{Format, Tool};
+
+/// The tools as one compact JSON array.
+pub(super) fn export<'a>(tools: impl Iterator<Item = &'a Tool>, format: Format) -> String {
+    let mut out = String::from("[");
+    for tool in tools {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        match tool.source(format) {
+            Some(text) => out.push_str(text),
+            None => assemble(&mut out, tool, format),
+        }
+    }
+    out.push(']');
+    out
+}
+
+fn assemble(out: &mut String, tool: &Tool, format: Format) {
+    out.push_str(match format {
+        Format::OpenAiChat => r#"{"type":"function","function":{"name":"#,
+        Format::OpenAiResponses => r#"{"type":"function","name":"#,
+        Format::Anthropic | Format::Mcp => r#"{"name":"#,
+    });
+    write_string(out, tool.name().as_str());
+    if let Some(title) = tool.title().filter(|_| format == Format::Mcp) {
+        out.push_str(r#","title":"#);
+        write_string(out, title);
+    }
+    if !tool.description().is_empty() {
+        out.push_str(r#","description":"#);
+        write_string(out, tool.description());
+    }
+    out.push_str(match format {
+        Format::OpenAiChat | Format::OpenAiResponses => r#","parameters":"#,
+        Format::Anthropic => r#","input_schema":"#,
+        Format::Mcp => r#","inputSchema":"#,
+    });
+    out.push_str(tool.parameters_text());
+    match (format, tool.strict()) {
+        // Responses takes an absent `strict` for true, so that false has to be said.
+        (Format::OpenAiResponses, strict) => {
+            out.push_str(if strict == Some(true) { r#","strict":true"# } else { r#","strict":false"# });
+        }
+        (Format::OpenAiChat | Format::Anthropic, Some(true)) => out.push_str(r#","strict":true"#),
+        _ => {}
+    }
+    if let Some(annotations) = tool.annotations().filter(|_| format == Format::Mcp) {
+        out.push_str(r#","annotations":"#);
+        out.push_str(&serde_json::to_string(annotations).unwrap_or_else(|_| "{}".to_owned()));
+    }
+    out.push_str(if format == Format::OpenAiChat { "}}" } else { "}" });
+}
+
+/// Appends a JSON string, escaped as `serde_json` escapes: `"`, `\\` and control characters only.
+pub fn write_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| b < 0x20 || b == b'"' || b == b'\\') {
+        // What is escaped is ASCII, so both cuts are character boundaries.
+        out.push_str(rest.get(..at).unwrap_or_default());
+        match rest.as_bytes().get(at).copied().unwrap_or_default() {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            control => out.push_str(&format!("\\u{control:04x}")),
+        }
+        rest = rest.get(at + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.push('"');
+}

@@ -1,0 +1,71 @@
+//! The command line: the only code that prints.
+//!
+//! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
+
+mod builtin;
+mod count;
+mod expand;
+mod input;
+mod output;
+mod profile;
+mod report;
+mod tools;
+
+pub use report::report_schema;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::output::Outcome;
+
+const AFTER_HELP: &str = "\
+Examples:
+  toolfold                                            what the built-in Excel tools cost, arm by arm
+  toolfold report --tools tools.json                  the same for your own tools
+  toolfold tools --tools tools.json --arm stable      the exact array to send
+  toolfold expand format --arm stable                 what a model gets for expanding a category
+  npx some-mcp-server | toolfold report --tools -     a tools/list result from a pipe
+
+Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
+Colour: on a terminal; NO_COLOR=1 turns it off.";
+
+/// Folds the tool schemas an agent sends to its model, and measures what that saves.
+#[derive(Debug, Parser)]
+#[command(name = "toolfold", version, after_help = AFTER_HELP, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// First-turn tokens of a tool set in every arm, side by side.
+    Report(report::ReportArgs),
+    /// The exact tool array to send.
+    Tools(tools::ToolsArgs),
+    /// The reply a model gets for expanding categories or tools.
+    Expand(expand::ExpandArgs),
+    /// Check, derive or describe a profile file.
+    #[command(subcommand)]
+    Profile(profile::ProfileCommand),
+    /// Billed input tokens of recorded requests.
+    Count(count::CountArgs),
+}
+
+/// Parses the arguments, runs the command and gives its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    output::finish(run(Cli::parse()))
+}
+
+fn run(cli: Cli) -> Outcome {
+    match cli.command {
+        None => report::run(&report::ReportArgs::default()),
+        Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Tools(args)) => tools::run(&args),
+        Some(Command::Expand(args)) => expand::run(&args),
+        Some(Command::Profile(command)) => profile::run(&command),
+        Some(Command::Count(args)) => count::run(&args),
+    }
+}

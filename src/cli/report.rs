@@ -1,0 +1,126 @@
+//! `toolfold report`: what a tool set costs on the first turn, arm by arm.
+
+mod markdown;
+mod measure;
+mod model;
+mod text;
+
+pub use model::report_schema;
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::input::{InputArgs, parse_arm};
+use super::output::{Outcome, emit, emit_json};
+use crate::profile::Arm;
+use crate::tokens::Meter;
+
+const AFTER_HELP: &str = "\
+Examples:
+  toolfold report                                          the built-in Excel tools under their profile
+  toolfold report --tools tools.json                       your own tools, under a derived profile
+  toolfold report --tools tools.json --profile mine.toml   under your own
+  toolfold report --arms full,stable --top 20              two arms, and more of the expensive tools
+  toolfold report --meter json/cl100k_base --json          compact JSON in another encoding, for a program
+
+Meters: billed:openai-chat/<model>, billed:openai-responses/<model>, json/o200k_base, json/cl100k_base.";
+
+/// Measures the first-turn tokens of a tool set in every arm, side by side.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct ReportArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Arms to compare [default: all of full, seed, stable, signature, lean, index]
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',', value_parser = parse_arm)]
+    arms: Vec<Arm>,
+
+    /// What to count with
+    #[arg(long, value_name = "METER", default_value_t = Meter::default(), value_parser = parse_meter)]
+    meter: Meter,
+
+    /// How many of the most expensive tools to list
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// The report as JSON (schema: toolfold.report/1, see --schema)
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+
+    /// The report as Markdown
+    #[arg(long)]
+    markdown: bool,
+
+    /// Print the JSON Schema of --json instead
+    #[arg(long, exclusive = true)]
+    schema: bool,
+}
+
+impl Default for ReportArgs {
+    fn default() -> Self {
+        Self {
+            input: InputArgs::default(),
+            arms: Vec::new(),
+            meter: Meter::default(),
+            top: 10,
+            json: false,
+            markdown: false,
+            schema: false,
+        }
+    }
+}
+
+fn parse_meter(text: &str) -> Result<Meter, String> {
+    text.parse::<Meter>().map_err(|why| why.to_string())
+}
+
+pub(super) fn run(args: &ReportArgs) -> Outcome {
+    if args.schema {
+        emit(&format!("{:#}\n", report_schema().to_value()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let input = args.input.load()?;
+    input.say_warnings();
+    let arms = if args.arms.is_empty() { Arm::ALL.to_vec() } else { args.arms.clone() };
+    let report = measure::measure(&input, &arms, &args.meter)?;
+    if args.json {
+        emit_json(&report)?;
+    } else if args.markdown {
+        emit(&markdown::markdown(&report, args.top))?;
+    } else {
+        emit(&text::text(&report, args.top, input.builtin))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a reader must know to use the figures: one note a line, in both forms for people.
+fn notes(report: &model::Report) -> Vec<String> {
+    let mut notes = vec![format!(
+        "tokens of the tool block with expand_tools and call_tool, counted with {}; messages and the request's \
+         constants are not in it",
+        report.encoding
+    )];
+    notes.push(format!(
+        "a tool's own cost is marginal (all tools minus all without it); {} tokens are shared overhead",
+        report.shared_overhead
+    ));
+    notes.push(match report.skills.skills {
+        0 => "no skills are loaded, so activate_skill adds nothing".to_owned(),
+        n => format!("{n} skills add {} tokens for activate_skill", report.skills.activate_skill_tokens),
+    });
+    if report.profile.derived {
+        notes.push(
+            "categories were derived from names; write a profile to choose core tools: toolfold profile derive"
+                .to_owned(),
+        );
+    }
+    if report.assumed {
+        notes.push(format!("assumed: no encoding is published for this model, {} was taken", report.encoding));
+    }
+    if !report.verified {
+        notes.push(format!("unverified: no recorded request covers {}", report.unverified.join("; ")));
+    }
+    notes
+}

@@ -1,0 +1,116 @@
+//! `expand_tools` and `call_tool`: how they are declared, and what `expand_tools` answers.
+
+mod reply;
+
+pub use reply::{ExpandError, ExpandRequest, Expansion, expand};
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+
+use super::{Arm, Assignment, Delivery, Detail};
+use crate::catalog::{Catalog, Tool};
+use crate::name::CategoryName;
+
+/// The name of the meta-tool that opens categories.
+pub const EXPAND_TOOLS: &str = "expand_tools";
+/// The name of the meta-tool that calls a tool which is not in the array.
+pub const CALL_TOOL: &str = "call_tool";
+
+/// A category that has something to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deferred {
+    /// The category.
+    pub category: CategoryName,
+    /// What its tools have in common; empty if nobody said.
+    pub description: String,
+    /// Its folded tools, as places in the catalogue counted from 0.
+    pub tools: Vec<usize>,
+}
+
+/// The categories that have something to open, in profile order. Does not depend on what is open, so that whatever is
+/// made from it is the same for the whole session.
+pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) -> Vec<Deferred> {
+    let mut by_name: IndexMap<&CategoryName, Vec<usize>> =
+        assignment.categories().map(|(name, _)| (name, vec![])).collect();
+    for (index, assigned) in assignment.iter().enumerate().filter(|(index, _)| folded(*index)) {
+        by_name.entry(&assigned.category).or_default().push(index);
+    }
+    let with_description = assignment.categories().filter_map(|(category, description)| {
+        let tools = by_name.swap_remove(category).filter(|tools| !tools.is_empty())?;
+        Some(Deferred { category: category.clone(), description: description.to_owned(), tools })
+    });
+    with_description.collect()
+}
+
+/// The declaration of `expand_tools` under an arm; nothing if nothing is folded.
+pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm) -> Option<Tool> {
+    if categories.is_empty() {
+        return None;
+    }
+    let mut description = String::from(match arm.delivery() {
+        Delivery::InPlace => {
+            "Show the full parameters of one category of tools, from the next turn on. Call it before \
+             a tool whose parameters are not shown. Categories:"
+        }
+        Delivery::Bridge => {
+            "Get the parameters of tools that are not listed here, by category or tool name, then run \
+             them with call_tool. Categories:"
+        }
+        Delivery::None | Delivery::InResult => match arm.extended() {
+            Detail::Signature => {
+                "Get the full documentation of tools, by category or tool name, when names and types \
+                 are not enough. Categories:"
+            }
+            _ => {
+                "Get the full parameters of tools shown only in brief, by category or tool name, before calling them. \
+                 Categories:"
+            }
+        },
+    });
+    let names: Vec<&str> = categories.iter().map(|entry| entry.category.as_str()).collect();
+    for entry in categories {
+        description.push_str(&format!("\n- {} ({})", entry.category, entry.tools.len()));
+        if !entry.description.is_empty() {
+            description.push_str(": ");
+            description.push_str(&entry.description);
+        }
+        if arm.extended() == Detail::Index {
+            let tools: Vec<&str> =
+                entry.tools.iter().filter_map(|at| catalog.at(*at)).map(|tool| tool.name().as_str()).collect();
+            description.push_str(": ");
+            description.push_str(&tools.join(", "));
+        }
+    }
+    Tool::new(EXPAND_TOOLS, &description, arguments(arm, &names)).ok()
+}
+
+/// Arm `seed` declares the original's single `category`; the others take several categories and single tools.
+fn arguments(arm: Arm, names: &[&str]) -> Value {
+    if arm == Arm::Seed {
+        return json!({
+            "type": "object",
+            "properties": {"category": {"type": "string", "enum": names}},
+            "required": ["category"]
+        });
+    }
+    json!({
+        "type": "object",
+        "properties": {
+            "categories": {"type": "array", "items": {"type": "string", "enum": names}},
+            "tools": {"type": "array", "items": {"type": "string"}}
+        },
+        "additionalProperties": false
+    })
+}
+
+/// The declaration of `call_tool`.
+pub(super) fn call_tool() -> Option<Tool> {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
+        "required": ["name", "arguments"],
+        "additionalProperties": false
+    });
+    Tool::new(CALL_TOOL, "Run a tool that expand_tools described, with arguments that fit its parameters.", parameters)
+        .ok()
+}

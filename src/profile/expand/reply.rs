@@ -1,0 +1,222 @@
+//! What a call of `expand_tools` opens, and the text that answers it.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Tool, write_string};
+use crate::name::{CategoryName, ToolName, nearest};
+use crate::profile::{Arm, Assignment, Delivery, Expanded, Presentation, Tier};
+
+/// The most names one call may give; what is beyond is refused, so that a runaway call costs nothing.
+const MAX_NAMES: usize = 200;
+
+/// What a call of `expand_tools` asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExpandRequest {
+    /// Categories to open.
+    pub categories: Vec<String>,
+    /// Single tools to open.
+    pub tools: Vec<String>,
+}
+
+/// Why the arguments of `expand_tools` cannot be read. Said to the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpandError {
+    /// The arguments are not an object.
+    #[error("the arguments must be an object with `categories` or `tools`")]
+    NotAnObject,
+    /// A list holds something else than texts.
+    #[error("`{0}` must be a list of names")]
+    NotNames(&'static str),
+    /// Nothing was asked for.
+    #[error("give at least one of `categories` and `tools`")]
+    Nothing,
+    /// Too many names at once.
+    #[error("at most {MAX_NAMES} names at once")]
+    TooMany,
+}
+
+impl ExpandRequest {
+    /// Reads the arguments of a call. A single text is taken for a list of one, and the original design's `category`
+    /// for `categories`; unknown keys are ignored.
+    ///
+    /// # Errors
+    /// [`ExpandError`] says what is wrong, in words for the model.
+    pub fn from_arguments(arguments: &Value) -> Result<Self, ExpandError> {
+        let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
+        let list = |key: &'static str| match map.get(key) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(one)) => Ok(vec![one.clone()]),
+            Some(Value::Array(many)) => {
+                many.iter().map(|v| v.as_str().map(str::to_owned).ok_or(ExpandError::NotNames(key))).collect()
+            }
+            Some(_) => Err(ExpandError::NotNames(key)),
+        };
+        let mut categories = list("categories")?;
+        categories.extend(list("category")?);
+        let request = Self { categories, tools: list("tools")? };
+        match request.categories.len() + request.tools.len() {
+            0 => Err(ExpandError::Nothing),
+            n if n > MAX_NAMES => Err(ExpandError::TooMany),
+            _ => Ok(request),
+        }
+    }
+}
+
+/// What a call of `expand_tools` does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expansion {
+    /// Categories that this call opens.
+    pub categories: Vec<CategoryName>,
+    /// Tools that this call opens by name.
+    pub tools: Vec<ToolName>,
+    /// Every tool whose schema the answer brings (or, in place, the next turn).
+    pub opened: Vec<ToolName>,
+    /// Names that open nothing, as they were given.
+    pub unknown: Vec<String>,
+    /// The answer for the model.
+    pub reply: String,
+}
+
+impl Expansion {
+    /// Marks what this call opens as open.
+    pub fn apply(&self, expanded: &mut Expanded) {
+        for name in &self.categories {
+            expanded.open_category(name.clone());
+        }
+        for name in &self.tools {
+            expanded.open_tool(name.clone());
+        }
+    }
+}
+
+/// Answers a call of `expand_tools`. Pure: `expanded` is what is open before the call; [`Expansion::apply`] opens.
+///
+/// A tool's name given as a category, or the other way round, is taken for what it is. Tools already open are named,
+/// not repeated.
+#[must_use]
+pub fn expand(
+    catalog: &Catalog,
+    assignment: &Assignment,
+    presentation: &Presentation,
+    expanded: &Expanded,
+    request: &ExpandRequest,
+) -> Expansion {
+    let (known, arm) = (presentation.deferred(), presentation.arm());
+    let category_of = |at: usize| assignment.at(at).map(|assigned| assigned.category.as_str()).unwrap_or_default();
+    let mut found =
+        Expansion { categories: vec![], tools: vec![], opened: vec![], unknown: vec![], reply: String::new() };
+    let mut fresh: Vec<usize> = Vec::new();
+    let mut already: Vec<&str> = Vec::new();
+    let mut whole: Vec<&str> = Vec::new();
+
+    for wanted in request.categories.iter().chain(&request.tools) {
+        let wanted = wanted.trim();
+        let members: Vec<usize> = if let Some(entry) = known.iter().find(|entry| entry.category == wanted) {
+            if !expanded.categories().any(|open| *open == entry.category) && !found.categories.contains(&entry.category)
+            {
+                found.categories.push(entry.category.clone());
+            }
+            entry.tools.clone()
+        } else if let Some(at) = known.iter().flat_map(|entry| &entry.tools).find(|at| named(catalog, **at, wanted)) {
+            if let Some(tool) = catalog.at(*at).filter(|tool| !found.tools.contains(tool.name())) {
+                found.tools.push(tool.name().clone());
+            }
+            vec![*at]
+        } else if let Some(tool) = catalog.get(wanted).filter(|_| shown(catalog, assignment, wanted)) {
+            whole.push(tool.name().as_str());
+            continue;
+        } else {
+            if !found.unknown.iter().any(|seen| seen == wanted) {
+                found.unknown.push(wanted.to_owned());
+            }
+            continue;
+        };
+        for at in members {
+            let Some(tool) = catalog.at(at) else { continue };
+            if expanded.has(tool.name().as_str(), category_of(at)) {
+                already.push(tool.name().as_str());
+            } else if !fresh.contains(&at) {
+                fresh.push(at);
+            }
+        }
+    }
+    found.tools.retain(|tool| !expanded.tools().any(|open| open == tool));
+    fresh.sort_unstable();
+    let opened: Vec<&Tool> = fresh.iter().filter_map(|at| catalog.at(*at)).collect();
+    found.opened = opened.iter().map(|tool| tool.name().clone()).collect();
+    already.dedup();
+    whole.dedup();
+    found.reply = reply(arm, &opened, &already, &whole);
+    let categories = known.iter().map(|entry| entry.category.as_str());
+    let tools = catalog.names().map(AsRef::as_ref).filter(|name| shown(catalog, assignment, name));
+    let names: Vec<&str> = categories.chain(tools).collect();
+    for wanted in &found.unknown {
+        say_unknown(&mut found.reply, wanted, &names, known.iter().map(|entry| entry.category.as_str()));
+    }
+    found
+}
+
+fn named(catalog: &Catalog, at: usize, name: &str) -> bool {
+    catalog.at(at).is_some_and(|tool| *tool.name() == name)
+}
+
+fn shown(catalog: &Catalog, assignment: &Assignment, name: &str) -> bool {
+    catalog.position(name).and_then(|at| assignment.at(at)).is_some_and(|assigned| assigned.tier != Tier::Hidden)
+}
+
+fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> String {
+    let mut text = String::new();
+    if !opened.is_empty() {
+        let how = match arm.delivery() {
+            Delivery::InPlace => "Opened, with full parameters in your tool list from now on:",
+            Delivery::Bridge => "Opened. Run them with call_tool {\"name\":…,\"arguments\":{…}}:",
+            Delivery::None | Delivery::InResult => "Opened. Call them directly by name:",
+        };
+        text.push_str(how);
+        for tool in opened {
+            text.push('\n');
+            if arm.delivery() == Delivery::InPlace {
+                text.push_str(tool.name().as_str());
+            } else {
+                definition(&mut text, tool);
+            }
+        }
+    }
+    let mut line = |words: &str, names: &[&str]| {
+        if !names.is_empty() {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = write!(text, "{gap}{words}: {}", names.join(", "));
+        }
+    };
+    let call = if arm.delivery() == Delivery::Bridge { "run it with call_tool" } else { "call it directly" };
+    line(&format!("Already open, {call}"), already);
+    line("Shown whole from the start, call it directly", whole);
+    text
+}
+
+/// One tool as a line of compact JSON, its schema spelt as it came.
+fn definition(text: &mut String, tool: &Tool) {
+    text.push_str("{\"name\":");
+    write_string(text, tool.name().as_str());
+    if !tool.description().is_empty() {
+        text.push_str(",\"description\":");
+        write_string(text, tool.description());
+    }
+    text.push_str(",\"parameters\":");
+    text.push_str(tool.parameters_text());
+    text.push('}');
+}
+
+fn say_unknown<'a>(text: &mut String, wanted: &str, names: &[&str], categories: impl Iterator<Item = &'a str>) {
+    let gap = if text.is_empty() { "" } else { "\n" };
+    let short: String = crate::diagnostic::visible(wanted).chars().take(80).collect();
+    let near = nearest(wanted, names.iter().copied(), 5);
+    let _ = if near.is_empty() {
+        write!(text, "{gap}Unknown: {short}. Categories: {}", categories.collect::<Vec<_>>().join(", "))
+    } else {
+        write!(text, "{gap}Unknown: {short}. Near: {}", near.join(", "))
+    };
+}

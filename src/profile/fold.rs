@@ -1,0 +1,126 @@
+//! Folding: a tool as it is sent at a detail.
+//!
+//! Folding only takes away. Where nothing would be saved the tool stays full, so a folded tool never costs more than
+//! the whole one.
+
+mod schema;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use self::schema::FoldedSchema;
+use super::{Detail, first_sentence};
+use crate::catalog::Tool;
+use crate::catalog::schema::takes_no_parameters;
+
+/// What folding must save to be worth a round trip, in bytes of compact JSON. Below it a tool is sent whole:
+/// an open stub instead of a schema that is as small would hide something and spare nothing.
+const MIN_SAVED_BYTES: usize = 24;
+
+/// The stub's schema: open, since a closed one would be a lie about a tool that takes arguments.
+const OPEN: &str = r#"{"type":"object","properties":{},"additionalProperties":true}"#;
+
+/// What folding made of a tool, without the tool.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) detail: Detail,
+    description: Option<String>,
+    schema: Option<String>,
+}
+
+impl Kept {
+    /// The same for a tool that is only named.
+    pub(super) fn index() -> Self {
+        Self { detail: Detail::Index, description: None, schema: None }
+    }
+
+    /// Puts the tool back.
+    pub(super) fn of<'t>(&'t self, tool: &'t Tool) -> Folded<'t> {
+        let description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
+        Folded { tool, detail: self.detail, description, schema: self.schema.as_deref().map(Cow::Borrowed) }
+    }
+}
+
+/// A tool as it is sent at a detail.
+#[derive(Debug, Clone)]
+pub struct Folded<'t> {
+    tool: &'t Tool,
+    detail: Detail,
+    description: Cow<'t, str>,
+    schema: Option<Cow<'t, str>>,
+}
+
+impl<'t> Folded<'t> {
+    /// The tool at the wanted detail, or full if that saves nothing. `summary` replaces the first sentence.
+    /// [`Detail::Index`] has no form of its own: it is shown here as a summary.
+    #[must_use]
+    pub fn new(tool: &'t Tool, wanted: Detail, summary: Option<&'t str>) -> Self {
+        let full = Self::full(tool);
+        if wanted == Detail::Full {
+            return full;
+        }
+        let sentence = || Cow::Owned(first_sentence(tool.description()));
+        let description = summary.map_or_else(sentence, Cow::Borrowed);
+        let own = tool.parameters_text();
+        let folded = match wanted {
+            Detail::Full => return full,
+            // A tool without parameters has an honest schema already; an open stub would unsay it.
+            Detail::Summary | Detail::Index if !takes_no_parameters(tool.parameters()) => OPEN.to_owned(),
+            Detail::Required => FoldedSchema::required(tool.parameters()).to_string(),
+            Detail::Signature | Detail::Summary | Detail::Index => {
+                FoldedSchema::signature(tool.parameters()).to_string()
+            }
+        };
+        let schema = if folded.len() < own.len() { folded } else { own.to_owned() };
+        if description.len() + schema.len() + MIN_SAVED_BYTES > full.description.len() + own.len() {
+            return full;
+        }
+        Self { tool, detail: wanted, description, schema: Some(Cow::Owned(schema)) }
+    }
+
+    /// The tool as it is.
+    pub(super) fn full(tool: &'t Tool) -> Self {
+        Self { tool, detail: Detail::Full, description: Cow::Borrowed(tool.description()), schema: None }
+    }
+
+    /// Keeps what was folded without its tool.
+    pub(super) fn keep(self) -> Kept {
+        let description = (self.detail != Detail::Full).then(|| self.description.into_owned());
+        Kept { detail: self.detail, description, schema: self.schema.map(Cow::into_owned) }
+    }
+
+    /// The tool.
+    #[must_use]
+    pub fn tool(&self) -> &'t Tool {
+        self.tool
+    }
+
+    /// The detail it is really in: [`Detail::Full`] where folding saves nothing.
+    #[must_use]
+    pub fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// The description at that detail; empty if there is none.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The schema at that detail as compact JSON text.
+    #[must_use]
+    pub fn parameters_text(&self) -> &str {
+        self.schema.as_deref().unwrap_or_else(|| self.tool.parameters_text())
+    }
+
+    /// The schema at that detail as a value.
+    #[must_use]
+    pub fn parameters(&self) -> Cow<'t, Value> {
+        match &self.schema {
+            None => Cow::Borrowed(self.tool.parameters()),
+            // The text was written from a value just above, so that it parses.
+            Some(text) => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The plan: what each tool looks like now.
+
+use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
+
+use super::expand::{Deferred, call_tool, deferred, expand_tools};
+use super::fold::Kept;
+use super::{Arm, Assignment, Delivery, Detail, Folded, Tier};
+use crate::catalog::{Catalog, Tool};
+use crate::name::{CategoryName, ToolName};
+
+/// What a session has opened, in the order it was opened. Opening is for the session's whole life.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expanded {
+    categories: IndexSet<CategoryName>,
+    tools: IndexSet<ToolName>,
+}
+
+impl Expanded {
+    /// Opens a category. Whether it was closed before.
+    pub fn open_category(&mut self, name: CategoryName) -> bool {
+        self.categories.insert(name)
+    }
+
+    /// Opens one tool. Whether it was closed before.
+    pub fn open_tool(&mut self, name: ToolName) -> bool {
+        self.tools.insert(name)
+    }
+
+    /// Whether a tool is open, by its own name or by its category.
+    #[must_use]
+    pub fn has(&self, tool: &str, category: &str) -> bool {
+        self.tools.contains(tool) || self.categories.contains(category)
+    }
+
+    /// The opened categories.
+    pub fn categories(&self) -> impl Iterator<Item = &CategoryName> {
+        self.categories.iter()
+    }
+
+    /// The tools opened by name.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolName> {
+        self.tools.iter()
+    }
+}
+
+/// A catalogue under a profile and an arm: every form that tools can take, made once, and the meta-tools.
+///
+/// It does not depend on what any session has opened; [`Presentation::plan`] adds that.
+#[derive(Debug, Clone)]
+pub struct Presentation {
+    arm: Arm,
+    /// The form of each tool while it is closed, in catalogue order; nothing for a hidden one.
+    closed: Vec<Option<Kept>>,
+    deferred: Vec<Deferred>,
+    meta: Vec<Tool>,
+}
+
+impl Presentation {
+    /// Makes every form of a catalogue's tools under an arm.
+    #[must_use]
+    pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
+        let form = |(tool, assigned): (&Tool, &super::Assigned)| {
+            let wanted = match assigned.tier {
+                Tier::Core => arm.core(),
+                Tier::Extended => arm.extended(),
+                Tier::Hidden => return None,
+            };
+            Some(match wanted {
+                Detail::Index => Kept::index(),
+                _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(),
+            })
+        };
+        let closed: Vec<Option<Kept>> = catalog.iter().zip(assignment.iter()).map(form).collect();
+        let folded =
+            |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.detail != Detail::Full);
+        let deferred = deferred(assignment, folded);
+        let mut meta: Vec<Tool> = expand_tools(catalog, &deferred, arm).into_iter().collect();
+        if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
+            meta.extend(call_tool());
+        }
+        Self { arm, closed, deferred, meta }
+    }
+
+    /// The arm.
+    #[must_use]
+    pub fn arm(&self) -> Arm {
+        self.arm
+    }
+
+    /// The meta-tools that go behind the catalogue's own: `expand_tools` where something is folded, and `call_tool`
+    /// where folded tools are called through it.
+    pub fn meta_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.meta.iter()
+    }
+
+    /// The categories that have something to open, each with the places of its folded tools in the catalogue.
+    pub fn deferred(&self) -> &[Deferred] {
+        &self.deferred
+    }
+
+    /// What goes out once `expanded` is open. Pure: same arguments, same plan.
+    #[must_use]
+    pub fn plan(&self, catalog: &Catalog, assignment: &Assignment, expanded: &Expanded) -> Plan {
+        let in_place = self.arm.delivery() == Delivery::InPlace;
+        let planned = catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate();
+        let planned = planned.filter_map(|(index, ((tool, assigned), kept))| {
+            let open = in_place && expanded.has(tool.name().as_str(), assigned.category.as_str());
+            let closed = kept.as_ref()?.detail;
+            Some(Planned { index, detail: if open { Detail::Full } else { closed } })
+        });
+        Plan { tools: planned.collect() }
+    }
+
+    /// The tools of a plan's array as they are sent, in catalogue order, meta-tools last.
+    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Folded<'p>> {
+        let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
+            let tool = catalog.at(planned.index)?;
+            let kept = self.closed.get(planned.index)?.as_ref()?;
+            Some(if planned.detail == Detail::Full { Folded::full(tool) } else { kept.of(tool) })
+        });
+        own.chain(self.meta.iter().map(Folded::full))
+    }
+}
+
+/// One tool of a [`Plan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Planned {
+    /// The tool's place in the catalogue, counted from 0.
+    pub index: usize,
+    /// How it is sent now. [`Detail::Index`]: it is not in the array.
+    pub detail: Detail,
+}
+
+/// What goes out now: each shown tool with its detail, in catalogue order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    tools: Vec<Planned>,
+}
+
+impl Plan {
+    /// Every shown tool, those only named in `expand_tools` among them.
+    pub fn iter(&self) -> impl Iterator<Item = Planned> {
+        self.tools.iter().copied()
+    }
+
+    /// How the tool at that place in the catalogue is sent now; nothing if it is hidden or there is none.
+    #[must_use]
+    pub fn detail(&self, index: usize) -> Option<Detail> {
+        self.tools
+            .binary_search_by_key(&index, |planned| planned.index)
+            .ok()
+            .and_then(|at| self.tools.get(at))
+            .map(|p| p.detail)
+    }
+}

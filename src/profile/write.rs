@@ -1,0 +1,47 @@
+//! Writing a profile as a file, to start from by hand.
+
+use super::{Tier, ToolProfile};
+use crate::catalog::Catalog;
+
+impl ToolProfile {
+    /// The profile as TOML. Each tool of the catalogue that a pattern matched stands by its own name.
+    #[must_use]
+    pub fn to_toml(&self, catalog: &Catalog) -> String {
+        let assignment = self.assign(catalog).value;
+        let quoted = |names: &[&str], indent: &str| -> String {
+            names.iter().map(|name| format!("{indent}{},\n", toml_string(name))).collect()
+        };
+        let core: Vec<&str> = catalog
+            .names()
+            .zip(assignment.iter())
+            .filter(|(_, assigned)| assigned.tier == Tier::Core)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let mut out = format!("name = {}\n\n", toml_string(&self.name));
+        out.push_str(
+            "# What the agent calls first and most: a few tools, chosen by use. Always in the richest detail.\n",
+        );
+        if core.is_empty() {
+            out.push_str("core = []\n");
+        } else {
+            out.push_str(&format!("core = [\n{}]\n", quoted(&core, "  ")));
+        }
+        out.push_str(&format!("unlisted = \"{}\"\n", self.unlisted.name()));
+        for (category, description) in assignment.categories() {
+            let members = catalog.names().zip(assignment.iter());
+            let members: Vec<&str> =
+                members.filter(|(_, own)| own.category == *category).map(|(name, _)| name.as_str()).collect();
+            out.push_str(&format!("\n[category.{}]\n", toml_string(category.as_str())));
+            out.push_str(&format!("description = {}\n", toml_string(description)));
+            out.push_str(&format!("tools = [\n{}]\n", quoted(&members, "  ")));
+        }
+        out
+    }
+}
+
+/// A basic string of TOML, which escapes as JSON does.
+fn toml_string(text: &str) -> String {
+    let mut out = String::new();
+    crate::catalog::write_string(&mut out, text);
+    out.replace('\u{7f}', "\\u007f")
+}

@@ -1,0 +1,207 @@
+//! Which parts of a schema the recorded requests cover, and which are a rule carried further.
+//!
+//! Source: the clean rows of `corpora/tokens/openai.jsonl` that have tools (the 2023 ones apart): their schemas hold
+//! `type` (lists included), `properties`, `required`, `title`, `description`, `enum` of texts and integers,
+//! `default` of text, boolean and `null`, `items` as a schema, `anyOf`, `$ref`, `$defs`, `strict`,
+//! `additionalProperties: false`, and `format` inside unions, and nothing else. `design/token-billing.md` adds that
+//! `$schema` and any boolean `additionalProperties` cost nothing.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::python::truthy;
+use super::reason::Reason;
+use super::refs::Root;
+use super::render::Function;
+
+/// The most tools in one recorded row.
+const MOST_TOOLS: usize = 21;
+
+/// Keywords of JSON Schema (draft 4 to 2020-12) and OpenAPI that stand in no recorded row, wherever they mean
+/// something.
+const UNSEEN: [&str; 48] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "examples",
+    "example",
+    "const",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "minContains",
+    "maxContains",
+    "prefixItems",
+    "additionalItems",
+    "patternProperties",
+    "propertyNames",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "definitions",
+    "$id",
+    "id",
+    "$anchor",
+    "$dynamicRef",
+    "$dynamicAnchor",
+    "$comment",
+    "contentEncoding",
+    "contentMediaType",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "nullable",
+    "discriminator",
+];
+
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
+
+/// What of these definitions no recorded row covers, what rendering has to cut apart.
+pub(super) fn uncovered(functions: &[Function<'_>]) -> BTreeSet<Reason> {
+    let mut reasons = BTreeSet::new();
+    if functions.len() > MOST_TOOLS {
+        reasons.insert(Reason::ManyTools);
+    }
+    for parameters in functions.iter().filter_map(|f| f.parameters) {
+        Walk::new(parameters, &mut reasons).run(parameters);
+    }
+    reasons
+}
+
+/// One walk over the schemas of one tool, each visited once: linear however the references run.
+struct Walk<'a, 'r> {
+    root: Root<'a>,
+    /// Schemas still to be looked at, and whether each is a variant of a union.
+    waiting: Vec<(&'a Map<String, Value>, bool)>,
+    seen: HashSet<*const Map<String, Value>>,
+    reasons: &'r mut BTreeSet<Reason>,
+}
+
+impl<'a, 'r> Walk<'a, 'r> {
+    fn new(parameters: &'a Value, reasons: &'r mut BTreeSet<Reason>) -> Self {
+        Self { root: Root::new(Some(parameters)), waiting: Vec::new(), seen: HashSet::new(), reasons }
+    }
+
+    fn run(mut self, parameters: &'a Value) {
+        if !parameters.get("properties").is_some_and(truthy)
+            && ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|k| parameters.get(k).is_some())
+        {
+            self.reasons.insert(Reason::RootRef);
+        }
+        self.later(parameters, false);
+        while let Some((map, in_union)) = self.waiting.pop() {
+            if self.seen.insert(std::ptr::from_ref(map)) {
+                let in_union = in_union || map.get("type").is_some_and(Value::is_array);
+                map.iter().for_each(|(key, value)| self.keyword(key, value, in_union));
+            }
+        }
+        let definitions = self.root.definitions().into_iter().flat_map(|d| d.values());
+        if definitions.filter_map(Value::as_object).any(|d| !self.seen.contains(&std::ptr::from_ref(d))) {
+            self.note(Reason::UnusedDefinitions);
+        }
+    }
+
+    fn note(&mut self, reason: Reason) {
+        self.reasons.insert(reason);
+    }
+
+    fn demand(&mut self, holds: bool, reason: Reason) {
+        if !holds {
+            self.note(reason);
+        }
+    }
+
+    fn later(&mut self, schema: &'a Value, in_union: bool) {
+        match schema {
+            Value::Object(map) => self.waiting.push((map, in_union)),
+            _ => self.note(Reason::Malformed),
+        }
+    }
+
+    fn keyword(&mut self, key: &str, value: &'a Value, in_union: bool) {
+        match key {
+            "title" | "description" => self.demand(value.is_string(), Reason::Malformed),
+            "type" => self.demand(is_type(value), Reason::Malformed),
+            "required" => self.demand(is_list_of_texts(value), Reason::Malformed),
+            "strict" => self.demand(value.is_boolean(), Reason::Malformed),
+            "$schema" => self.demand(value.is_string(), Reason::Malformed),
+            "format" => {
+                self.demand(value.is_string(), Reason::Malformed);
+                self.demand(in_union, Reason::Keyword("format"));
+            }
+            "enum" => match value {
+                Value::Array(values) if !values.is_empty() => {
+                    self.demand(values.iter().all(|v| v.is_string() || is_integer(v)), Reason::EnumValue);
+                }
+                _ => self.note(Reason::Malformed),
+            },
+            "default" => {
+                self.demand(value.is_string() || value.is_boolean() || value.is_null(), Reason::DefaultValue);
+            }
+            "properties" => match value {
+                Value::Object(members) => members.values().for_each(|v| self.later(v, false)),
+                _ => self.note(Reason::Malformed),
+            },
+            "items" => self.later(value, false),
+            "anyOf" => self.variants(value),
+            "oneOf" | "allOf" => {
+                self.unseen(key);
+                self.variants(value);
+            }
+            "$ref" => match value.as_str().and_then(|r| self.root.resolve(r)) {
+                Some(target) => self.waiting.push((target, in_union)),
+                None => self.note(Reason::MissingRef),
+            },
+            "$defs" => self.demand(value.is_object(), Reason::Malformed),
+            "additionalProperties" => {
+                self.demand(value.is_boolean(), Reason::Keyword("additionalProperties"));
+            }
+            _ => self.unseen(key),
+        }
+    }
+
+    fn variants(&mut self, value: &'a Value) {
+        match value {
+            Value::Array(variants) => variants.iter().for_each(|v| self.later(v, true)),
+            _ => self.note(Reason::Malformed),
+        }
+    }
+
+    fn unseen(&mut self, key: &str) {
+        let known = UNSEEN.iter().find(|k| **k == key);
+        self.note(known.map_or(Reason::UnknownKeyword, |k| Reason::Keyword(k)));
+    }
+}
+
+fn is_type(value: &Value) -> bool {
+    let named = |v: &Value| v.as_str().is_some_and(|t| TYPES.contains(&t));
+    match value {
+        Value::Array(types) => !types.is_empty() && types.iter().all(named),
+        _ => named(value),
+    }
+}
+
+fn is_list_of_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|keys| keys.iter().all(Value::is_string))
+}
+
+fn is_integer(value: &Value) -> bool {
+    value.is_i64() || value.is_u64()
+}

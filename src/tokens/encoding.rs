@@ -1,0 +1,225 @@
+//! Encodings: which vocabulary a model uses, and counting with it in bounded time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::name::nearest;
+
+/// Something that can say how many tokens a text has.
+pub trait TokenCounter {
+    /// The name of the encoding, as it is printed beside a figure: `o200k_base`.
+    fn name(&self) -> &str;
+
+    /// The number of tokens of a text. Special tokens in it are ordinary text.
+    fn count(&self, text: &str) -> usize;
+
+    /// Whether a text may be cut between these two neighbouring characters, wherever they stand, without changing
+    /// its count: `count(a + b) == count(a) + count(b)` for every `a` ending in `before` and `b` starting with
+    /// `after`. [`marginal`](super::marginal::marginal) counts windows between such cuts. `false` is always right.
+    fn splits_between(&self, before: char, after: char) -> bool {
+        let _ = (before, after);
+        false
+    }
+}
+
+impl<C: TokenCounter + ?Sized> TokenCounter for &C {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn count(&self, text: &str) -> usize {
+        (**self).count(text)
+    }
+
+    fn splits_between(&self, before: char, after: char) -> bool {
+        (**self).splits_between(before, after)
+    }
+}
+
+/// A published vocabulary of OpenAI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// `o200k_base`: gpt-4o, 4.1, 4.5, gpt-5 and the o-series.
+    O200kBase,
+    /// `cl100k_base`: gpt-3.5 and gpt-4, turbo included.
+    Cl100kBase,
+}
+
+/// Model name prefixes with `o200k_base`. Source: `design/token-billing.md`, "OpenAI".
+const O200K_MODELS: [&str; 7] = ["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o1", "o3", "o4"];
+/// Model name prefixes with `cl100k_base`, asked after those above; `gpt-35` is Azure's spelling.
+const CL100K_MODELS: [&str; 3] = ["gpt-3.5", "gpt-35", "gpt-4"];
+
+impl Encoding {
+    /// Every encoding there is.
+    pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
+
+    /// The published name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::O200kBase => "o200k_base",
+            Self::Cl100kBase => "cl100k_base",
+        }
+    }
+
+    /// The encoding of a model, and whether it is assumed because none is published for that name.
+    ///
+    /// Source: `design/token-billing.md`: models without a published encoding count as `o200k_base`, `assumed`.
+    #[must_use]
+    pub fn for_model(model: &str) -> (Self, bool) {
+        let starts = |prefixes: &[&str]| prefixes.iter().any(|p| model.starts_with(p));
+        if starts(&O200K_MODELS) {
+            (Self::O200kBase, false)
+        } else if starts(&CL100K_MODELS) {
+            (Self::Cl100kBase, false)
+        } else {
+            (Self::O200kBase, true)
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that is not the name of an encoding.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{wanted}` is not an encoding: use `o200k_base` or `cl100k_base`{}", hint(.nearest))]
+pub struct UnknownEncoding {
+    /// What was asked for, shortened and with invisible characters made visible.
+    pub wanted: String,
+    /// The closest name, if one is close.
+    pub nearest: Option<&'static str>,
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
+}
+
+impl FromStr for Encoding {
+    type Err = UnknownEncoding;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|e| e.name() == text).ok_or_else(|| UnknownEncoding {
+            wanted: super::meter::quoted(text),
+            nearest: nearest(text, Self::ALL.map(Self::name), 1).first().copied(),
+        })
+    }
+}
+
+/// The longest stretch, in bytes, that is given to the tokenizer at once.
+///
+/// tiktoken-rs 0.12.1 panics on about 1 MB of spaces or tabs (`fancy-regex` reports `StackOverflow`, which is
+/// unwrapped), and pays `n log n` with bad locality on one huge piece. 100 KB of any such run was measured safe;
+/// this is a sixth of it.
+const LONGEST_STRETCH: usize = 16 * 1024;
+
+/// Whether both OpenAI patterns split here whatever stands around: after a letter or a digit, before white space
+/// or ASCII punctuation.
+///
+/// A piece of letters ends where no letter or mark follows, except for `'s` and its kind (so `'` is no cut); a
+/// piece of digits ends where no digit follows; and what comes after begins a piece of its own, since the patterns
+/// never look behind. Letters are ASCII, Han, kana and Hangul only: their general categories will not change.
+#[must_use]
+pub fn openai_splits_between(before: char, after: char) -> bool {
+    let word = matches!(before, '0'..='9' | 'a'..='z' | 'A'..='Z' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{4e00}'..='\u{9fef}' | '\u{ac00}'..='\u{d7a3}');
+    word && after != '\'' && (after.is_ascii_punctuation() || matches!(after, ' ' | '\n' | '\r' | '\t'))
+}
+
+/// Cuts a text into stretches of at most [`LONGEST_STRETCH`] bytes, at the last place where the tokenizer cuts
+/// anyway, or, in a run that long without such a place, at its end.
+#[cfg_attr(not(feature = "tiktoken"), allow(dead_code, reason = "only the tokenizer needs stretches"))]
+fn stretches(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (head, tail) = rest.split_at_checked(stretch_end(rest)).unwrap_or((rest, ""));
+        rest = tail;
+        Some(head)
+    })
+}
+
+fn stretch_end(text: &str) -> usize {
+    if text.len() <= LONGEST_STRETCH {
+        return text.len();
+    }
+    let limit = text.floor_char_boundary_at(LONGEST_STRETCH);
+    let mut after: Option<(usize, char)> = None;
+    for (at, before) in text.get(..limit).unwrap_or_default().char_indices().rev() {
+        if let Some((cut, next)) = after
+            && openai_splits_between(before, next)
+        {
+            return cut;
+        }
+        after = Some((at, before));
+    }
+    limit
+}
+
+/// `str::floor_char_boundary`, which is newer than our oldest compiler.
+trait FloorCharBoundary {
+    fn floor_char_boundary_at(&self, at: usize) -> usize;
+}
+
+impl FloorCharBoundary for str {
+    fn floor_char_boundary_at(&self, at: usize) -> usize {
+        (0..=at.min(self.len())).rev().find(|&i| self.is_char_boundary(i)).unwrap_or(0)
+    }
+}
+
+/// OpenAI's own tokenizer, over tiktoken-rs.
+///
+/// A vocabulary is loaded when the first text is counted with it (about 0.2 s of CPU) and kept for the life of the
+/// process; the other one is never touched. Counts are exact for every text in which a letter or digit is followed
+/// by white space or punctuation at least once in 16 KiB. A longer run without (base64 without `+` and `/`, a
+/// megabyte of spaces) is cut every 16 KiB, which may add a token or two a cut; it never panics, and any megabyte
+/// counts in well under two seconds.
+#[cfg(feature = "tiktoken")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tiktoken {
+    encoding: Encoding,
+}
+
+#[cfg(feature = "tiktoken")]
+impl Tiktoken {
+    /// A counter with an encoding. Loads nothing yet.
+    #[must_use]
+    pub fn new(encoding: Encoding) -> Self {
+        Self { encoding }
+    }
+
+    /// Its encoding.
+    #[must_use]
+    pub fn encoding(self) -> Encoding {
+        self.encoding
+    }
+}
+
+#[cfg(feature = "tiktoken")]
+impl TokenCounter for Tiktoken {
+    fn name(&self) -> &str {
+        self.encoding.name()
+    }
+
+    fn count(&self, text: &str) -> usize {
+        if text.is_empty() {
+            return 0;
+        }
+        let vocabulary = match self.encoding {
+            Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+            Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+        };
+        stretches(text).map(|stretch| vocabulary.encode_ordinary(stretch).len()).sum()
+    }
+
+    fn splits_between(&self, before: char, after: char) -> bool {
+        openai_splits_between(before, after)
+    }
+}

@@ -1,0 +1,93 @@
+//! Why a figure is not verified.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// Something in what was counted that no recorded request covers, so that the figure is a rule carried further.
+///
+/// Displays as a short phrase in lower case, for a footnote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A schema keyword that stands in no recorded row (see [`unverified`](super::billing::unverified)).
+    Keyword(&'static str),
+    /// A member of a schema that is no keyword of JSON Schema we know.
+    UnknownKeyword,
+    /// A schema, or a part of one, of a JSON type that it must not have.
+    Malformed,
+    /// An enum value that is neither text nor an integer.
+    EnumValue,
+    /// A default that is neither text, boolean nor `null`.
+    DefaultValue,
+    /// `$defs` that nothing refers to.
+    UnusedDefinitions,
+    /// Parameters that are not themselves an object with properties but refer to one.
+    RootRef,
+    /// A reference in a circle, written as `any`.
+    CyclicRef,
+    /// A reference to nothing, or to another document, written as `any`.
+    MissingRef,
+    /// Types nested too deep, written as `any`.
+    TooDeep,
+    /// References that stand for more text than the budget, written as `any`.
+    TooLarge,
+    /// More tools than any recorded row has.
+    ManyTools,
+    /// No encoding is published for the model.
+    AssumedEncoding,
+    /// No recorded row has a model of this family.
+    UnseenModel,
+    /// A model snapshot of 2023, which billed tools by other rules.
+    OldSnapshot,
+    /// A `response_format`, counted as the compact JSON of its schema.
+    ResponseFormat,
+    /// A message with tool calls in it.
+    ToolCalls,
+    /// A message with the result of a tool call.
+    ToolResult,
+    /// A message with a name.
+    MessageName,
+    /// A message of a role that no row has.
+    UnknownRole,
+    /// A member of a message that no row has.
+    UnknownMember,
+    /// A `tool_choice` of a form that no row has.
+    ToolChoice,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keyword(keyword) => return write!(f, "schema keyword `{keyword}`"),
+            Self::UnknownKeyword => "unknown schema keyword",
+            Self::Malformed => "malformed schema",
+            Self::EnumValue => "enum value that is neither text nor an integer",
+            Self::DefaultValue => "default that is neither text, boolean nor null",
+            Self::UnusedDefinitions => "unused `$defs`",
+            Self::RootRef => "parameters that are only a `$ref` or a union",
+            Self::CyclicRef => "`$ref` in a circle, counted as `any`",
+            Self::MissingRef => "`$ref` to nothing here, counted as `any`",
+            Self::TooDeep => "types nested too deep, counted as `any`",
+            Self::TooLarge => "`$ref`s that stand for megabytes, counted as `any`",
+            Self::ManyTools => "more than 21 tools",
+            Self::AssumedEncoding => "no encoding published for the model, o200k_base assumed",
+            Self::UnseenModel => "no recorded request with a model of this family",
+            Self::OldSnapshot => "model snapshot of 2023, which billed tools by other rules",
+            Self::ResponseFormat => "`response_format`, counted as the compact JSON of its schema",
+            Self::ToolCalls => "message with tool calls",
+            Self::ToolResult => "message with a tool result",
+            Self::MessageName => "message with a name",
+            Self::UnknownRole => "message of an unknown role",
+            Self::UnknownMember => "message with an unknown member",
+            Self::ToolChoice => "`tool_choice` of an unknown form",
+        })
+    }
+}
+
+impl Serialize for Reason {
+    /// As its phrase.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,330 @@
+//! The text that OpenAI bills for function definitions: a TypeScript namespace.
+//!
+//! Every rule, and every quirk, is `design/token-billing.md`'s, fitted on recorded requests. There is no
+//! indentation, and what a schema demands beyond its types (`required` apart, which is the `?`) is not in the text.
+//!
+//! Rendering is total: any JSON value gives a text. What cannot be followed is `any`: a reference in a circle or to
+//! nothing, a type nested deeper than 64, and whatever is left once references were inlined beyond a budget (a
+//! few definitions that each use the next one twice stand for a text of gigabytes). [`Block::reasons`] says so.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::marginal::Frame;
+use super::python::{dumps, strip, text_of};
+use super::reason::Reason;
+use super::refs::{Dangling, Root, View};
+
+/// How deep types may nest before the rest is `any`. The deepest recorded row nests 3.
+const DEEPEST_TYPE: usize = 64;
+/// Bytes that the references (and type lists) of one tool may add to its text: more than any context window holds.
+const COPIED_BY_ONE_TOOL: usize = 1 << 20;
+/// Bytes that those of all tools of one block may add to it.
+const COPIED_BY_ALL: usize = 16 << 20;
+
+/// A function definition as every provider's shape has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Function<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it does, as the model is told.
+    pub description: Option<&'a str>,
+    /// The JSON Schema of its arguments.
+    pub parameters: Option<&'a Value>,
+}
+
+impl Function<'_> {
+    /// Whether it has a description with anything in it.
+    #[must_use]
+    pub fn is_described(&self) -> bool {
+        self.description.is_some_and(|d| !strip(d).is_empty())
+    }
+}
+
+/// The rendered text of each tool, and what had to be cut on the way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    /// One text a tool, in order, without what stands around it ([`Frame::OPENAI`]).
+    pub texts: Vec<String>,
+    /// Why the text is not surely what is billed, sorted: references and nesting that were cut.
+    pub reasons: Vec<Reason>,
+}
+
+impl Block {
+    /// Renders tools one by one.
+    #[must_use]
+    pub fn of(functions: &[Function<'_>]) -> Self {
+        let mut left = COPIED_BY_ALL;
+        let mut cuts = BTreeSet::new();
+        let texts = functions.iter().map(|f| tool(f, &mut left, &mut cuts)).collect();
+        Self { texts, reasons: cuts.into_iter().collect() }
+    }
+}
+
+/// The whole text that is encoded for these tools.
+#[must_use]
+pub fn render(functions: &[Function<'_>]) -> String {
+    Frame::OPENAI.join(&Block::of(functions).texts)
+}
+
+fn tool(function: &Function<'_>, left: &mut usize, cuts: &mut BTreeSet<Reason>) -> String {
+    let mut lines = match function.description {
+        Some(description) if function.is_described() => comment(description),
+        _ => Vec::new(),
+    };
+    let name = function.name;
+    let parameters = function.parameters.and_then(Value::as_object);
+    let properties = parameters.and_then(|p| p.get("properties")).and_then(Value::as_object);
+    lines.push(match (parameters, properties) {
+        (Some(parameters), Some(properties)) if !properties.is_empty() => {
+            let budget = COPIED_BY_ONE_TOOL.min(*left);
+            let root = Root::new(function.parameters);
+            let mut types = Types { root, active: Vec::new(), depth: 0, copies: 0, budget, cuts };
+            let view = View::of_map(parameters);
+            let above: String = types.head(&view).into_iter().map(|line| line + "\n").collect();
+            types.active.push(parameters);
+            let object = types.object(&view);
+            let spent = budget - types.budget;
+            *left -= spent;
+            format!("type {name} = (_: {above}{object}) => any;")
+        }
+        _ => format!("type {name} = () => any;"),
+    });
+    lines.join("\n")
+}
+
+/// A description as comment lines: stripped as a whole and line by line.
+fn comment(text: &str) -> Vec<String> {
+    let line = |l: &str| match strip(l) {
+        "" => "//".to_owned(),
+        l => format!("// {l}"),
+    };
+    strip(text).split('\n').map(line).collect()
+}
+
+/// Renders the types of one tool.
+struct Types<'a, 'c> {
+    root: Root<'a>,
+    /// The schemas being rendered just now, outermost first: meeting one again is a circle.
+    active: Vec<&'a Map<String, Value>>,
+    depth: usize,
+    /// How many copies (followed references, single types of a list) we are inside of; only then is the budget spent.
+    copies: usize,
+    budget: usize,
+    cuts: &'c mut BTreeSet<Reason>,
+}
+
+impl<'a> Types<'a, '_> {
+    fn follow(&mut self, schema: &'a Value) -> View<'a> {
+        let (view, dangling) = self.root.follow(schema);
+        self.cuts.extend(dangling.map(|d| match d {
+            Dangling::Cycle => Reason::CyclicRef,
+            Dangling::Missing => Reason::MissingRef,
+        }));
+        view
+    }
+
+    /// The type of a schema; `many_lines` says whether the object around it is written over many lines.
+    fn type_of(&mut self, view: &View<'a>, many_lines: bool) -> String {
+        if view.layers().iter().any(|layer| self.active.iter().any(|a| std::ptr::eq(*a, *layer))) {
+            return self.cut(Reason::CyclicRef);
+        }
+        let outer = self.active.len();
+        self.active.extend(view.layers());
+        let out = self.bounded_type(view, many_lines);
+        self.active.truncate(outer);
+        out
+    }
+
+    fn bounded_type(&mut self, view: &View<'a>, many_lines: bool) -> String {
+        if self.depth >= DEEPEST_TYPE {
+            return self.cut(Reason::TooDeep);
+        }
+        if self.spent_up(view) {
+            return self.cut(Reason::TooLarge);
+        }
+        self.depth += 1;
+        self.copies += usize::from(view.is_copy());
+        let out = self.plain_type(view, many_lines);
+        self.copies -= usize::from(view.is_copy());
+        self.depth -= 1;
+        out
+    }
+
+    fn cut(&mut self, reason: Reason) -> String {
+        self.cuts.insert(reason);
+        "any".to_owned()
+    }
+
+    fn spent_up(&self, view: &View<'a>) -> bool {
+        self.budget == 0 && (self.copies > 0 || view.is_copy())
+    }
+
+    /// Charges what may stand in the text more often than in the schema; all else is linear in the input.
+    fn spend(&mut self, view: &View<'a>, bytes: usize) {
+        if self.copies > 0 || view.is_copy() {
+            self.budget = self.budget.saturating_sub(bytes);
+        }
+    }
+
+    fn plain_type(&mut self, view: &View<'a>, many_lines: bool) -> String {
+        self.spend(view, 8);
+        if let Some(Value::Array(variants)) = view.truthy("anyOf").or_else(|| view.truthy("oneOf")) {
+            let views: Vec<_> = variants.iter().map(|v| self.follow(v)).collect();
+            return self.union(&views, many_lines, Self::type_of);
+        }
+        if let Some(Value::Array(all)) = view.get("allOf")
+            && let [only] = all.as_slice()
+        {
+            let only = self.follow(only);
+            return self.type_of(&only, many_lines);
+        }
+        if let Some(Value::Array(values)) = view.truthy("enum") {
+            let out = values.iter().map(dumps).collect::<Vec<_>>().join(" | ");
+            self.spend(view, out.len());
+            return out;
+        }
+        match view.get("type") {
+            Some(Value::Array(types)) => {
+                let views: Vec<_> = types.iter().map(|one| view.with_type(one)).collect();
+                self.union(&views, many_lines, Self::bounded_type)
+            }
+            Some(Value::String(name)) => self.named_type(name, view, many_lines),
+            _ if view.get("properties").is_some() => self.object(view),
+            _ => "any".to_owned(),
+        }
+    }
+
+    fn named_type(&mut self, name: &str, view: &View<'a>, many_lines: bool) -> String {
+        match name {
+            "string" | "boolean" | "null" => name.to_owned(),
+            "number" | "integer" => "number".to_owned(),
+            "array" => self.array(view, many_lines),
+            "object" => self.object(view),
+            _ if view.get("properties").is_some() => self.object(view),
+            _ => "any".to_owned(),
+        }
+    }
+
+    fn array(&mut self, view: &View<'a>, many_lines: bool) -> String {
+        let Some(items) = view.truthy("items") else { return "any[]".to_owned() };
+        let items = self.follow(items);
+        let item = self.type_of(&items, many_lines);
+        if !item.contains('\n') {
+            return item + "[]";
+        }
+        let above: String = self.head(&items).into_iter().map(|line| line + "\n").collect();
+        format!("Array<\n{above}{item}\n>")
+    }
+
+    /// Variants on one line, or one a line, each with its description and format.
+    fn union(
+        &mut self,
+        variants: &[View<'a>],
+        many_lines: bool,
+        type_of: fn(&mut Self, &View<'a>, bool) -> String,
+    ) -> String {
+        if !many_lines {
+            let types: Vec<_> = variants.iter().map(|v| type_of(self, v, false)).collect();
+            return types.join(" | ");
+        }
+        let mut out = String::new();
+        for variant in variants {
+            out.push_str("\n | ");
+            out.push_str(&type_of(self, variant, true));
+            let is_object = variant.get("type").is_some_and(|t| t == "object");
+            let description = variant.truthy("description").filter(|_| !is_object).map(text_of);
+            let format = variant.truthy("format").map(|f| format!("format: {}", text_of(f)));
+            let notes: Vec<_> = description.into_iter().chain(format).collect();
+            if !notes.is_empty() && !self.spent_up(variant) {
+                let notes = notes.join(" ");
+                self.spend(variant, notes.len());
+                out.push_str(" // ");
+                out.push_str(&notes);
+            }
+        }
+        out + "\n"
+    }
+
+    /// An object: on one line as long as no member has anything to say and every member's type fits on one.
+    fn object(&mut self, view: &View<'a>) -> String {
+        let Some(properties) = view.get("properties").and_then(Value::as_object).filter(|p| !p.is_empty()) else {
+            return "object".to_owned();
+        };
+        let members: Vec<_> = properties.iter().map(|(key, schema)| (key, self.follow(schema))).collect();
+        let says = |v: &View<'_>| v.truthy("description").or(v.truthy("title")).or(v.get("default")).is_some();
+        let mut many_lines = members.iter().any(|(_, member)| says(member));
+        let required = Required::of(view.truthy("required"));
+        let mut parts = Vec::with_capacity(members.len());
+        for (key, member) in &members {
+            let type_ = self.type_of(member, many_lines);
+            many_lines |= type_.contains('\n');
+            let mark = if required.holds(key) { "" } else { "?" };
+            self.spend(view, key.len() + 8);
+            parts.push((key, mark, type_, member));
+        }
+        if !many_lines {
+            let members: Vec<_> = parts.iter().map(|(key, mark, type_, _)| format!("{key}{mark}: {type_}")).collect();
+            return format!("{{ {} }}", members.join(", "));
+        }
+        let mut lines = vec!["{".to_owned()];
+        for (key, mark, type_, member) in parts {
+            lines.extend(self.head(member));
+            let gap = if type_.starts_with('\n') { "" } else { " " };
+            lines.push(format!("{key}{mark}:{gap}{type_},{}", self.default_note(member)));
+        }
+        lines.push("}".to_owned());
+        lines.join("\n")
+    }
+
+    fn default_note(&mut self, view: &View<'a>) -> String {
+        let note = match view.get("default").filter(|_| !self.spent_up(view)) {
+            None => return String::new(),
+            Some(Value::String(default)) if view.truthy("enum").is_some() => format!(" // default: {default}"),
+            Some(default) => format!(" // default: {}", dumps(default)),
+        };
+        self.spend(view, note.len());
+        note
+    }
+
+    /// The comment lines above a member: its title, an empty one, its description.
+    fn head(&mut self, view: &View<'a>) -> Vec<String> {
+        if self.spent_up(view) {
+            return Vec::new();
+        }
+        let mut lines: Vec<String> = view.truthy("title").map(|t| format!("// {}", text_of(t))).into_iter().collect();
+        if let Some(description) = view.truthy("description") {
+            if !lines.is_empty() {
+                lines.push("//".to_owned());
+            }
+            lines.extend(comment(&text_of(description)));
+        }
+        self.spend(view, lines.iter().map(String::len).sum());
+        lines
+    }
+}
+
+/// What says which members are required: a list that holds the key; of a text, Python asks whether it contains it.
+enum Required<'a> {
+    Keys(HashSet<&'a str>),
+    Text(&'a str),
+}
+
+impl<'a> Required<'a> {
+    fn of(required: Option<&'a Value>) -> Self {
+        match required {
+            Some(Value::Array(keys)) => Self::Keys(keys.iter().filter_map(Value::as_str).collect()),
+            Some(Value::Object(keys)) => Self::Keys(keys.keys().map(String::as_str).collect()),
+            Some(Value::String(text)) => Self::Text(text),
+            _ => Self::Keys(HashSet::new()),
+        }
+    }
+
+    fn holds(&self, key: &str) -> bool {
+        match self {
+            Self::Keys(keys) => keys.contains(key),
+            Self::Text(text) => text.contains(key),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The token ledger: what every arm costs on our Excel domain, compared exactly. A change of it is a reviewed diff.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use toolfold::catalog::Catalog;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
+use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
+use toolfold::wire::Wire;
+
+use crate::{corpus, project};
+
+fn first_turn(catalog: &Catalog, profile: &ToolProfile, arm: Arm) -> usize {
+    let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+    let tools: Vec<Value> = serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+    Meter::default().tool_texts(&tools).unwrap().total(&Tiktoken::new(Encoding::O200kBase))
+}
+
+fn profile(file: &str) -> ToolProfile {
+    ToolProfile::parse(&project(file), file).into_result().unwrap()
+}
+
+#[test]
+fn ledger_of_the_excel_domain() {
+    let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
+    let mut text = format!("meter: {}\n", Meter::default());
+    for file in ["profiles/excel/profile.toml", "profiles/excel/original.toml"] {
+        let profile = profile(file);
+        writeln!(text, "\n{file}\n  first turn").unwrap();
+        for arm in Arm::ALL {
+            writeln!(text, "    {:<10} {:>6}", arm.name(), first_turn(&catalog, &profile, arm)).unwrap();
+        }
+        writeln!(text, "  reply to expand_tools, arm stable, plain text").unwrap();
+        let engine = Engine::builder(catalog.clone()).profile(profile).arm(Arm::Stable).build().unwrap();
+        for entry in engine.presentation().deferred() {
+            let request = ExpandRequest { categories: vec![entry.category.to_string()], tools: vec![] };
+            let reply = engine.session().expand(&request).reply;
+            let tokens = Tiktoken::new(Encoding::O200kBase).count(&reply);
+            writeln!(text, "    {:<20} {tokens:>6}", entry.category.as_str()).unwrap();
+        }
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../benches/ledger");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_description("tokens per arm on the built-in Excel domain; review every change");
+    settings.bind(|| insta::assert_snapshot!("excel", text));
+}
+
+/// The bounds of our own domain: better words, not more of them.
+#[test]
+fn budgets_of_the_excel_domain() {
+    let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
+    let profile = profile("profiles/excel/profile.toml");
+    for (arm, most) in [(Arm::Full, 8_500), (Arm::Stable, 2_700), (Arm::Lean, 2_300)] {
+        let tokens = first_turn(&catalog, &profile, arm);
+        assert!(tokens <= most, "{arm}: {tokens} > {most}");
+    }
+}
+
+/// The figures of the original domain, as `design/presentation.md` gives them.
+#[test]
+fn corpus_budgets_of_the_original_domain() {
+    let Some(file) = corpus("excelmanus/tools.json") else { return };
+    let catalog = Catalog::from_openai(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let split = profile("profiles/excel/original.toml");
+    assert_eq!(first_turn(&catalog, &split, Arm::Full), 9_620);
+    for (arm, most) in [(Arm::Stable, 5_000), (Arm::Lean, 2_950), (Arm::Index, 4_400)] {
+        let tokens = first_turn(&catalog, &split, arm);
+        println!("original split, arm {arm}: {tokens} (at most {most})");
+        assert!(tokens <= most, "{arm}: {tokens} > {most}");
+    }
+    let without_core = project("profiles/excel/original.toml");
+    let start = without_core.find("core = [").unwrap();
+    let end = start + without_core[start..].find(']').unwrap() + 1;
+    let without_core = format!("{}core = []{}", &without_core[..start], &without_core[end..]);
+    for profile in [ToolProfile::parse(&without_core, "p").into_result().unwrap(), ToolProfile::derive(&catalog)] {
+        let tokens = first_turn(&catalog, &profile, Arm::Signature);
+        println!("no core, arm signature under {}: {tokens} (at most 4100)", profile.name());
+        assert!(tokens <= 4_100, "{tokens}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Meters by name, and encodings by model.
+
+use toolfold::tokens::{Encoding, Meter, Tiktoken};
+
+#[test]
+fn names_of_meters_survive_the_round() {
+    for name in
+        ["billed:openai-chat/gpt-4.1", "billed:openai-responses/gpt-5-mini", "json/o200k_base", "json/cl100k_base"]
+    {
+        assert_eq!(name.parse::<Meter>().unwrap().to_string(), name);
+    }
+    assert_eq!(Meter::default().to_string(), "billed:openai-chat/gpt-4.1");
+}
+
+#[track_caller]
+fn check_error(name: &str, expect: &str) {
+    assert_eq!(name.parse::<Meter>().unwrap_err().to_string(), expect);
+}
+
+#[test]
+fn wrong_names_say_what_to_write() {
+    const FORMS: &str = "use `billed:openai-chat/<model>`, `billed:openai-responses/<model>` or `json/<encoding>`";
+    check_error("tokens", &format!("`tokens` is not a meter: {FORMS}"));
+    check_error("", &format!("`` is not a meter: {FORMS}"));
+    check_error("gpt-4o", &format!("`gpt-4o` is not a meter: {FORMS} (did you mean `billed:openai-chat/gpt-4o`?)"));
+    check_error("o200k_base", &format!("`o200k_base` is not a meter: {FORMS} (did you mean `json/o200k_base`?)"));
+    check_error(
+        "billed:openai-caht/gpt-4o",
+        &format!("`billed:openai-caht/gpt-4o` is not a meter: {FORMS} (did you mean `billed:openai-chat/gpt-4o`?)"),
+    );
+    check_error(
+        "billed:openai-chat/",
+        "`billed:openai-chat/` names no model: write one after the last `/`, such as `billed:openai-chat/gpt-4.1`",
+    );
+    check_error(
+        "billed:openai-chat/a b",
+        "`billed:openai-chat/a b` names no model: write one after the last `/`, such as `billed:openai-chat/gpt-4.1`",
+    );
+    check_error(
+        "json/o200k",
+        "`o200k` is not an encoding: use `o200k_base` or `cl100k_base` (did you mean `o200k_base`?)",
+    );
+    check_error(&"x".repeat(500), &format!("`{}…` is not a meter: {FORMS}", "x".repeat(80)));
+}
+
+#[test]
+fn models_have_their_encoding() {
+    for (model, encoding, assumed) in [
+        ("gpt-4o-mini", Encoding::O200kBase, false),
+        ("gpt-4.1", Encoding::O200kBase, false),
+        ("gpt-4.5-preview", Encoding::O200kBase, false),
+        ("gpt-5.6-sol", Encoding::O200kBase, false),
+        ("o3-mini", Encoding::O200kBase, false),
+        ("gpt-4", Encoding::Cl100kBase, false),
+        ("gpt-4-turbo", Encoding::Cl100kBase, false),
+        ("gpt-35-turbo", Encoding::Cl100kBase, false),
+        ("gpt-6", Encoding::O200kBase, true),
+        ("", Encoding::O200kBase, true),
+    ] {
+        assert_eq!(Encoding::for_model(model), (encoding, assumed), "{model}");
+    }
+}
+
+#[test]
+fn the_json_meter_counts_the_compact_array() {
+    let tools = [serde_json::json!({"name": "a", "x": 1}), serde_json::json!({"name": "b"})];
+    let texts = "json/o200k_base".parse::<Meter>().unwrap().tool_texts(&tools).unwrap();
+    assert_eq!(texts.whole(), serde_json::to_string(&tools).unwrap());
+    assert!(texts.is_verified());
+    let counter = Tiktoken::new(Encoding::O200kBase);
+    assert!(texts.total(&counter) > texts.marginal(&counter).iter().sum());
+}

@@ -33,7 +33,9 @@
 //! Invariants: an error never turns into permission; adding a deny never makes anything more permissive; a grant
 //! never changes a deny; nothing depends on what is expanded or active beyond what the facts say.
 
+pub mod approval;
 pub mod argv;
+pub mod audit;
 pub mod canonical;
 mod case;
 mod command;
@@ -41,22 +43,29 @@ mod compact;
 mod decide;
 mod decision;
 pub mod eval;
+mod explain;
 mod facts;
+pub mod gate;
 mod glob;
 mod grant;
 mod load;
+mod memory;
 mod path;
 mod record;
 mod rule;
 mod set;
 pub mod shell;
 
+pub use approval::{Answer, Approval, ApprovalError, Request, Shown, State};
 pub use command::CommandPattern;
 pub use compact::compact;
 pub use decision::{Decision, Fit, Reason, Says, Verdict};
+pub use explain::{Explanation, Part};
 pub use facts::{Annotations, Call, Facts, Origin};
+pub use gate::{ApprovalStore, Approver, AuditSink, Gate};
 pub use grant::{Grant, GrantError, Holds, What};
 pub use load::{MAX_BYTES, Mode, PolicyFile};
+pub use memory::MemoryStore;
 pub use path::{Base, LexPath, PathPattern};
 pub use record::{Actions, Family, Record, Tier, Undo};
 pub use rule::{Access, HostPattern, Rule, Scope, ToolPattern};

@@ -65,7 +65,7 @@ impl Policy {
     }
 
     /// All rules, in the order of files.
-    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
         self.files.iter().flat_map(|f| &f.rules)
     }
 

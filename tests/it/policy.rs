@@ -1,2 +1,3 @@
 //! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
+mod cases;
 mod corpus;

@@ -30,12 +30,9 @@ impl Walker {
         if source.chars().all(plain) || matches!(source, "[" | "]" | "{}" | "[[" | "]]") {
             return Word::known(source);
         }
-        let pieces = match word::parse(source, &self.options) {
-            Ok(pieces) => pieces,
-            Err(_) => {
-                self.found.unknown("word", source, Weight::Code);
-                return Word::unknown(source, false);
-            }
+        let Ok(pieces) = word::parse(source, &self.options) else {
+            self.found.unknown("word", source, Weight::Code);
+            return Word::unknown(source, false);
         };
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
         self.pieces(&pieces, &mut built, false);

@@ -224,7 +224,12 @@ impl Token {
         let mut best = Fit::No;
         for word in words {
             best = best.max(self.fits(word));
-            let (Self::Literal(want), Some(have)) = (self, word.get()) else { continue };
+            let Some(have) = word.get() else { continue };
+            let want = match self {
+                Self::Literal(want) => want.as_str(),
+                Self::Glob(glob) => glob.trim_end_matches('*'),
+                Self::Many => continue,
+            };
             // Long options may be cut short as long as they stay unambiguous.
             let name = have.split('=').next().unwrap_or(have);
             if want.starts_with("--") && name.len() > 3 && name.starts_with("--") && want.starts_with(name) {

@@ -5,7 +5,7 @@
 //! meaning here: `default X`, `mode X`, `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`,
 //! `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with the tool
 //! `@persist_grant`, and annotation policies in the style of Cedar. A row whose `profile` is `last-match` is judged
-//! in that order. A line that means nothing makes everything
+//! in that order. Where `ctx` does not say, the working folder is `/workspace` and home `/home/user`. A line that means nothing makes everything
 //! ask, as a malformed deny does.
 
 use serde::Serialize;
@@ -99,8 +99,8 @@ fn facts(ctx: &Value) -> Facts {
     let flag = |key: &str| ctx.get(key).and_then(Value::as_bool);
     let text = |key: &str| ctx.get(key).and_then(Value::as_str).map(str::to_owned);
     Facts {
-        cwd: text("cwd"),
-        home: text("home"),
+        cwd: text("cwd").or_else(|| Some("/workspace".to_owned())),
+        home: text("home").or_else(|| Some("/home/user".to_owned())),
         interactive: flag("interactive").unwrap_or(true),
         workspace_trusted: flag("workspace_trusted").unwrap_or(false),
         server_trusted: flag("server_trusted").unwrap_or(false),

@@ -237,7 +237,15 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
         programs: file.programs.clone(),
         ..PolicyFile::default()
     };
-    let facts = Facts { interactive: true, workspace_trusted: true, annotations: rule.annotations, ..Facts::default() };
+    // Examples are read in a folder of their own, so that relative and absolute paths can be told apart.
+    let facts = Facts {
+        cwd: Some("/workspace".to_owned()),
+        home: Some("/home/user".to_owned()),
+        interactive: true,
+        workspace_trusted: true,
+        annotations: rule.annotations,
+        ..Facts::default()
+    };
     let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
     let verdict = Policy::new(vec![alone]).decide(&call, &facts, &[]);
     match rule.says {

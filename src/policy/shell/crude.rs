@@ -1,11 +1,11 @@
 //! Guesses at the commands in a text that could not be read: so that a limit or a syntax error never softens
 //! a deny. Never used to allow.
 
-use super::{Command, Effects, Role};
+use super::{Command, Effects, Role, Weight};
 use crate::policy::argv::{Word, base_name};
 
 /// The most guesses made from one text.
-const MAX_GUESSES: usize = 2_000;
+const MAX_GUESSES: usize = 50_000;
 
 /// Adds every run of words between operators as a guess, and every tail of it that starts behind a program that
 /// may pass a command on.
@@ -16,7 +16,8 @@ pub(crate) fn guess(text: &str, found: &mut Effects) {
         let words: Vec<Word> = segment.split_whitespace().filter_map(word).collect();
         tails(&words, found);
         if found.commands.len() - before > MAX_GUESSES {
-            return;
+            // Beyond this not even a deny can be looked for: then nothing but a person helps.
+            return found.unknown("limit", "too much to look through", Weight::Unseen);
         }
     }
 }

@@ -343,15 +343,25 @@ fn too_nested(text: &str) -> bool {
     let (mut depth, mut deepest, mut ticks) = (0_usize, 0_usize, 0_usize);
     for c in text.chars() {
         match c {
-            '(' | '{' => depth += 1,
-            ')' | '}' => depth = depth.saturating_sub(1),
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
             '`' => ticks += 1,
             _ => {}
         }
         deepest = deepest.max(depth);
     }
-    let mut keywords = 0_usize;
+    // `[[ ! ! …` nests once a word.
+    let (mut keywords, mut tested) = (0_usize, None::<usize>);
     for word in text.split(|c: char| c.is_whitespace() || c == ';') {
+        match word {
+            "[[" => tested = Some(0),
+            "]]" => tested = None,
+            _ => {}
+        }
+        if let Some(words) = &mut tested {
+            *words += 1;
+            deepest = deepest.max(*words / 4);
+        }
         match word {
             "if" | "while" | "until" | "for" | "case" | "select" | "coproc" | "time" => keywords += 1,
             "fi" | "done" | "esac" => keywords = keywords.saturating_sub(1),

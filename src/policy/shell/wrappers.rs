@@ -135,6 +135,25 @@ const OPAQUE: &[&str] = &[
     "sg",
 ];
 
+/// Those of them that take a command line as one text.
+const TAKES_TEXT: &[&str] = &[
+    "su",
+    "runuser",
+    "script",
+    "watch",
+    "parallel",
+    "ssh",
+    "sg",
+    "at",
+    "batch",
+    "hyperfine",
+    "tmux",
+    "screen",
+    "entr",
+    "cmd",
+    "wsl",
+];
+
 /// Readers that do no harm whatever operands are added to them.
 const PURE_READERS: &[&str] = &[
     "cat",
@@ -171,6 +190,15 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     }
     if OPAQUE.contains(&base) {
         crude::tails(words, &mut walker.found);
+        if TAKES_TEXT.contains(&base) {
+            for word in words.iter().skip(1) {
+                match word.get() {
+                    Some(text) if text.contains(char::is_whitespace) => crude::guess(text, &mut walker.found),
+                    Some(_) => {}
+                    None => walker.found.unknown("payload", &word.text, Weight::Code),
+                }
+            }
+        }
         return false;
     }
     let Some(wrapper) = WRAPPERS.iter().find(|w| w.name == base) else { return false };

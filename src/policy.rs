@@ -38,6 +38,7 @@ pub mod argv;
 pub mod audit;
 pub mod canonical;
 mod case;
+mod check;
 mod command;
 mod compact;
 mod decide;
@@ -57,6 +58,7 @@ mod set;
 pub mod shell;
 
 pub use approval::{Answer, Approval, ApprovalError, Request, Shown, State};
+pub use check::Covered;
 pub use command::CommandPattern;
 pub use compact::compact;
 pub use decision::{Decision, Fit, Reason, Says, Verdict};

@@ -1,3 +1,4 @@
 //! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
 mod cases;
 mod corpus;
+mod excel;

@@ -10,5 +10,7 @@ pub mod error;
 pub mod name;
 pub mod policy;
 pub mod profile;
+#[cfg(feature = "store")]
+pub mod store;
 pub mod tokens;
 pub mod wire;

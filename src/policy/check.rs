@@ -138,7 +138,8 @@ fn arguments(tool: &Covered, record: &Record, found: &mut Vec<Diagnostic>) {
 
 /// An allow whose prefix lets a program run anything.
 fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    let Some((tokens, true)) = rule.command.as_ref().filter(|_| rule.says == Says::Allow).and_then(|c| c.literal())
+    let Some((tokens, true)) =
+        rule.command.as_ref().filter(|_| rule.says == Says::Allow).and_then(super::command::CommandPattern::literal)
     else {
         return;
     };
@@ -153,7 +154,7 @@ fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
 }
 
 fn boundary(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    if rule.says == Says::Allow && rule.command.as_ref().is_some_and(|c| c.first_is_glob()) {
+    if rule.says == Says::Allow && rule.command.as_ref().is_some_and(super::command::CommandPattern::first_is_glob) {
         let message = format!("`{}` has no word boundary: it also allows other programs that begin so", rule.text);
         found.push(Diagnostic::warning("policy-no-boundary", rule.place.clone(), message).help("write `name:*`"));
     }

@@ -64,13 +64,14 @@ impl CommandPattern {
     /// The tokens of a pattern that is a plain prefix or exact: what a grant can remember.
     #[must_use]
     pub fn literal(&self) -> Option<(Vec<&str>, bool)> {
-        let literal = |t: &Token| matches!(t, Token::Literal(_));
-        let all = !self.any && self.tokens.iter().all(literal);
-        let text = |t| match t {
-            &Token::Literal(ref s) => Some(s.as_str()),
-            Token::Glob(_) | Token::Many => None,
-        };
-        all.then(|| (self.tokens.iter().filter_map(text).collect(), self.open))
+        let mut words = Vec::with_capacity(self.tokens.len());
+        for token in &self.tokens {
+            match token {
+                Token::Literal(text) => words.push(text.as_str()),
+                Token::Glob(_) | Token::Many => return None,
+            }
+        }
+        (!self.any).then_some((words, self.open))
     }
 
     /// Whether the first token is a glob that crosses word boundaries, as in `ls*`.

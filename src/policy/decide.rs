@@ -155,6 +155,10 @@ impl Policy {
 
     /// What allows the call, or why nothing does.
     fn permission(&self, case: &Case<'_>, restricted: bool) -> Result<Reason, Refusal> {
+        let closed = self.by_tier(case).err().filter(|refusal| refusal.decision == Decision::Deny);
+        if let (Some(refusal), true) = (&closed, case.unreadable.is_some() || case.facts.definition_changed) {
+            return Err(Refusal { reason: refusal.reason.clone(), decision: Decision::Deny });
+        }
         if let Some(arg) = &case.unreadable {
             return Err(Refusal::ask(format!("`{arg}` cannot be judged: it is missing or not a text")));
         }
@@ -178,10 +182,10 @@ impl Policy {
         };
         let files: Option<Vec<_>> = case.effects.files.iter().map(file).collect();
         let hosts: Option<Vec<_>> = case.hosts.iter().map(host).collect();
-        if let (Some(files), Some(hosts)) = (files, hosts) {
-            if let Some(rule) = files.into_iter().chain(hosts).next() {
-                return Ok(by_rule(rule, "allowed"));
-            }
+        if let (Some(files), Some(hosts)) = (files, hosts)
+            && let Some(rule) = files.into_iter().chain(hosts).next()
+        {
+            return Ok(by_rule(rule, "allowed"));
         }
         self.by_tier(case)
     }
@@ -280,10 +284,10 @@ impl Policy {
             return None;
         }
         let mut renamed = words.clone();
-        if let Some((name, _)) = self.programs().find(|(_, path)| *path == program) {
-            if let Some(first) = renamed.first_mut() {
-                *first = super::argv::Word::known(name);
-            }
+        if let Some((name, _)) = self.programs().find(|(_, path)| *path == program)
+            && let Some(first) = renamed.first_mut()
+        {
+            *first = super::argv::Word::known(name);
         }
         let fits = |r: &&&Rule| {
             let yes = |c: &super::command::CommandPattern| c.fit(words) == Fit::Yes || c.fit(&renamed) == Fit::Yes;

@@ -144,7 +144,7 @@ impl PolicyFile {
                 ("order", Some("last-match")) => self.last_match = true,
                 ("order", Some("strictest")) => self.last_match = false,
                 ("order", _) => {
-                    reader.error("policy-order", at, "the order is not known", "write strictest or last-match")
+                    reader.error("policy-order", at, "the order is not known", "write strictest or last-match");
                 }
                 ("read_only_shell", _) => match value.get_ref() {
                     DeValue::Boolean(on) => self.read_only_shell = *on,

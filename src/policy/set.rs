@@ -26,6 +26,10 @@ impl Policy {
     #[must_use]
     pub fn new(mut files: Vec<PolicyFile>) -> Self {
         files.sort_by_key(|f| f.scope);
+        // A rule has the power of its file, whoever built it.
+        for file in &mut files {
+            file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
+        }
         let mut hash = Sha256::new();
         for file in &files {
             hash.update(format!("{:?}\n{}\n", file.scope, file.source.1));

@@ -2,3 +2,6 @@
 mod cases;
 mod corpus;
 mod excel;
+mod properties;
+#[cfg(feature = "store")]
+mod store;

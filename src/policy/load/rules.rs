@@ -23,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
     for (key, value) in top {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("rule", DeValue::Array(items)) => {
-                for item in items.iter() {
+                for item in items {
                     table(reader, item, file);
                 }
             }
@@ -34,7 +34,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                     broken(reader, file, value.span().start, "write a list of rules");
                     continue;
                 };
-                for item in items.iter() {
+                for item in items {
                     let place = reader.place(item.span().start);
                     let read = reader.text_of(item).ok_or_else(|| "a rule must be a text".to_owned());
                     match read.and_then(|text| compact(says, text, |name| file.records.get(name).cloned())) {
@@ -164,7 +164,7 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &Po
             hold = false;
             continue;
         };
-        for item in items.iter() {
+        for item in items {
             let example = json(item.get_ref());
             if fits(rule, &example, file) != wanted {
                 let verb = if wanted { "does not match" } else { "matches" };

@@ -17,11 +17,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "cd" => change_folder(walker, arguments),
         "pushd" | "popd" => walker.place = Place::unknown(),
         "printf" if letter('v') => walker.found.unknown("assignment", "printf -v", code_if(subscript)),
-        "test" | "[" => {
-            if has("-v") || has("-R") {
-                walker.found.unknown("evaluating-test", "test -v", Weight::Code);
-            }
-        }
+        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
         "read" | "readarray" | "mapfile" | "getopts" | "wait" => {
             let callback = name != "read" && (letter('C') || letter('c'));
             if name != "wait" || letter('p') {

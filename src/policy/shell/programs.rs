@@ -11,7 +11,7 @@ use crate::policy::rule::Access;
 pub(super) fn gives_code(base: &str, option: &str) -> bool {
     let letters = option.strip_prefix('-').filter(|l| !l.starts_with('-') && !l.is_empty());
     let short = |codes: &str| {
-        letters.is_some_and(|l| l.chars().take_while(|c| c.is_ascii_alphabetic()).any(|c| codes.contains(c)))
+        letters.is_some_and(|l| l.chars().take_while(char::is_ascii_alphabetic).any(|c| codes.contains(c)))
     };
     let long = |names: &[&str]| names.iter().any(|n| option == *n || option.starts_with(&format!("{n}=")));
     match base {

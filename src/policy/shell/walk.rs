@@ -75,7 +75,7 @@ impl Walker {
         }
         match self.parse(text) {
             Some(program) => {
-                self.deeper(|walker| program.complete_commands.iter().for_each(|list| walker.list(list)), text)
+                self.deeper(|walker| program.complete_commands.iter().for_each(|list| walker.list(list)), text);
             }
             None => {
                 self.found.unknown("syntax", text, Weight::Code);

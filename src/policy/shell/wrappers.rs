@@ -275,7 +275,7 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
             }
             match option {
                 "-i" | "-" | "--ignore-environment" | "-0" | "--null" => {
-                    walker.found.unknown("environment", option, Weight::Value)
+                    walker.found.unknown("environment", option, Weight::Value);
                 }
                 "-u" | "--unset" => {
                     walker.found.unknown("environment", option, Weight::Value);

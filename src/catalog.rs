@@ -104,6 +104,13 @@ impl Catalog {
         export::export(self.iter(), format)
     }
 
+    /// The same catalogue with some of its tools only: those whose place is kept.
+    #[must_use]
+    pub fn filtered(&self, kept: &[bool]) -> Self {
+        let tools = self.tools.iter().zip(kept).filter(|(_, kept)| **kept);
+        Self { tools: tools.map(|((name, tool), _)| (name.clone(), tool.clone())).collect() }
+    }
+
     /// The tool of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {

@@ -2,11 +2,16 @@
 //!
 //! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 
+mod approvals;
+mod audit;
 mod builtin;
 mod count;
 mod expand;
+mod grants;
 mod input;
+mod ledger;
 mod output;
+mod policy;
 mod profile;
 mod report;
 mod tools;
@@ -51,6 +56,18 @@ enum Command {
     Profile(profile::ProfileCommand),
     /// Billed input tokens of recorded requests.
     Count(count::CountArgs),
+    /// Check, explain and try policy files: tiers, rules, decisions.
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    /// See and answer what waits for a person.
+    #[command(subcommand)]
+    Approvals(approvals::ApprovalsCommand),
+    /// See and take back remembered yeses.
+    #[command(subcommand)]
+    Grants(grants::GrantsCommand),
+    /// Read, check and export the audit.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
 }
 
 /// Parses the arguments, runs the command and gives its exit code.
@@ -67,5 +84,9 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Expand(args)) => expand::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
         Some(Command::Count(args)) => count::run(&args),
+        Some(Command::Policy(command)) => policy::run(&command),
+        Some(Command::Approvals(command)) => approvals::run(&command),
+        Some(Command::Grants(command)) => grants::run(&command),
+        Some(Command::Audit(command)) => audit::run(&command),
     }
 }

@@ -1,55 +1,131 @@
 //! The engine: a catalogue and its layers put together once, shared by every conversation.
 //!
-//! An [`Engine`] never changes; reloading means building a new one. A [`Session`] is one conversation: small, and
-//! derived from what happened in it.
+//! An [`Engine`] never changes; reloading means building a new one. A [`Session`] is one conversation: small, and derived
+//! from an append-only log of [`Event`]s. Every call a model makes goes through one gate, [`Session::dispatch`], which
+//! says what the host should do with it; the engine never runs a tool, reads a clock or opens a file.
 
+mod breaker;
+mod builder;
+mod call;
+mod dispatch;
+mod event;
+mod outcome;
+mod resolve;
 mod session;
 
-pub use session::Session;
+pub use builder::EngineBuilder;
+pub use call::{Arguments, Call};
+pub use event::{Event, Snapshot, SnapshotError, State};
+pub use outcome::{Context, Forward, Outcome, PolicyMark, Refusal, Reply, ReplyKind};
+pub use session::{Session, SessionOptions};
 
 use std::sync::{Arc, OnceLock};
 
-use crate::catalog::Catalog;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, Assignment, CALL_TOOL, EXPAND_TOOLS, Expanded, Plan, Presentation, ToolProfile};
+use sha2::{Digest, Sha256};
+
+use crate::catalog::{Catalog, Tool};
+use crate::diagnostic::Diagnostic;
+use crate::profile::{Arm, Assignment, Presentation};
+
+/// The name of the meta-tool that brings in a skill.
+pub const ACTIVATE_SKILL: &str = "activate_skill";
 
 /// How many wires an engine can keep a rendered array for.
 const CACHED_WIRES: usize = 8;
+
+/// A rendered tool array: the text to send, and its digest.
+#[derive(Debug)]
+pub struct ToolArray {
+    text: Arc<str>,
+    digest: OnceLock<String>,
+}
+
+impl ToolArray {
+    fn new(text: String) -> Arc<Self> {
+        Arc::new(Self { text: Arc::from(text), digest: OnceLock::new() })
+    }
+
+    /// The array as compact JSON.
+    #[must_use]
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// SHA-256 of the text, in lower-case hexadecimal digits. Reckoned when it is first asked for.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| sha256(self.text.as_bytes()))
+    }
+}
+
+/// SHA-256 in lower-case hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What one arm makes of the catalogue, made when first needed.
+#[derive(Debug, Default)]
+struct ArmCache {
+    presentation: OnceLock<Presentation>,
+    /// The array of a session that has opened nothing, by wire: rendered once for all sessions.
+    first_arrays: [OnceLock<Arc<ToolArray>>; CACHED_WIRES],
+}
 
 #[derive(Debug)]
 struct Inner {
     catalog: Catalog,
     assignment: Assignment,
-    presentation: Presentation,
+    arm: Arm,
+    budget: usize,
+    experiment: Option<Experiment>,
     diagnostics: Vec<Diagnostic>,
-    /// The array of a session that has opened nothing, by wire: rendered once for all sessions.
-    first_arrays: [OnceLock<Arc<str>>; CACHED_WIRES],
+    #[cfg(feature = "validate")]
+    validators: Option<dispatch::Validators>,
+    arms: [ArmCache; Arm::ALL.len()],
+}
+
+/// Which of two arms a session gets, by its id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// Variant names with their arms: the control first, the treatment second.
+    pub arms: [(String, Arm); 2],
+    /// The share of sessions that get the treatment, 0 to 1.
+    pub ratio: f64,
+}
+
+impl Experiment {
+    /// The variant of a session: sticky, since it depends on the id alone.
+    #[must_use]
+    pub fn variant(&self, session: &str) -> (&str, Arm) {
+        let digest = Sha256::digest(session.as_bytes());
+        let head = digest.iter().take(4).fold(0_u32, |sum, byte| (sum << 8) | u32::from(*byte));
+        let [control, treatment] = &self.arms;
+        let (name, arm) = if f64::from(head) < self.ratio * 4_294_967_296.0 { treatment } else { control };
+        (name, *arm)
+    }
 }
 
 /// A catalogue with its layers. Cheap to clone; `Send + Sync`.
 #[derive(Debug, Clone)]
 pub struct Engine(Arc<Inner>);
 
-/// Puts an [`Engine`] together.
-#[derive(Debug)]
-pub struct EngineBuilder {
-    catalog: Catalog,
-    profile: Option<ToolProfile>,
-    arm: Arm,
-}
-
 impl Engine {
     /// Starts with a catalogue. Without more, every schema is full and there is no `expand_tools`.
-    #[must_use]
     pub fn builder(catalog: Catalog) -> EngineBuilder {
-        EngineBuilder { catalog, profile: None, arm: Arm::Stable }
+        EngineBuilder::new(catalog)
     }
 
-    /// A new conversation that has opened nothing.
+    /// A new conversation that has opened nothing, without an id of its own. Where the engine's arm is
+    /// [`Arm::Auto`] it is chosen for a provider without native deferral; see `session_on` for a known one.
     #[must_use]
     pub fn session(&self) -> Session {
-        Session::new(self.clone())
+        self.session_with(SessionOptions::default())
+    }
+
+    /// A new conversation.
+    #[must_use]
+    pub fn session_with(&self, options: SessionOptions) -> Session {
+        Session::start(self.clone(), options)
     }
 
     /// The catalogue.
@@ -64,16 +140,22 @@ impl Engine {
         &self.0.assignment
     }
 
-    /// Every form that tools can take under the engine's arm.
-    #[must_use]
-    pub fn presentation(&self) -> &Presentation {
-        &self.0.presentation
-    }
-
-    /// The arm of every session.
+    /// The arm that sessions get where nothing else chooses; perhaps [`Arm::Auto`].
     #[must_use]
     pub fn arm(&self) -> Arm {
-        self.0.presentation.arm()
+        self.0.arm
+    }
+
+    /// What the first turn may cost before arm `auto` folds further, in tokens.
+    #[must_use]
+    pub fn budget(&self) -> usize {
+        self.0.budget
+    }
+
+    /// The experiment that chooses the arm, if there is one.
+    #[must_use]
+    pub fn experiment(&self) -> Option<&Experiment> {
+        self.0.experiment.as_ref()
     }
 
     /// What was noticed while the parts were put together; no errors among it.
@@ -82,62 +164,44 @@ impl Engine {
         &self.0.diagnostics
     }
 
-    /// What a session that has opened `expanded` shows.
+    /// Every form that tools can take under an arm. Made when first asked for, then kept.
     #[must_use]
-    pub fn plan(&self, expanded: &Expanded) -> Plan {
-        self.0.presentation.plan(&self.0.catalog, &self.0.assignment, expanded)
+    pub fn presentation(&self, arm: Arm) -> &Presentation {
+        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm);
+        // `Arm as usize` is always below `Arm::ALL.len()`; the fallback only satisfies the type.
+        let cache = self.0.arms.get(arm as usize).or_else(|| self.0.arms.first());
+        cache.map_or_else(unreachable_presentation, |cache| cache.presentation.get_or_init(make))
     }
 
-    /// The array of a session that has opened nothing, rendered by the first who asks for that wire.
-    pub(crate) fn first_array(&self, wire: usize, render: impl FnOnce() -> Arc<str>) -> Arc<str> {
-        match self.0.first_arrays.get(wire) {
-            Some(slot) => slot.get_or_init(render).clone(),
-            None => render(),
+    /// The array of a session that has opened nothing, rendered by the first who asks for that arm and wire.
+    pub(crate) fn first_array(&self, arm: Arm, wire: usize, render: impl FnOnce() -> String) -> Arc<ToolArray> {
+        match self.0.arms.get(arm as usize).and_then(|cache| cache.first_arrays.get(wire)) {
+            Some(slot) => slot.get_or_init(|| ToolArray::new(render())).clone(),
+            None => ToolArray::new(render()),
         }
+    }
+
+    /// The same engine over some of its tools only.
+    #[must_use]
+    pub fn restricted(&self, allowed: impl Fn(&Tool) -> bool) -> Self {
+        let inner = &self.0;
+        let kept: Vec<bool> = inner.catalog.iter().map(allowed).collect();
+        Self(Arc::new(Inner {
+            catalog: inner.catalog.filtered(&kept),
+            assignment: inner.assignment.filtered(&kept),
+            arm: inner.arm,
+            budget: inner.budget,
+            experiment: inner.experiment.clone(),
+            diagnostics: Vec::new(),
+            #[cfg(feature = "validate")]
+            validators: inner.validators.as_ref().map(|all| all.filtered(&kept)),
+            arms: Default::default(),
+        }))
     }
 }
 
-impl EngineBuilder {
-    /// Layer 1. Without a profile every schema is full, whatever the arm.
-    #[must_use]
-    pub fn profile(mut self, profile: ToolProfile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// How the catalogue is presented. Without a word: [`Arm::Stable`].
-    #[must_use]
-    pub fn arm(mut self, arm: Arm) -> Self {
-        self.arm = arm;
-        self
-    }
-
-    /// Puts the parts together.
-    ///
-    /// # Errors
-    /// [`Error`] with every diagnostic if the profile does not fit the catalogue, or a tool of the catalogue has the
-    /// name of a meta-tool that the arm declares.
-    pub fn build(self) -> Result<Engine, Error> {
-        let arm = if self.profile.is_some() { self.arm } else { Arm::Full };
-        let profile = self.profile.unwrap_or_else(|| ToolProfile::derive(&self.catalog));
-        let assigned = profile.assign(&self.catalog);
-        if assigned.has_errors() {
-            return Err(Error::new(ErrorKind::Profile, assigned.diagnostics));
-        }
-        let (assignment, diagnostics) = (assigned.value, assigned.diagnostics);
-        let presentation = Presentation::new(&self.catalog, &assignment, arm);
-        let taken = presentation.meta_tools().filter(|meta| self.catalog.get(meta.name().as_str()).is_some());
-        let taken: Vec<Diagnostic> = taken.map(|meta| reserved(meta.name().as_str())).collect();
-        if !taken.is_empty() {
-            return Err(Error::new(ErrorKind::Engine, taken));
-        }
-        let first_arrays = Default::default();
-        Ok(Engine(Arc::new(Inner { catalog: self.catalog, assignment, presentation, diagnostics, first_arrays })))
-    }
-}
-
-fn reserved(name: &str) -> Diagnostic {
-    let message = format!("the catalogue has a tool named `{name}`, which this arm declares itself");
-    Diagnostic::error("reserved-name", Place::default(), message)
-        .help(format!("rename that tool, or use arm full; reserved are {EXPAND_TOOLS} and {CALL_TOOL}"))
+/// There is always a first arm, so that nobody comes here.
+fn unreachable_presentation<'a>() -> &'a Presentation {
+    static NONE: OnceLock<Presentation> = OnceLock::new();
+    NONE.get_or_init(|| Presentation::new(&Catalog::default(), &Assignment::default(), Arm::Full))
 }

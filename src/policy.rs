@@ -54,6 +54,7 @@ mod memory;
 mod path;
 mod record;
 mod rule;
+mod schema;
 mod set;
 pub mod shell;
 
@@ -71,4 +72,5 @@ pub use memory::MemoryStore;
 pub use path::{Base, LexPath, PathPattern};
 pub use record::{Actions, Family, Record, Tier, Undo};
 pub use rule::{Access, HostPattern, Rule, Scope, ToolPattern};
+pub use schema::policy_schema;
 pub use set::Policy;

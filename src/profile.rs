@@ -25,6 +25,7 @@
 
 mod arm;
 mod assign;
+mod choose;
 mod derive;
 mod expand;
 mod file;
@@ -35,10 +36,13 @@ mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use expand::{CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, expand};
+pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose, estimate};
+pub use expand::{
+    CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
+};
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
-pub use plan::{Expanded, Plan, Planned, Presentation};
+pub use plan::{Expanded, Plan, Planned, Presentation, Sent};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
 
 use indexmap::IndexMap;

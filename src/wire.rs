@@ -6,8 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::engine::{Engine, Session};
-use crate::profile::{Folded, Plan};
+use crate::engine::{Engine, Session, ToolArray};
+use crate::profile::{Arm, Folded, Plan};
 
 /// A provider's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,11 +29,11 @@ impl Wire {
         }
     }
 
-    /// The tool array of a plan as compact JSON.
+    /// The tool array of a plan under an arm as compact JSON.
     #[must_use]
-    pub fn render(self, engine: &Engine, plan: &Plan) -> String {
+    pub fn render(self, engine: &Engine, arm: Arm, plan: &Plan) -> String {
         match self {
-            Self::OpenAiChat => openai_chat::render(engine, plan),
+            Self::OpenAiChat => openai_chat::render(engine, arm, plan),
         }
     }
 }
@@ -67,6 +67,22 @@ pub fn chat_tool(tool: &Folded<'_>) -> String {
 impl Session {
     /// The tool array to send now, as compact JSON. The same text is shared until something changes it.
     pub fn tools(&mut self, wire: Wire) -> Arc<str> {
-        self.array(wire as usize, |engine, plan| wire.render(engine, plan))
+        self.tool_array(wire).text().clone()
+    }
+
+    /// The digest of the array to send now: SHA-256, in hexadecimal digits.
+    pub fn digest(&mut self, wire: Wire) -> String {
+        self.tool_array(wire).digest().to_owned()
+    }
+
+    /// The array to send now, noted in the log as shown to the model.
+    pub fn present(&mut self, wire: Wire) -> Arc<ToolArray> {
+        let array = self.tool_array(wire);
+        self.presented(wire.name(), array.digest());
+        array
+    }
+
+    fn tool_array(&mut self, wire: Wire) -> Arc<ToolArray> {
+        self.array(wire as usize, |engine, arm, plan| wire.render(engine, arm, plan))
     }
 }

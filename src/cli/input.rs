@@ -79,7 +79,7 @@ impl Input {
 
     /// An engine for one arm. Adds what was noticed.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
-        let builder = Engine::builder(self.catalog.clone()).profile(self.profile.clone()).arm(arm);
+        let builder = Engine::builder(self.catalog.clone()).profile(self.profile.clone()).arm(arm).without_validation();
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     }
     let input = args.input.load()?;
     input.say_warnings();
-    let arms = if args.arms.is_empty() { Arm::ALL.to_vec() } else { args.arms.clone() };
+    let arms = if args.arms.is_empty() { Arm::EVERYWHERE.to_vec() } else { args.arms.clone() };
     let report = measure::measure(&input, &arms, &args.meter)?;
     if args.json {
         emit_json(&report)?;
@@ -120,7 +120,18 @@ fn notes(report: &model::Report) -> Vec<String> {
         notes.push(format!("assumed: no encoding is published for this model, {} was taken", report.encoding));
     }
     if !report.verified {
-        notes.push(format!("unverified: no recorded request covers {}", report.unverified.join("; ")));
+        notes.push(format!("unverified: no recorded request covers {}", gathered(&report.unverified)));
     }
     notes
+}
+
+/// The phrases on one line, those about schema keywords gathered into one.
+fn gathered(reasons: &[String]) -> String {
+    let keyword = |reason: &String| reason.strip_prefix("schema keyword ").map(str::to_owned);
+    let keywords: Vec<String> = reasons.iter().filter_map(keyword).collect();
+    let mut parts: Vec<String> = reasons.iter().filter(|reason| keyword(reason).is_none()).cloned().collect();
+    if !keywords.is_empty() {
+        parts.insert(0, format!("schema keywords {}", keywords.join(", ")));
+    }
+    parts.join("; ")
 }

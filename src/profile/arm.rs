@@ -52,6 +52,8 @@ pub enum Delivery {
     InResult,
     /// Folded tools are not in the array; `call_tool` calls them. The array never changes.
     Bridge,
+    /// The provider keeps folded tools out of the prompt until a result refers to them. The array never changes.
+    Native,
 }
 
 /// A named way to present a catalogue.
@@ -71,11 +73,19 @@ pub enum Arm {
     Lean,
     /// Core full, the rest named in `expand_tools` and called through `call_tool`.
     Index,
+    /// Core full, the rest deferred by the provider itself. Only on wires that can, see the capability table.
+    Native,
+    /// Chosen once, when a session starts: see [`choose`](super::choose).
+    Auto,
 }
 
 impl Arm {
-    /// Every arm that stands for itself, in the order reports list them.
-    pub const ALL: [Self; 6] = [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Lean, Self::Index];
+    /// Every arm, in the order they are documented.
+    pub const ALL: [Self; 8] =
+        [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Lean, Self::Index, Self::Native, Self::Auto];
+
+    /// The arms that stand for themselves on every wire, in the order reports list them.
+    pub const EVERYWHERE: [Self; 6] = [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Lean, Self::Index];
 
     /// The name used in flags, files and reports.
     #[must_use]
@@ -87,6 +97,8 @@ impl Arm {
             Self::Signature => "signature",
             Self::Lean => "lean",
             Self::Index => "index",
+            Self::Native => "native",
+            Self::Auto => "auto",
         }
     }
 
@@ -94,16 +106,17 @@ impl Arm {
     #[must_use]
     pub fn core(self) -> Detail {
         match self {
-            Self::Full | Self::Seed | Self::Stable | Self::Index => Detail::Full,
+            Self::Full | Self::Seed | Self::Stable | Self::Index | Self::Native | Self::Auto => Detail::Full,
             Self::Signature | Self::Lean => Detail::Signature,
         }
     }
 
-    /// The detail in which extended tools are sent before they are expanded.
+    /// The detail in which extended tools are sent before they are expanded. Arm `auto` stands for none and folds
+    /// nothing.
     #[must_use]
     pub fn extended(self) -> Detail {
         match self {
-            Self::Full => Detail::Full,
+            Self::Full | Self::Native | Self::Auto => Detail::Full,
             Self::Seed | Self::Stable => Detail::Summary,
             Self::Signature => Detail::Signature,
             Self::Lean => Detail::Required,
@@ -115,7 +128,8 @@ impl Arm {
     #[must_use]
     pub fn delivery(self) -> Delivery {
         match self {
-            Self::Full => Delivery::None,
+            Self::Full | Self::Auto => Delivery::None,
+            Self::Native => Delivery::Native,
             Self::Seed => Delivery::InPlace,
             Self::Stable | Self::Signature | Self::Lean => Delivery::InResult,
             Self::Index => Delivery::Bridge,

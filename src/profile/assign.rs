@@ -26,7 +26,7 @@ pub struct Assigned {
 }
 
 /// What a profile makes of a catalogue: one [`Assigned`] a tool, in catalogue order, and the categories that have tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assignment {
     pub(crate) profile: String,
     pub(crate) derived: bool,
@@ -46,6 +46,17 @@ impl Assignment {
     #[must_use]
     pub fn is_derived(&self) -> bool {
         self.derived
+    }
+
+    /// The same for some of the tools only: those whose place in the catalogue is kept.
+    #[must_use]
+    pub fn filtered(&self, kept: &[bool]) -> Self {
+        let tools = self.tools.iter().zip(kept).filter(|(_, kept)| **kept).map(|(tool, _)| tool.clone());
+        let tools: Vec<Assigned> = tools.collect();
+        let used = |name: &CategoryName| tools.iter().any(|tool| tool.category == *name && tool.tier != Tier::Hidden);
+        let categories =
+            self.categories.iter().filter(|(name, _)| used(name)).map(|(n, d)| (n.clone(), d.clone())).collect();
+        Self { profile: self.profile.clone(), derived: self.derived, tools, categories }
     }
 
     /// What became of the tool at that place in the catalogue.

@@ -11,8 +11,11 @@ use crate::catalog::Catalog;
 use crate::diagnostic::Place;
 use crate::name::CategoryName;
 
-/// The most categories that are derived from words; each costs a line in `expand_tools`.
-const MAX_CATEGORIES: usize = 12;
+/// The fewest and the most categories that words may be derived into; each costs a line in `expand_tools`.
+const CATEGORIES: (usize, usize) = (12, 32);
+
+/// How many tools a further category is worth, between the two.
+const TOOLS_PER_CATEGORY: usize = 8;
 
 /// A category of more tools than this is cut into smaller ones where its names allow it.
 const MAX_TOOLS: usize = 25;
@@ -122,13 +125,14 @@ fn by_server(names: &[&str]) -> Option<Groups> {
 fn by_word(names: &[&str]) -> Groups {
     let words: Vec<Vec<String>> = names.iter().map(|name| words(name)).collect();
     let all: Vec<usize> = (0..names.len()).collect();
-    let mut groups = split(&words, &all, &[]);
+    let most = (names.len() / TOOLS_PER_CATEGORY).clamp(CATEGORIES.0, CATEGORIES.1);
+    let mut groups = split(&words, &all, &[], most);
     // One group that holds nearly everything says nothing: look inside it with its own word set aside.
     while let Some((word, members)) =
         groups.iter().find(|(_, m)| m.len() > MAX_TOOLS).map(|(w, m)| (w.clone(), m.clone()))
     {
-        let inner = split(&words, &members, &word.split('_').collect::<Vec<_>>());
-        if inner.len() < 2 || groups.len() + inner.len() > MAX_CATEGORIES {
+        let inner = split(&words, &members, &word.split('_').collect::<Vec<_>>(), most);
+        if inner.len() < 2 || groups.len() + inner.len() > most {
             break;
         }
         let at = groups.get_index_of(&word).unwrap_or_default();
@@ -141,12 +145,12 @@ fn by_word(names: &[&str]) -> Groups {
     groups
 }
 
-/// One round of grouping of `members`, without the words in `aside`.
-fn split(words: &[Vec<String>], members: &[usize], aside: &[&str]) -> Groups {
+/// One round of grouping of `members` into at most `most` groups, without the words in `aside`.
+fn split(words: &[Vec<String>], members: &[usize], aside: &[&str], most: usize) -> Groups {
     let own = |at: usize| words.get(at).into_iter().flatten().filter(|word| !aside.contains(&word.as_str()));
     let mut groups = Groups::new();
     let mut left: Vec<usize> = members.to_vec();
-    while groups.len() + 1 < MAX_CATEGORIES {
+    while groups.len() + 1 < most {
         let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for &at in &left {
             let mut seen: Vec<&str> = Vec::new();

@@ -2,7 +2,7 @@
 
 mod reply;
 
-pub use reply::{ExpandError, ExpandRequest, Expansion, expand};
+pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, expand};
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
@@ -55,6 +55,9 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm)
         Delivery::Bridge => {
             "Get the parameters of tools that are not listed here, by category or tool name, then run \
              them with call_tool. Categories:"
+        }
+        Delivery::Native => {
+            "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:"
         }
         Delivery::None | Delivery::InResult => match arm.extended() {
             Detail::Signature => {

@@ -25,6 +25,8 @@ const OPEN: &str = r#"{"type":"object","properties":{},"additionalProperties":tr
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     pub(super) detail: Detail,
+    /// Whether there is more to be had by expanding.
+    pub(super) deferred: bool,
     description: Option<String>,
     schema: Option<String>,
 }
@@ -32,7 +34,7 @@ pub(super) struct Kept {
 impl Kept {
     /// The same for a tool that is only named.
     pub(super) fn index() -> Self {
-        Self { detail: Detail::Index, description: None, schema: None }
+        Self { detail: Detail::Index, deferred: true, description: None, schema: None }
     }
 
     /// Puts the tool back.
@@ -84,10 +86,11 @@ impl<'t> Folded<'t> {
         Self { tool, detail: Detail::Full, description: Cow::Borrowed(tool.description()), schema: None }
     }
 
-    /// Keeps what was folded without its tool.
-    pub(super) fn keep(self) -> Kept {
-        let description = (self.detail != Detail::Full).then(|| self.description.into_owned());
-        Kept { detail: self.detail, description, schema: self.schema.map(Cow::into_owned) }
+    /// Keeps what was folded without its tool. `native`: the provider defers it, folded or not.
+    pub(super) fn keep(self, native: bool) -> Kept {
+        let folded = self.detail != Detail::Full;
+        let description = folded.then(|| self.description.into_owned());
+        Kept { detail: self.detail, deferred: folded || native, description, schema: self.schema.map(Cow::into_owned) }
     }
 
     /// The tool.

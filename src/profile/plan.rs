@@ -66,9 +66,10 @@ impl Presentation {
                 Tier::Extended => arm.extended(),
                 Tier::Hidden => return None,
             };
+            let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
             Some(match wanted {
                 Detail::Index => Kept::index(),
-                _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(),
+                _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
             })
         };
         let closed: Vec<Option<Kept>> = catalog.iter().zip(assignment.iter()).map(form).collect();
@@ -106,20 +107,30 @@ impl Presentation {
         let planned = catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate();
         let planned = planned.filter_map(|(index, ((tool, assigned), kept))| {
             let open = in_place && expanded.has(tool.name().as_str(), assigned.category.as_str());
-            let closed = kept.as_ref()?.detail;
-            Some(Planned { index, detail: if open { Detail::Full } else { closed } })
+            let kept = kept.as_ref()?;
+            let detail = if open { Detail::Full } else { kept.detail };
+            Some(Planned { index, detail, deferred: kept.deferred && !open })
         });
         Plan { tools: planned.collect() }
     }
 
+    /// How one tool is sent while nothing is open; nothing if it is hidden.
+    #[must_use]
+    pub fn plan_of(&self, index: usize) -> Option<Planned> {
+        let kept = self.closed.get(index)?.as_ref()?;
+        Some(Planned { index, detail: kept.detail, deferred: kept.deferred })
+    }
+
     /// The tools of a plan's array as they are sent, in catalogue order, meta-tools last.
-    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Folded<'p>> {
+    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Sent<'p>> {
         let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
             let tool = catalog.at(planned.index)?;
             let kept = self.closed.get(planned.index)?.as_ref()?;
-            Some(if planned.detail == Detail::Full { Folded::full(tool) } else { kept.of(tool) })
+            let folded = if planned.detail == Detail::Full { Folded::full(tool) } else { kept.of(tool) };
+            Some(Sent { tool: folded, deferred: planned.deferred, index: Some(planned.index) })
         });
-        own.chain(self.meta.iter().map(Folded::full))
+        let meta = self.meta.iter().map(|tool| Sent { tool: Folded::full(tool), deferred: false, index: None });
+        own.chain(meta)
     }
 }
 
@@ -130,6 +141,20 @@ pub struct Planned {
     pub index: usize,
     /// How it is sent now. [`Detail::Index`]: it is not in the array.
     pub detail: Detail,
+    /// Whether the model has yet to ask for its whole schema. Under [`Delivery::Native`] such a tool is sent whole and
+    /// kept out of the prompt by the provider.
+    pub deferred: bool,
+}
+
+/// One tool of an array as it is sent.
+#[derive(Debug, Clone)]
+pub struct Sent<'p> {
+    /// The tool at its detail.
+    pub tool: Folded<'p>,
+    /// As [`Planned::deferred`]; never for a meta-tool.
+    pub deferred: bool,
+    /// The tool's place in the catalogue; nothing for a meta-tool.
+    pub index: Option<usize>,
 }
 
 /// What goes out now: each shown tool with its detail, in catalogue order.

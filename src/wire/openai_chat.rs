@@ -2,15 +2,15 @@
 
 use crate::catalog::{Format, write_string};
 use crate::engine::Engine;
-use crate::profile::{Detail, Folded, Plan};
+use crate::profile::{Arm, Detail, Folded, Plan};
 
-pub(super) fn render(engine: &Engine, plan: &Plan) -> String {
+pub(super) fn render(engine: &Engine, arm: Arm, plan: &Plan) -> String {
     let mut out = String::from("[");
-    for tool in engine.presentation().array(engine.catalog(), plan) {
+    for sent in engine.presentation(arm).array(engine.catalog(), plan) {
         if out.len() > 1 {
             out.push(',');
         }
-        write_tool(&mut out, &tool);
+        write_tool(&mut out, &sent.tool);
     }
     out.push(']');
     out

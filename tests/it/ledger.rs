@@ -28,12 +28,12 @@ fn ledger_of_the_excel_domain() {
     for file in ["profiles/excel/profile.toml", "profiles/excel/original.toml"] {
         let profile = profile(file);
         writeln!(text, "\n{file}\n  first turn").unwrap();
-        for arm in Arm::ALL {
+        for arm in Arm::EVERYWHERE {
             writeln!(text, "    {:<10} {:>6}", arm.name(), first_turn(&catalog, &profile, arm)).unwrap();
         }
         writeln!(text, "  reply to expand_tools, arm stable, plain text").unwrap();
         let engine = Engine::builder(catalog.clone()).profile(profile).arm(Arm::Stable).build().unwrap();
-        for entry in engine.presentation().deferred() {
+        for entry in engine.presentation(Arm::Stable).deferred() {
             let request = ExpandRequest { categories: vec![entry.category.to_string()], tools: vec![] };
             let reply = engine.session().expand(&request).reply;
             let tokens = Tiktoken::new(Encoding::O200kBase).count(&reply);

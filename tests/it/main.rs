@@ -1,19 +1,23 @@
 //! The one integration binary; every file of this folder is a module of it.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
+#![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
 mod catalog;
 #[cfg(feature = "cli")]
 mod cli;
 mod corpora;
 mod engine;
+mod hostile;
 #[cfg(feature = "tiktoken")]
 mod ledger;
+mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
 #[cfg(feature = "tiktoken")]
 mod tokens;
+mod tool_lists;
 
 use std::path::PathBuf;
 

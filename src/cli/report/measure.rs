@@ -35,7 +35,7 @@ impl Measurer<'_> {
     fn arm(&mut self, engine: &Engine) -> Result<ArmCost, Failure> {
         let array = engine.session().tools(Wire::OpenAiChat);
         let tools: Vec<Value> = serde_json::from_str(&array).map_err(Failure::wrong)?;
-        let listed = tools.len() - engine.presentation().meta_tools().count().min(tools.len());
+        let listed = tools.len() - engine.presentation(engine.arm()).meta_tools().count().min(tools.len());
         let first_turn_tokens = self.total(&tools)?;
         let own = self.total(tools.get(..listed).unwrap_or_default())?;
         Ok(ArmCost { first_turn_tokens, saved: 0.0, tools_listed: listed, meta_tokens: first_turn_tokens - own })

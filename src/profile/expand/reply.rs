@@ -66,7 +66,7 @@ impl ExpandRequest {
 }
 
 /// What a call of `expand_tools` does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expansion {
     /// Categories that this call opens.
     pub categories: Vec<CategoryName>,
@@ -74,6 +74,8 @@ pub struct Expansion {
     pub tools: Vec<ToolName>,
     /// Every tool whose schema the answer brings (or, in place, the next turn).
     pub opened: Vec<ToolName>,
+    /// Every tool that the request names and the catalogue folds, open before or not, in catalogue order.
+    pub mentioned: Vec<ToolName>,
     /// Names that open nothing, as they were given.
     pub unknown: Vec<String>,
     /// The answer for the model.
@@ -105,11 +107,21 @@ pub fn expand(
     request: &ExpandRequest,
 ) -> Expansion {
     let (known, arm) = (presentation.deferred(), presentation.arm());
+    if known.is_empty() {
+        let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
+        return Expansion { reply, ..Expansion::default() };
+    }
     let category_of = |at: usize| assignment.at(at).map(|assigned| assigned.category.as_str()).unwrap_or_default();
-    let mut found =
-        Expansion { categories: vec![], tools: vec![], opened: vec![], unknown: vec![], reply: String::new() };
+    let mut found = Expansion {
+        categories: vec![],
+        tools: vec![],
+        opened: vec![],
+        mentioned: vec![],
+        unknown: vec![],
+        reply: String::new(),
+    };
     let mut fresh: Vec<usize> = Vec::new();
-    let mut already: Vec<&str> = Vec::new();
+    let mut already: Vec<usize> = Vec::new();
     let mut whole: Vec<&str> = Vec::new();
 
     for wanted in request.categories.iter().chain(&request.tools) {
@@ -137,7 +149,7 @@ pub fn expand(
         for at in members {
             let Some(tool) = catalog.at(at) else { continue };
             if expanded.has(tool.name().as_str(), category_of(at)) {
-                already.push(tool.name().as_str());
+                already.push(at);
             } else if !fresh.contains(&at) {
                 fresh.push(at);
             }
@@ -145,9 +157,15 @@ pub fn expand(
     }
     found.tools.retain(|tool| !expanded.tools().any(|open| open == tool));
     fresh.sort_unstable();
+    already.sort_unstable();
+    already.dedup();
+    let mut mentioned: Vec<usize> = fresh.iter().chain(&already).copied().collect();
+    mentioned.sort_unstable();
+    let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
+    found.mentioned = mentioned.iter().filter_map(name_of).collect();
+    let already: Vec<&str> = already.iter().filter_map(|at| catalog.at(*at)).map(|tool| tool.name().as_str()).collect();
     let opened: Vec<&Tool> = fresh.iter().filter_map(|at| catalog.at(*at)).collect();
     found.opened = opened.iter().map(|tool| tool.name().clone()).collect();
-    already.dedup();
     whole.dedup();
     found.reply = reply(arm, &opened, &already, &whole);
     let categories = known.iter().map(|entry| entry.category.as_str());
@@ -168,23 +186,7 @@ fn shown(catalog: &Catalog, assignment: &Assignment, name: &str) -> bool {
 }
 
 fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> String {
-    let mut text = String::new();
-    if !opened.is_empty() {
-        let how = match arm.delivery() {
-            Delivery::InPlace => "Opened, with full parameters in your tool list from now on:",
-            Delivery::Bridge => "Opened. Run them with call_tool {\"name\":…,\"arguments\":{…}}:",
-            Delivery::None | Delivery::InResult => "Opened. Call them directly by name:",
-        };
-        text.push_str(how);
-        for tool in opened {
-            text.push('\n');
-            if arm.delivery() == Delivery::InPlace {
-                text.push_str(tool.name().as_str());
-            } else {
-                definition(&mut text, tool);
-            }
-        }
-    }
+    let mut text = if opened.is_empty() { String::new() } else { definitions(arm, opened) };
     let mut line = |words: &str, names: &[&str]| {
         if !names.is_empty() {
             let gap = if text.is_empty() { "" } else { "\n" };
@@ -197,17 +199,39 @@ fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> String
     text
 }
 
+/// The definitions of opened tools as an arm delivers them: how to call them, then one a line. In place they are only
+/// named, since the next turn's array has them.
+#[must_use]
+pub fn definitions(arm: Arm, tools: &[&Tool]) -> String {
+    let mut text = String::from(match arm.delivery() {
+        Delivery::InPlace => "Opened, with full parameters in your tool list from now on:",
+        Delivery::Bridge => "Opened. Run them with call_tool {\"name\":…,\"arguments\":{…}}:",
+        Delivery::None | Delivery::InResult | Delivery::Native => "Opened. Call them directly by name:",
+    });
+    for tool in tools {
+        text.push('\n');
+        if arm.delivery() == Delivery::InPlace {
+            text.push_str(tool.name().as_str());
+        } else {
+            text.push_str(&definition(tool));
+        }
+    }
+    text
+}
+
 /// One tool as a line of compact JSON, its schema spelt as it came.
-fn definition(text: &mut String, tool: &Tool) {
-    text.push_str("{\"name\":");
-    write_string(text, tool.name().as_str());
+#[must_use]
+pub fn definition(tool: &Tool) -> String {
+    let mut text = String::from("{\"name\":");
+    write_string(&mut text, tool.name().as_str());
     if !tool.description().is_empty() {
         text.push_str(",\"description\":");
-        write_string(text, tool.description());
+        write_string(&mut text, tool.description());
     }
     text.push_str(",\"parameters\":");
     text.push_str(tool.parameters_text());
     text.push('}');
+    text
 }
 
 fn say_unknown<'a>(text: &mut String, wanted: &str, names: &[&str], categories: impl Iterator<Item = &'a str>) {

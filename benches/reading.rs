@@ -1,0 +1,142 @@
+//! What reading, planning and rendering cost at 49, 500 and 5,000 tools. `cargo bench --bench reading`.
+//!
+//! The yardstick is `serde_json::to_vec` of the array that was rendered, as a parsed value: a warm `session.tools()`
+//! must not depend on its size, and a cold one may cost at most three times as much.
+#![allow(missing_docs, reason = "benches document themselves by name")]
+
+use divan::{Bencher, black_box};
+use serde_json::Value;
+use toolfold::catalog::Catalog;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Assignment, ExpandRequest, Expanded, Presentation, ToolProfile};
+use toolfold::wire::Wire;
+
+const SIZES: &[usize] = &[49, 500, 5_000];
+const TOOLS: &str = include_str!("../profiles/excel/tools.json");
+const PROFILE: &str = include_str!("../profiles/excel/profile.toml");
+
+fn main() {
+    divan::main();
+}
+
+/// The Excel domain's tools, repeated with a number behind each name until there are `count`; the first 49 are as they are.
+fn tools(count: usize) -> String {
+    let own: Vec<Value> = serde_json::from_str(TOOLS).expect("our own catalogue is JSON");
+    let numbered = own.iter().cycle().take(count).enumerate().map(|(at, tool)| {
+        let mut tool = tool.clone();
+        if at >= own.len() {
+            let name = tool.pointer_mut("/function/name").expect("a tool has a name");
+            *name = Value::String(format!("{}_{at}", name.as_str().unwrap_or_default()));
+        }
+        tool
+    });
+    Value::Array(numbered.collect()).to_string()
+}
+
+fn catalog(count: usize) -> Catalog {
+    Catalog::from_openai(&tools(count)).expect("the catalogue is sound")
+}
+
+fn profile() -> ToolProfile {
+    ToolProfile::parse(PROFILE, "profile.toml").into_result().expect("our own profile is sound")
+}
+
+fn assignment(catalog: &Catalog) -> Assignment {
+    profile().assign(catalog).into_result().expect("the profile fits")
+}
+
+fn engine(count: usize, arm: Arm) -> Engine {
+    Engine::builder(catalog(count)).profile(profile()).arm(arm).build().expect("the parts fit")
+}
+
+/// The array of an arm as a parsed value: what a host that keeps values would serialise for each request.
+fn output(count: usize, arm: Arm) -> Value {
+    serde_json::from_str(&engine(count, arm).session().tools(Wire::OpenAiChat)).expect("the array is JSON")
+}
+
+#[divan::bench(args = SIZES)]
+fn import(bencher: Bencher<'_, '_>, count: usize) {
+    let text = tools(count);
+    bencher.bench_local(|| Catalog::from_openai(black_box(&text)));
+}
+
+#[divan::bench(args = SIZES)]
+fn derive_a_profile(bencher: Bencher<'_, '_>, count: usize) {
+    let catalog = catalog(count);
+    bencher.bench_local(|| ToolProfile::derive(black_box(&catalog)));
+}
+
+#[divan::bench(args = SIZES)]
+fn assign(bencher: Bencher<'_, '_>, count: usize) {
+    let (catalog, profile) = (catalog(count), profile());
+    bencher.bench_local(|| profile.assign(black_box(&catalog)));
+}
+
+/// Every form that tools take under an arm, made once for all sessions.
+#[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
+fn present<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
+    let arm = [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM];
+    let catalog = catalog(count);
+    let assignment = assignment(&catalog);
+    bencher.bench_local(|| Presentation::new(black_box(&catalog), &assignment, arm));
+}
+
+#[divan::bench(args = SIZES)]
+fn plan(bencher: Bencher<'_, '_>, count: usize) {
+    let engine = engine(count, Arm::Seed);
+    bencher.bench_local(|| engine.plan(black_box(&Expanded::default())));
+}
+
+#[divan::bench(args = SIZES)]
+fn render(bencher: Bencher<'_, '_>, count: usize) {
+    let engine = engine(count, Arm::Signature);
+    let plan = engine.plan(&Expanded::default());
+    bencher.bench_local(|| Wire::OpenAiChat.render(black_box(&engine), &plan));
+}
+
+/// The second and every later turn of a session.
+#[divan::bench(args = SIZES)]
+fn tools_warm(bencher: Bencher<'_, '_>, count: usize) {
+    let mut session = engine(count, Arm::Signature).session();
+    session.tools(Wire::OpenAiChat);
+    bencher.bench_local(|| black_box(&mut session).tools(Wire::OpenAiChat));
+}
+
+/// The first turn of the first session: every form is made, then rendered.
+#[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
+fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
+    let arm = [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM];
+    let catalog = catalog(count);
+    let builder = || Engine::builder(catalog.clone()).profile(profile()).arm(arm);
+    bencher
+        .with_inputs(builder)
+        .bench_local_values(|builder| builder.build().expect("the parts fit").session().tools(Wire::OpenAiChat));
+}
+
+/// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is loaded beforehand.
+#[cfg(feature = "tiktoken")]
+#[divan::bench(args = SIZES, sample_count = 5)]
+fn count(bencher: Bencher<'_, '_>, count: usize) {
+    use toolfold::tokens::{Meter, Tiktoken, TokenCounter};
+    let meter: Meter = "billed:openai-chat/gpt-4o".parse().expect("the meter is known");
+    let counter = Tiktoken::new(meter.encoding());
+    counter.count("load");
+    let Value::Array(tools) = output(count, Arm::Signature) else { panic!("the output is an array") };
+    bencher.bench_local(|| meter.tool_texts(black_box(&tools)).map(|texts| texts.total(&counter)));
+}
+
+/// The worst that one call of `expand_tools` can ask for: as many names as it may give, all of them unknown.
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
+    let mut session = engine(count, Arm::Stable).session();
+    let tools = (0..200).map(|at| format!("an_unknown_tool_with_a_rather_long_name_{at}")).collect();
+    let request = ExpandRequest { categories: vec![], tools };
+    bencher.bench_local(|| session.expand(black_box(&request)));
+}
+
+/// The yardstick: `serde_json::to_vec` of the same output as a value.
+#[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
+fn to_vec<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
+    let output = output(count, [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM]);
+    bencher.bench_local(|| serde_json::to_vec(black_box(&output)));
+}

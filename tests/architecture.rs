@@ -1,0 +1,232 @@
+//! Proof 1 and 3 of orthogonality: every name in `src/` keeps to the table of the architecture, and the engine alone
+//! brings in no async runtime, network or database.
+#![allow(missing_docs, reason = "tests document themselves by name")]
+#![allow(clippy::disallowed_methods, reason = "a test reads the source it judges")]
+
+#[path = "architecture/reader.rs"]
+mod reader;
+#[path = "architecture/rules.rs"]
+mod rules;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rules::judge;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every Rust file below a folder, sorted.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_name_in_src_keeps_to_the_table() {
+    let src = root().join("src");
+    let files = rust_files(&src);
+    assert!(files.len() > 20, "src was not found");
+    let mut faults = Vec::new();
+    for path in files {
+        let file = path.strip_prefix(&src).unwrap().to_string_lossy().replace('\\', "/");
+        faults.extend(judge(&file, &std::fs::read_to_string(&path).unwrap()));
+    }
+    assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn the_root_only_declares_and_re_exports() {
+    let text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    for item in syn::parse_file(&text).unwrap().items {
+        let bare = match &item {
+            syn::Item::Mod(item) => item.content.is_none(),
+            syn::Item::Use(_) => true,
+            _ => false,
+        };
+        assert!(bare, "src/lib.rs holds something else than `mod` and `use`");
+    }
+}
+
+/// The check itself: a source text of a file must be refused with that text in the message.
+#[track_caller]
+fn refused(file: &str, text: &str, because: &str) {
+    let faults = judge(file, text);
+    let found = faults.iter().any(|fault| fault.contains(because) && fault.starts_with(&format!("src/{file}:")));
+    assert!(found, "`{text}` in {file} must be refused with `{because}`, but: {faults:?}");
+}
+
+#[track_caller]
+fn accepted(file: &str, text: &str) {
+    let faults = judge(file, text);
+    assert!(faults.is_empty(), "`{text}` in {file} must pass, but: {faults:?}");
+}
+
+#[test]
+fn the_check_refuses_what_leads_to_a_forbidden_module() {
+    refused("profile.rs", "use crate::engine::Engine;", "src/profile.rs:1: `crate::engine::Engine`");
+    refused(
+        "profile.rs",
+        "\n\nuse crate::engine as e;",
+        "src/profile.rs:3: `crate::engine`: `profile` may name catalog",
+    );
+    refused(
+        "profile/plan.rs",
+        "use super::super::{catalog::Tool, skill::{self, Skill}};",
+        "super::super::skill::Skill",
+    );
+    refused("profile/plan.rs", "use crate::{catalog::Tool, policy::*};", "crate::policy");
+    refused("profile/plan.rs", "use self::super::super::engine::Engine;", "may name catalog, name, diagnostic only");
+    refused("profile.rs", "fn f() -> crate::wire::Wire { todo!() }", "crate::wire::Wire");
+    refused("profile.rs", "fn f() { let _ = super::engine::Engine::builder; }", "super::engine");
+    refused("profile.rs", "mod inner { fn f() { super::super::engine::g() } }", "super::super::engine");
+    refused("profile.rs", "impl From<Vec<crate::engine::Engine>> for X {}", "crate::engine::Engine");
+    refused("profile.rs", "fn f() { assert!(matches!(x, [crate::policy::Decision::Deny])) }", "crate::policy");
+    refused("profile.rs", "macro_rules! m { () => { $crate::engine::Engine } }", "crate::engine::Engine");
+    refused("profile.rs", "m! { use crate::{catalog::Tool, engine::{Engine}}; }", "crate::engine::Engine");
+    refused(
+        "profile.rs",
+        "#[derive(Serialize)] struct S { #[serde(with = \"crate::wire::x\")] a: u8 }",
+        "crate::wire::x",
+    );
+    refused("profile.rs", "#[error(\"{}\", crate::tokens::x(.0))] struct E;", "crate::tokens::x");
+    refused("profile.rs", "use toolfold::engine::Engine;", "toolfold::engine");
+    refused("name.rs", "use crate::diagnostic::Place;", "`name` may name nothing of ours");
+    refused("main.rs", "fn main() { toolfold::engine::run() }", "`main` may name `toolfold::cli` only");
+}
+
+#[test]
+fn the_check_refuses_what_leads_around_it() {
+    refused("profile.rs", "use crate::*;", "every module");
+    refused("profile.rs", "use crate as root;", "every module");
+    refused("profile.rs", "use super::*;", "every module");
+    refused("profile/plan.rs", "use super::super::{self as all};", "every module");
+    refused("profile.rs", "use crate::Engine;", "`profile` may name");
+    refused("profile.rs", "extern crate self as me;", "another name");
+    refused("profile.rs", "#[path = \"engine.rs\"] mod mine;", "own name");
+    refused("profile.rs", "include!(\"engine.rs\");", "nobody may name it");
+    refused("novelty.rs", "", "module `novelty` is not in the table");
+    refused("novelty/inner.rs", "", "module `novelty` is not in the table");
+    refused("profile.rs", "fn (", "cannot be read");
+}
+
+#[test]
+fn the_check_refuses_the_world_outside_the_edges() {
+    refused("engine.rs", "fn f() { println!(\"x\") }", "`println!`: only cli, main may name it");
+    refused("engine.rs", "fn f() { vec![1].iter().for_each(|x| m!(eprintln!(\"{x}\"))) }", "eprintln!");
+    refused("engine.rs", "use std::{fmt, fs};", "`std::fs`: only cli");
+    refused("engine.rs", "use std::*;", "std::fs");
+    refused("engine.rs", "fn f() { std::env::var(\"HOME\"); }", "std::env");
+    refused("engine.rs", "use std::time::{Duration, Instant};", "std::time::Instant");
+    refused("engine.rs", "use std::time;", "std::time::SystemTime");
+    refused("engine.rs", "fn f() { ::std::net::lookup() }", "std::net");
+    refused("catalog/import.rs", "use std::io::stdin;", "std::io::stdin");
+    refused("skill/roots.rs", "use std::fs::read;", "std::fs");
+    refused("wire.rs", "#[tokio::main] async fn f() {}", "tokio");
+    refused("store.rs", "use axum as web;", "axum");
+    refused("gateway.rs", "#[derive(clap::Parser)] struct S;", "clap");
+    refused("gateway.rs", "fn f() { std::process::exit(1) }", "std::process");
+    refused("cli.rs", "use rusqlite::Connection;", "only store");
+}
+
+#[test]
+fn the_check_accepts_what_the_table_allows() {
+    accepted(
+        "profile/plan.rs",
+        "use super::{Arm, expand::deferred}; use crate::catalog::{self, Tool}; use crate::name::X;",
+    );
+    accepted(
+        "profile/plan.rs",
+        "pub(crate) fn f() {} pub(in super::super) fn g() {} fn h(self_: &str) { super::super::name::x() }",
+    );
+    accepted(
+        "profile.rs",
+        "/// [`crate::engine::Engine`]\n#[doc = \"crate::engine\"]\nmod arm; use std::fmt; use serde::Serialize;",
+    );
+    accepted("profile.rs", "use std::time::Duration; fn f(axum: u8) -> u8 { format!(\"{axum}\"); axum }");
+    accepted("catalog.rs", "use crate::error::Error;");
+    accepted("skill/disk.rs", "use std::fs;");
+    accepted("cli/report.rs", "use crate::gateway::Gateway; fn f() { println!(\"{}\", std::env::args().count()) }");
+    accepted("lib.rs", "pub mod engine; pub use engine::Engine; pub use crate::wire::Wire;");
+    accepted("main.rs", "fn main() -> std::process::ExitCode { toolfold::cli::main() }");
+}
+
+/// `cargo tree` of the engine alone, one package a line.
+fn tree(more: &[&str]) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+    let output = Command::new(cargo)
+        .current_dir(root())
+        .args(["tree", "--no-default-features", "-e", "normal", "--prefix", "none", "--offline", "--color", "never"])
+        .args(more)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_engine_alone_has_no_runtime_network_or_database() {
+    let banned = [
+        "anstream",
+        "async-std",
+        "axum",
+        "clap",
+        "futures",
+        "futures-executor",
+        "h2",
+        "hyper",
+        "libsqlite3-sys",
+        "mio",
+        "native-tls",
+        "notify",
+        "openssl",
+        "openssl-sys",
+        "reqwest",
+        "rmcp",
+        "rusqlite",
+        "rustls",
+        "smol",
+        "socket2",
+        "tiktoken-rs",
+        "tokio",
+        "ureq",
+    ];
+    let found: Vec<String> = tree(&[]).into_iter().filter(|name| banned.contains(&name.as_str())).collect();
+    assert!(found.is_empty(), "--no-default-features brings in {found:?}");
+}
+
+#[test]
+fn the_engine_alone_uses_few_crates() {
+    // The second line is for what the other layers bring: allowed, not required.
+    let allowed = [
+        "indexmap",
+        "schemars",
+        "serde",
+        "serde_json",
+        "strsim",
+        "thiserror",
+        "toml",
+        "wildmatch",
+        "granit-parser",
+        "jsonschema",
+        "sha2",
+        "unicode-general-category",
+        "unicode-normalization",
+    ];
+    let direct: Vec<String> = tree(&["--depth", "1"]).into_iter().filter(|name| name != "toolfold").collect();
+    let strange: Vec<&String> = direct.iter().filter(|name| !allowed.contains(&name.as_str())).collect();
+    assert!(strange.is_empty(), "not on the list of the engine's dependencies: {strange:?}");
+    let missing: Vec<&&str> = allowed[..8].iter().filter(|name| !direct.iter().any(|own| own == *name)).collect();
+    assert!(missing.is_empty(), "on the list but gone: {missing:?}");
+}

@@ -1,0 +1,139 @@
+//! Who may name whom: the table of the architecture, as data, and its judgement of one file.
+
+use crate::reader::{Named, Target, read};
+
+/// The crate's modules, innermost first, each with those of ours that it may name.
+///
+/// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors that give everything
+/// or nothing (`Catalog::from_openai`). The edges stand in one row of the table; of them only `cli`, the outermost, and
+/// `gateway` put others together.
+const TABLE: &[(&str, &[&str])] = &[
+    ("name", &[]),
+    ("diagnostic", &[]),
+    ("error", &["diagnostic"]),
+    ("catalog", &["name", "diagnostic", "error"]),
+    ("profile", &["catalog", "name", "diagnostic"]),
+    ("skill", &["name", "diagnostic"]),
+    ("policy", &["catalog", "name", "diagnostic"]),
+    ("engine", &["catalog", "profile", "skill", "policy", "name", "diagnostic", "error"]),
+    ("wire", &["catalog", "profile", "engine", "name", "diagnostic", "error"]),
+    ("tokens", &["catalog", "profile", "engine", "name", "diagnostic", "error"]),
+    ("config", CORE),
+    ("store", CORE_AND_CONFIG),
+    ("gateway", CORE_AND_STORE),
+    ("cli", EVERYTHING),
+];
+
+const CORE: &[&str] = EVERYTHING.split_at(10).0;
+const CORE_AND_CONFIG: &[&str] = EVERYTHING.split_at(11).0;
+const CORE_AND_STORE: &[&str] = EVERYTHING.split_at(12).0;
+const EVERYTHING: &[&str] = &[
+    "name",
+    "diagnostic",
+    "error",
+    "catalog",
+    "profile",
+    "skill",
+    "policy",
+    "engine",
+    "wire",
+    "tokens",
+    "config",
+    "store",
+    "gateway",
+];
+
+/// The edges: the only modules that touch files, the environment, sockets or clocks.
+const EDGES: &[&str] = &["cli", "config", "store", "gateway", "skill::disk"];
+
+/// Names of other crates that only some modules may use.
+const KEPT: &[(&str, &[&str])] = &[
+    ("std::fs", EDGES),
+    ("std::env", EDGES),
+    ("std::net", EDGES),
+    ("std::time::SystemTime", EDGES),
+    ("std::time::Instant", EDGES),
+    ("std::process", &["cli", "main"]),
+    ("std::io::stdin", &["cli", "gateway"]),
+    ("std::io::stdout", &["cli", "gateway"]),
+    ("std::io::stderr", &["cli", "gateway"]),
+    ("rmcp", &["gateway"]),
+    ("axum", &["gateway"]),
+    ("tokio", &["gateway"]),
+    ("clap", &["cli"]),
+    ("anstream", &["cli"]),
+    ("anstyle", &["cli"]),
+    ("rusqlite", &["store"]),
+    ("tiktoken_rs", &["tokens"]),
+];
+
+/// Macros that only some modules may call.
+const KEPT_MACROS: &[(&str, &[&str])] = &[
+    ("println", &["cli", "main"]),
+    ("print", &["cli", "main"]),
+    ("eprintln", &["cli", "main"]),
+    ("eprint", &["cli", "main"]),
+    ("dbg", &[]),
+    ("include", &[]),
+];
+
+/// What is wrong with a file, one line each: `file:line: what: why`. `file` is below `src/`.
+pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
+    let module = module_of(file);
+    let own = module.first().map_or("lib", String::as_str);
+    let allowed = TABLE.iter().find(|(name, _)| *name == own).map(|(_, allowed)| *allowed);
+    if allowed.is_none() && !["lib", "main"].contains(&own) {
+        return vec![format!("src/{file}:1: module `{own}` is not in the table of tests/architecture/rules.rs")];
+    }
+    let names = match read(text, if own == "main" { &[] } else { &module }) {
+        Ok(names) => names,
+        Err(why) => return vec![format!("src/{file}:{}: cannot be read: {why}", why.span().start().line)],
+    };
+    let fault = |name: &Named| match &name.target {
+        Target::Ours(path) => our_rule(own, allowed, path),
+        Target::Theirs { path, whole } => their_rule(&module, path, *whole),
+        Target::Macro(name) => KEPT_MACROS.iter().find(|(kept, _)| kept == name).and_then(|(_, by)| only(by, &module)),
+        Target::Forbidden(why) => Some((*why).to_owned()),
+    };
+    let faults = names.iter().filter_map(|name| Some((name, fault(name)?)));
+    faults.map(|(name, why)| format!("src/{file}:{}: `{}`: {why}", name.line, name.text)).collect()
+}
+
+/// The module path of a file below `src/`: nothing for the root, `main` for the binary.
+pub(crate) fn module_of(file: &str) -> Vec<String> {
+    let path = file.strip_suffix(".rs").unwrap_or(file);
+    if path == "lib" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
+}
+
+fn our_rule(own: &str, allowed: Option<&[&str]>, path: &[String]) -> Option<String> {
+    let Some(top) = path.first() else {
+        // `lib.rs` is the root; anyone else who takes in the root takes in everything.
+        return (own != "lib").then(|| "takes in the crate's root, and with it every module".to_owned());
+    };
+    match (own, allowed) {
+        ("lib", _) => None,
+        ("main", _) => (top != "cli").then(|| "`main` may name `toolfold::cli` only".to_owned()),
+        (_, Some(allowed)) if top == own || allowed.contains(&top.as_str()) => None,
+        (_, Some([])) => Some(format!("`{own}` may name nothing of ours")),
+        (_, allowed) => Some(format!("`{own}` may name {} only", allowed.unwrap_or_default().join(", "))),
+    }
+}
+
+fn their_rule(module: &[String], path: &[String], whole: bool) -> Option<String> {
+    let text = path.join("::");
+    let below =
+        |long: &str, short: &str| long == short || long.strip_prefix(short).is_some_and(|r| r.starts_with("::"));
+    KEPT.iter()
+        .filter(|(kept, _)| below(&text, kept) || (whole && below(kept, &text)))
+        .find_map(|(kept, by)| only(by, module).map(|why| format!("`{kept}`: {why}")))
+}
+
+/// Why a module may not name what is kept for others; nothing if it may.
+fn only(by: &[&str], module: &[String]) -> Option<String> {
+    let own = module.join("::");
+    let fits = |who: &str| own == who || own.strip_prefix(who).is_some_and(|rest| rest.starts_with("::"));
+    if by.iter().any(|who| fits(who)) {
+        return None;
+    }
+    Some(if by.is_empty() { "nobody may name it".to_owned() } else { format!("only {} may name it", by.join(", ")) })
+}

@@ -1,0 +1,70 @@
+//! The same invariants over every real tool list at hand.
+
+use toolfold::catalog::{Catalog, Tool};
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
+use toolfold::wire::Wire;
+
+use super::shape::{lost, lost_of_required};
+use crate::tool_lists::tool_lists;
+
+/// The bytes of a tool's description and schema as they stand in JSON.
+pub(crate) fn bytes(tool: &Folded<'_>) -> usize {
+    serde_json::to_string(tool.description()).unwrap().len() + tool.parameters_text().len()
+}
+
+fn check_folding(whose: &str, tool: &Tool) {
+    let full = Folded::new(tool, Detail::Full, None);
+    for detail in Detail::ALL {
+        let folded = Folded::new(tool, detail, None);
+        assert!(bytes(&folded) <= bytes(&full), "{whose}/{}: {} is longer than full", tool.name(), detail.name());
+        let own = folded.parameters();
+        let fault = match detail {
+            Detail::Full | Detail::Signature => lost(tool.parameters(), &own, ""),
+            Detail::Required => lost_of_required(tool.parameters(), &own),
+            Detail::Summary | Detail::Index => None,
+        };
+        assert_eq!(fault, None, "{whose}/{}: {}", tool.name(), detail.name());
+    }
+}
+
+#[test]
+fn corpus_folding_loses_nothing_that_must_stay() {
+    let mut count = 0;
+    for list in tool_lists() {
+        let catalog = Catalog::import(&list.text, &list.name, None).into_result().unwrap();
+        count += catalog.len();
+        catalog.iter().for_each(|tool| check_folding(&list.name, tool));
+    }
+    println!("corpus folding: {count} real tools, nothing lost at signature and required, none longer than full");
+}
+
+#[test]
+fn corpus_every_arm_opens_everything() {
+    let mut opened = 0;
+    for list in tool_lists() {
+        let catalog = Catalog::import(&list.text, &list.name, None).into_result().unwrap();
+        for arm in Arm::ALL {
+            let engine =
+                Engine::builder(catalog.clone()).profile(ToolProfile::derive(&catalog)).arm(arm).build().unwrap();
+            let mut session = engine.session();
+            let before = session.tools(Wire::OpenAiChat);
+            serde_json::from_str::<Vec<serde_json::Value>>(&before).unwrap();
+            let mut count = 0;
+            for entry in engine.presentation().deferred() {
+                let request = ExpandRequest { categories: vec![entry.category.to_string()], tools: vec![] };
+                let expansion = session.expand(&request);
+                assert_eq!(expansion.opened.len(), entry.tools.len(), "{} {arm} {}", list.name, entry.category);
+                count += expansion.opened.len();
+            }
+            let folded =
+                engine.plan(&Default::default()).iter().filter(|planned| planned.detail != Detail::Full).count();
+            assert_eq!(count, folded, "{} {arm}: every folded tool is in one category", list.name);
+            if arm != Arm::Seed {
+                assert_eq!(session.tools(Wire::OpenAiChat), before, "{} {arm}", list.name);
+            }
+            opened += count;
+        }
+    }
+    println!("corpus expansion: {opened} tools opened through their categories over every arm");
+}

@@ -1,0 +1,224 @@
+//! Layer 1 over generated catalogues, profiles, arms and expansions.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use toolfold::catalog::Tool;
+use toolfold::engine::{Engine, Session};
+use toolfold::profile::{Arm, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expanded, Folded, Tier};
+use toolfold::wire::Wire;
+
+use super::corpora::bytes;
+use super::generate::{Case, case, tool_body};
+use super::shape::{lost, lost_of_required};
+
+fn array(session: &mut Session) -> Vec<Value> {
+    serde_json::from_str(&session.tools(Wire::OpenAiChat)).unwrap()
+}
+
+fn name(tool: &Value) -> &str {
+    tool["function"]["name"].as_str().unwrap()
+}
+
+/// The folded tools: place, name and category.
+fn deferred(engine: &Engine) -> Vec<(usize, String, String)> {
+    let entries = engine.presentation().deferred().iter();
+    let all = entries.flat_map(|entry| entry.tools.iter().map(move |at| (*at, entry.category.to_string())));
+    all.map(|(at, category)| (at, engine.catalog().at(at).unwrap().name().to_string(), category)).collect()
+}
+
+fn one(category: &str, tool: &str) -> ExpandRequest {
+    let list = |name: &str| if name.is_empty() { vec![] } else { vec![name.to_owned()] };
+    ExpandRequest { categories: list(category), tools: list(tool) }
+}
+
+fn opened_names(expanded: &Expanded, engine: &Engine) -> BTreeSet<String> {
+    let assigned = engine.catalog().iter().zip(engine.assignment().iter());
+    let open = assigned.filter(|(tool, assigned)| expanded.has(tool.name().as_str(), assigned.category.as_str()));
+    open.map(|(tool, _)| tool.name().to_string()).collect()
+}
+
+/// Every tool is in the array, or named in the description of `expand_tools`; hidden ones are in neither.
+fn every_tool_is_seen(case: &Case) {
+    let engine = case.engine();
+    let array = array(&mut engine.session());
+    let meta = array.iter().find(|tool| name(tool) == EXPAND_TOOLS);
+    let described = meta.map(|tool| tool["function"]["description"].as_str().unwrap()).unwrap_or_default();
+    let words: BTreeSet<&str> = described.split([' ', ',', ':', '\n']).collect();
+    for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().iter()) {
+        let listed = array.iter().any(|shown| name(shown) == tool.name().as_str());
+        let named = words.contains(tool.name().as_str());
+        match assigned.tier {
+            Tier::Hidden => assert!(!listed && !named, "hidden `{}` is seen", tool.name()),
+            _ => assert!(listed != named, "`{}`: listed {listed}, named {named}", tool.name()),
+        }
+    }
+    let folded = engine.plan(&Expanded::default()).iter().any(|planned| planned.detail != Detail::Full);
+    assert_eq!(meta.is_some(), folded, "`expand_tools` is there if and only if something is folded");
+}
+
+/// Rebuilt from the same texts, everything comes out the same; and what is shown depends on what is open, not on how.
+fn the_plan_is_a_function(case: &Case) {
+    let (first, second) = (case.engine(), case.engine());
+    let (mut one, mut two) = (first.session(), second.session());
+    for request in &case.requests {
+        assert_eq!(one.expand(request), two.expand(request));
+        assert_eq!(one.plan(), two.plan());
+        assert_eq!(one.tools(Wire::OpenAiChat), two.tools(Wire::OpenAiChat));
+        let text = serde_json::to_string(one.expanded()).unwrap();
+        let expanded: Expanded = serde_json::from_str(&text).unwrap();
+        let plan = second.plan(&expanded);
+        assert_eq!(plan, one.plan());
+        assert_eq!(Wire::OpenAiChat.render(&second, &plan), *one.tools(Wire::OpenAiChat));
+    }
+    let other: Vec<_> = one.plan().iter().collect();
+    assert_eq!(other, two.plan().iter().collect::<Vec<_>>());
+}
+
+/// What the model sees after each expansion.
+fn only_opened_tools_change(case: &Case) {
+    let engine = case.engine();
+    let mut session = engine.session();
+    let first = session.tools(Wire::OpenAiChat);
+    for request in &case.requests {
+        let before = array(&mut session);
+        let expansion = session.expand(request);
+        if case.arm.delivery() != Delivery::InPlace {
+            assert_eq!(session.tools(Wire::OpenAiChat), first, "the array never changes");
+            continue;
+        }
+        let after = array(&mut session);
+        assert_eq!(before.len(), after.len());
+        let opened: BTreeSet<&str> = expansion.opened.iter().map(AsRef::as_ref).collect();
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(name(before), name(after), "places do not change");
+            assert_eq!(before != after, opened.contains(name(before)), "`{}`", name(before));
+        }
+        for tool in opened {
+            let shown = after.iter().find(|shown| name(shown) == tool).unwrap();
+            assert_eq!(shown["function"]["parameters"], *engine.catalog().get(tool).unwrap().parameters());
+        }
+    }
+}
+
+/// Every folded tool opens by its name and by its category, and a slip of the pen finds it.
+fn every_folded_tool_is_found(case: &Case) {
+    let engine = case.engine();
+    for (at, tool, category) in deferred(&engine) {
+        for request in [one("", &tool), one(&tool, ""), one(&category, ""), one("", &category)] {
+            let mut session = engine.session();
+            let expansion = session.expand(&request);
+            assert!(expansion.opened.iter().any(|open| *open == tool.as_str()), "{request:?} must open `{tool}`");
+            assert!(session.expanded().has(&tool, &category));
+            assert!(expansion.unknown.is_empty());
+            let shown = session.plan().detail(at);
+            assert_eq!(shown == Some(Detail::Full), case.arm.delivery() == Delivery::InPlace);
+            if case.arm.delivery() != Delivery::InPlace {
+                let schema = engine.catalog().get(&tool).unwrap().parameters_text();
+                assert!(expansion.reply.contains(schema), "the reply brings the schema as it came");
+            }
+        }
+        let slips = [tool.replacen(tool.chars().nth(2).unwrap(), "", 1), format!("{tool}x"), tool.replace('_', "-")];
+        for slip in slips.iter().filter(|slip| engine.catalog().get(slip).is_none()) {
+            let expansion = engine.session().expand(&one("", slip));
+            assert!(expansion.opened.is_empty());
+            let near = expansion.reply.split("Near: ").nth(1).unwrap_or_default();
+            assert!(near.split(", ").any(|name| name == tool), "`{slip}` must lead to `{tool}`: {}", expansion.reply);
+        }
+    }
+}
+
+/// Twice is once, and all at once is one by one.
+fn expansion_is_idempotent_and_batched(case: &Case) {
+    let engine = case.engine();
+    let mut single = engine.session();
+    let mut all = ExpandRequest::default();
+    let mut opened = BTreeSet::new();
+    for request in &case.requests {
+        opened.extend(single.expand(request).opened);
+        let open = single.expanded().clone();
+        let again = single.expand(request);
+        assert!(again.opened.is_empty() && again.categories.is_empty() && again.tools.is_empty());
+        assert_eq!(*single.expanded(), open);
+        all.categories.extend(request.categories.iter().cloned());
+        all.tools.extend(request.tools.iter().cloned());
+    }
+    let mut batched = engine.session();
+    let expansion = batched.expand(&all);
+    assert_eq!(expansion.opened.iter().cloned().collect::<BTreeSet<_>>(), opened);
+    assert_eq!(opened_names(batched.expanded(), &engine), opened_names(single.expanded(), &engine));
+    assert_eq!(batched.tools(Wire::OpenAiChat), single.tools(Wire::OpenAiChat));
+}
+
+/// Without a profile everything is full, whatever the arm, and nothing can be opened.
+fn without_a_profile_all_is_full(case: &Case) {
+    let catalog = case.engine().catalog().clone();
+    let expected = catalog.to_json(toolfold::catalog::Format::OpenAiChat);
+    let engine = Engine::builder(catalog).arm(case.arm).build().unwrap();
+    let mut session = engine.session();
+    assert_eq!(*session.tools(Wire::OpenAiChat), *expected);
+    for request in &case.requests {
+        assert!(session.expand(request).opened.is_empty());
+    }
+    assert_eq!(*session.tools(Wire::OpenAiChat), *expected);
+}
+
+fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
+    let tool = Tool::new("any_tool", description, schema.clone()).unwrap();
+    let full = Folded::new(&tool, Detail::Full, None);
+    for detail in Detail::ALL {
+        let folded = Folded::new(&tool, detail, None);
+        assert!(bytes(&folded) <= bytes(&full), "{} is longer than full", detail.name());
+        let own = folded.parameters();
+        match detail {
+            Detail::Signature => assert_eq!(lost(schema, &own, ""), None, "{own}"),
+            Detail::Required => assert_eq!(lost_of_required(schema, &own), None, "{own}"),
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_tool_is_shown_or_named(case in case()) {
+        every_tool_is_seen(&case);
+    }
+
+    #[test]
+    fn what_is_shown_depends_on_its_arguments_only(case in case()) {
+        the_plan_is_a_function(&case);
+    }
+
+    #[test]
+    fn an_expansion_changes_what_it_opens_and_nothing_else(case in case()) {
+        only_opened_tools_change(&case);
+    }
+
+    #[test]
+    fn every_folded_tool_can_be_opened(case in case()) {
+        every_folded_tool_is_found(&case);
+    }
+
+    #[test]
+    fn expanding_is_idempotent_and_batched(case in case()) {
+        expansion_is_idempotent_and_batched(&case);
+    }
+
+    #[test]
+    fn no_profile_is_no_folding(case in case()) {
+        without_a_profile_all_is_full(&case);
+    }
+
+    #[test]
+    fn folding_only_takes_away_words((description, schema) in tool_body()) {
+        folding_keeps_what_must_stay(&description, &schema);
+    }
+}
+
+#[test]
+fn every_arm_is_tried() {
+    assert_eq!(Arm::ALL.len(), 6, "a new arm needs its place in these properties");
+}

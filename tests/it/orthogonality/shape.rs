@@ -1,0 +1,96 @@
+//! What folding a schema must keep, checked without the library's own walk.
+
+use serde_json::Value;
+
+/// Keys whose value is a schema, a list of schemas, or names with schemas. Written here anew, from JSON Schema 2020-12 and
+/// draft 7, so that a mistake in the library's table is seen.
+const ONE: &[&str] = &[
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+const MANY: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// What may not be lost at any schema.
+const KEPT: &[&str] = &["type", "enum", "const", "required", "$ref", "format", "pattern", "minimum", "maximum"];
+
+/// The first thing that `folded` lost of `full`, as a JSON Pointer and what was there; nothing if it lost nothing.
+pub(crate) fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
+    let Some(map) = full.as_object() else { return (full != folded).then(|| format!("{at}: {full} became {folded}")) };
+    for (key, value) in map {
+        let (key, own) = (key.as_str(), folded.get(key));
+        if KEPT.contains(&key) && own != Some(value) {
+            return Some(format!("{at}: `{key}` was {value} and is {own:?}"));
+        }
+        let found = match value {
+            Value::Object(named) if NAMED.contains(&key) => named.iter().find_map(|(name, schema)| {
+                let at = format!("{at}/{key}/{name}");
+                same(schema, own.and_then(|own| own.get(name)), &at)
+            }),
+            Value::Array(list) if MANY.contains(&key) => list.iter().enumerate().find_map(|(index, schema)| {
+                same(schema, own.and_then(|own| own.get(index)), &format!("{at}/{key}/{index}"))
+            }),
+            _ if ONE.contains(&key) => same(value, own, &format!("{at}/{key}")),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+fn same(full: &Value, folded: Option<&Value>, at: &str) -> Option<String> {
+    match folded {
+        None => Some(format!("{at} is gone")),
+        Some(folded) => lost(full, folded, at),
+    }
+}
+
+/// The first thing that the required detail lost of what the required parameters need.
+pub(crate) fn lost_of_required(full: &Value, folded: &Value) -> Option<String> {
+    let (top, own) = (arguments(full), arguments(folded));
+    if top.get("required") != own.get("required") {
+        return Some(format!("`required` was {:?} and is {:?}", top.get("required"), own.get("required")));
+    }
+    let names = top.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let property = |schema: &Value, name: &str| schema.get("properties")?.get(name).cloned();
+    let mut missing = names.filter_map(|name| {
+        let schema = property(top, name)?;
+        match property(own, name) {
+            None => Some(format!("required `{name}` is gone")),
+            Some(own) => lost(&schema, &own, name),
+        }
+    });
+    missing.next().or_else(|| dangling(full, folded, folded))
+}
+
+/// The arguments object behind a bare reference at the top.
+fn arguments(root: &Value) -> &Value {
+    let reference = root.get("$ref").and_then(Value::as_str).filter(|_| root.get("properties").is_none());
+    reference.and_then(|text| root.pointer(text.strip_prefix('#')?)).unwrap_or(root)
+}
+
+/// A reference of the folded schema that led somewhere before and leads nowhere now.
+fn dangling(full: &Value, folded: &Value, node: &Value) -> Option<String> {
+    match node {
+        Value::Object(map) => map.iter().find_map(|(key, value)| match value.as_str() {
+            Some(text) if key == "$ref" => {
+                let pointer = text.strip_prefix('#')?;
+                let gone = full.pointer(pointer).is_some() && folded.pointer(pointer).is_none();
+                gone.then(|| format!("`{text}` leads nowhere now"))
+            }
+            _ => dangling(full, folded, value),
+        }),
+        Value::Array(list) => list.iter().find_map(|value| dangling(full, folded, value)),
+        _ => None,
+    }
+}

@@ -1,0 +1,28 @@
+//! Proof 2 of orthogonality: layer 1 compiles with nothing of ours but the modules that it may name.
+#![allow(missing_docs, dead_code, unreachable_pub, unused_imports, reason = "a part of the library, seen from a test")]
+#![deny(unsafe_code)]
+
+#[path = "../src"]
+mod layer {
+    pub mod catalog;
+    pub mod diagnostic;
+    pub mod error;
+    pub mod name;
+    pub mod profile;
+}
+use layer::{catalog, diagnostic, error, name, profile};
+
+#[test]
+fn a_plan_needs_no_engine() {
+    let text = r#"[{"name":"list_sheets","input_schema":{"type":"object","properties":{"file":{"type":"string"}}}},
+        {"name":"format_cells","description":"Set fonts. Fills, borders and number formats as well; see the list of them.",
+         "input_schema":{"type":"object","properties":{"file":{"type":"string","description":"A path."}}}}]"#;
+    let catalog = catalog::Catalog::from_anthropic(text).unwrap();
+    let profile = profile::ToolProfile::parse("core = ['list_*']\n[category.format]\ntools = ['format_*']", "p.toml");
+    assert_eq!(profile.diagnostics, []);
+    let assignment = profile.value.assign(&catalog).into_result().unwrap();
+    let presentation = profile::Presentation::new(&catalog, &assignment, profile::Arm::Stable);
+    let plan = presentation.plan(&catalog, &assignment, &profile::Expanded::default());
+    let details: Vec<_> = plan.iter().map(|planned| planned.detail).collect();
+    assert_eq!(details, [profile::Detail::Full, profile::Detail::Summary]);
+}

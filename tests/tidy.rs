@@ -1,0 +1,182 @@
+//! House rules that no compiler checks: short files, none forgotten, nothing left lying about.
+#![allow(missing_docs, reason = "tests document themselves by name")]
+#![allow(clippy::disallowed_methods, reason = "a test reads the files it judges")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+/// Files aim for 400 lines; beyond this they have more than one subject.
+const MAX_LINES: usize = 420;
+
+/// What the top of the project holds, and nothing else.
+const TOP: &[&str] = &[
+    ".ci",
+    ".git",
+    ".gitignore",
+    "CHANGELOG.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "benches",
+    "clippy.toml",
+    "examples",
+    "profiles",
+    "rustfmt.toml",
+    "skillpacks",
+    "src",
+    "target",
+    "tests",
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file below a folder of the project, sorted, as paths from its top. Nothing if there is no such folder.
+fn files(folder: &str) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(root().join(folder)) else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in entries.map(Result::unwrap) {
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+fn rust_files() -> Vec<String> {
+    let all = ["src", "tests", "benches", "examples"].into_iter().flat_map(files);
+    let rust: Vec<String> = all.filter(|path| path.ends_with(".rs")).collect();
+    assert!(rust.len() > 20, "the sources were not found");
+    rust
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+fn syntax(path: &str) -> syn::File {
+    syn::parse_file(&text(path)).unwrap_or_else(|why| panic!("{path}:{}: {why}", why.span().start().line))
+}
+
+#[test]
+fn every_file_is_short() {
+    for path in rust_files() {
+        let lines = text(&path).lines().count();
+        assert!(lines <= MAX_LINES, "{path} has {lines} lines, at most {MAX_LINES}: give its second subject a file");
+    }
+}
+
+#[test]
+fn no_file_is_forgotten() {
+    let mut known = BTreeSet::new();
+    for path in rust_files() {
+        let parts: Vec<&str> = path.split('/').collect();
+        let is_root = match parts[..] {
+            ["src", name] => ["lib.rs", "main.rs"].contains(&name),
+            [_, _] => true,
+            ["tests" | "benches" | "examples", _, name] => name == "main.rs",
+            _ => false,
+        };
+        if is_root {
+            let folder = path.rsplit_once('/').unwrap().0.to_owned();
+            declared(&syntax(&path).items, &folder, &mut known);
+            known.insert(path);
+        }
+    }
+    for path in rust_files() {
+        assert!(known.contains(&path), "{path} is declared nowhere: add `mod …;`, or take it out");
+        assert!(!path.ends_with("/mod.rs"), "{path}: write foo.rs beside foo/, not mod.rs");
+    }
+}
+
+/// Adds the files that modules declare, and those that these declare. `folder` is where the modules' files lie.
+fn declared(items: &[syn::Item], folder: &str, known: &mut BTreeSet<String>) {
+    for item in items {
+        let syn::Item::Mod(item) = item else { continue };
+        let name = item.ident.to_string();
+        let given = item.attrs.iter().find(|attr| attr.path().is_ident("path")).and_then(|attr| {
+            let syn::Meta::NameValue(pair) = &attr.meta else { return None };
+            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return None };
+            Some(text.value())
+        });
+        match (&item.content, given) {
+            (Some((_, items)), None) => declared(items, &format!("{folder}/{name}"), known),
+            // A layer compiled by itself: its files belong to the library, which declares them.
+            (Some(_), Some(_)) => {}
+            (None, given) => {
+                let path = format!("{folder}/{}", given.unwrap_or_else(|| format!("{name}.rs")));
+                assert!(root().join(&path).is_file(), "{path} is declared but missing");
+                let inner = path.strip_suffix(".rs").unwrap().to_owned();
+                declared(&syntax(&path).items, &inner, known);
+                known.insert(path);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let marks = ["TODO", "FIXME", "XXX", "dbg!", "todo!", "unimplemented!"];
+    for path in files("src") {
+        for (at, line) in text(&path).lines().enumerate() {
+            let mark = marks.iter().find(|mark| line.contains(*mark));
+            assert!(mark.is_none(), "{path}:{}: `{}` is left over", at + 1, mark.unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_line_ends_clean() {
+    let below = ["src", "tests", "benches", "examples", "profiles", ".ci"].into_iter().flat_map(files);
+    let top = TOP.iter().map(|name| (*name).to_owned()).filter(|name| root().join(name).is_file());
+    let kept = |path: &String| [".rs", ".toml", ".md", ".lock", ".json", "/run"].iter().any(|end| path.ends_with(end));
+    for path in below.chain(top).filter(kept) {
+        let text = text(&path);
+        assert!(text.is_empty() || text.ends_with('\n'), "{path} does not end with a newline");
+        assert!(!text.ends_with("\n\n"), "{path} ends with an empty line");
+        for (at, line) in text.split('\n').enumerate() {
+            assert!(line == line.trim_end(), "{path}:{}: white space at the end", at + 1);
+            assert!(!line.starts_with('\t') || !path.ends_with(".rs"), "{path}:{}: a tab", at + 1);
+        }
+    }
+}
+
+/// Every `#[allow]` and `#[expect]` says why: clippy misses those that its own configuration turns off.
+struct Exceptions(Vec<usize>);
+
+impl<'ast> Visit<'ast> for Exceptions {
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        let syn::Meta::List(list) = &attribute.meta else { return };
+        let excepts = attribute.path().is_ident("allow") || attribute.path().is_ident("expect");
+        let says_why = |token| matches!(token, proc_macro2::TokenTree::Ident(word) if word == "reason");
+        if excepts && !list.tokens.clone().into_iter().any(says_why) {
+            self.0.push(attribute.pound_token.spans[0].start().line);
+        }
+        visit::visit_attribute(self, attribute);
+    }
+}
+
+#[test]
+fn every_exception_has_a_reason() {
+    for path in rust_files() {
+        let mut exceptions = Exceptions(Vec::new());
+        exceptions.visit_file(&syntax(&path));
+        assert!(exceptions.0.is_empty(), "{path}:{}: `allow` without `reason = \"…\"`", exceptions.0[0]);
+    }
+}
+
+#[test]
+fn the_top_holds_only_what_the_project_says() {
+    for entry in std::fs::read_dir(root()).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        assert!(TOP.contains(&name.as_str()), "`{name}` has no place at the top of the project");
+    }
+    for folder in ["src", "tests", "benches", "profiles"] {
+        assert!(Path::new(&root()).join(folder).is_dir(), "`{folder}` is missing");
+    }
+}

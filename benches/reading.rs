@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use serde_json::Value;
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Assignment, ExpandRequest, Expanded, Presentation, ToolProfile};
+use toolfold::profile::{Arm, Assignment, ExpandRequest, Presentation, ToolProfile};
 use toolfold::wire::Wire;
 
 const SIZES: &[usize] = &[49, 500, 5_000];
@@ -83,15 +83,16 @@ fn present<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
 
 #[divan::bench(args = SIZES)]
 fn plan(bencher: Bencher<'_, '_>, count: usize) {
-    let engine = engine(count, Arm::Seed);
-    bencher.bench_local(|| engine.plan(black_box(&Expanded::default())));
+    let session = engine(count, Arm::Seed).session();
+    black_box(session.plan());
+    bencher.bench_local(|| black_box(&session).plan());
 }
 
 #[divan::bench(args = SIZES)]
 fn render(bencher: Bencher<'_, '_>, count: usize) {
     let engine = engine(count, Arm::Signature);
-    let plan = engine.plan(&Expanded::default());
-    bencher.bench_local(|| Wire::OpenAiChat.render(black_box(&engine), &plan));
+    let plan = engine.session().plan();
+    bencher.bench_local(|| Wire::OpenAiChat.render(black_box(&engine), Arm::Signature, &plan));
 }
 
 /// The second and every later turn of a session.
@@ -102,15 +103,14 @@ fn tools_warm(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench_local(|| black_box(&mut session).tools(Wire::OpenAiChat));
 }
 
-/// The first turn of the first session: every form is made, then rendered.
+/// The first turn of an engine's first session: every form is made, then rendered.
 #[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
 fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     let arm = [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM];
-    let catalog = catalog(count);
-    let builder = || Engine::builder(catalog.clone()).profile(profile()).arm(arm);
-    bencher
-        .with_inputs(builder)
-        .bench_local_values(|builder| builder.build().expect("the parts fit").session().tools(Wire::OpenAiChat));
+    let engine = engine(count, arm);
+    // The same engine without anything made yet.
+    let fresh = || engine.restricted(|_| true);
+    bencher.with_inputs(fresh).bench_local_values(|engine| engine.session().tools(Wire::OpenAiChat));
 }
 
 /// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is loaded beforehand.

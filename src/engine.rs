@@ -33,21 +33,21 @@ pub const ACTIVATE_SKILL: &str = "activate_skill";
 /// How many wires an engine can keep a rendered array for.
 const CACHED_WIRES: usize = 8;
 
-/// A rendered tool array: the text to send, and its digest.
+/// A rendered tool array: the text to send, and its digest. Dereferences to the text.
 #[derive(Debug)]
 pub struct ToolArray {
-    text: Arc<str>,
+    text: String,
     digest: OnceLock<String>,
 }
 
 impl ToolArray {
     fn new(text: String) -> Arc<Self> {
-        Arc::new(Self { text: Arc::from(text), digest: OnceLock::new() })
+        Arc::new(Self { text, digest: OnceLock::new() })
     }
 
     /// The array as compact JSON.
     #[must_use]
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
@@ -55,6 +55,20 @@ impl ToolArray {
     #[must_use]
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| sha256(self.text.as_bytes()))
+    }
+}
+
+impl std::ops::Deref for ToolArray {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PartialEq for ToolArray {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
     }
 }
 

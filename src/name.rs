@@ -156,7 +156,12 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most:
         .into_iter()
         .filter_map(|candidate| {
             let have = fold(candidate);
+            // A length beyond these bounds cannot reach the similarity, and is not worth reckoning it.
+            let (short, long) = (want.len().min(have.len()), want.len().max(have.len()));
             let holds = want.len() >= 3 && have.len() >= 3 && (have.contains(&want) || want.contains(&have));
+            if !holds && short * 10 < long * 4 {
+                return None;
+            }
             let score = strsim::normalized_damerau_levenshtein(&want, &have);
             let score = if holds { score.max(0.75) } else { score };
             (score >= 0.6).then_some((score, candidate))

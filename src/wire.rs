@@ -66,23 +66,19 @@ pub fn chat_tool(tool: &Folded<'_>) -> String {
 
 impl Session {
     /// The tool array to send now, as compact JSON. The same text is shared until something changes it.
-    pub fn tools(&mut self, wire: Wire) -> Arc<str> {
-        self.tool_array(wire).text().clone()
+    pub fn tools(&mut self, wire: Wire) -> Arc<ToolArray> {
+        self.array(wire as usize, |engine, arm, plan| wire.render(engine, arm, plan))
     }
 
     /// The digest of the array to send now: SHA-256, in hexadecimal digits.
     pub fn digest(&mut self, wire: Wire) -> String {
-        self.tool_array(wire).digest().to_owned()
+        self.tools(wire).digest().to_owned()
     }
 
     /// The array to send now, noted in the log as shown to the model.
     pub fn present(&mut self, wire: Wire) -> Arc<ToolArray> {
-        let array = self.tool_array(wire);
+        let array = self.tools(wire);
         self.presented(wire.name(), array.digest());
         array
-    }
-
-    fn tool_array(&mut self, wire: Wire) -> Arc<ToolArray> {
-        self.array(wire as usize, |engine, arm, plan| wire.render(engine, arm, plan))
     }
 }

@@ -54,12 +54,16 @@ fn assemble(out: &mut String, tool: &Tool, format: Format) {
     out.push_str(if format == Format::OpenAiChat { "}}" } else { "}" });
 }
 
+fn is_escaped(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
 /// Appends a JSON string, escaped as `serde_json` escapes: `"`, `\\` and control characters only.
 pub fn write_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|b| b < 0x20 || b == b'"' || b == b'\\') {
+    while let Some(at) = rest.bytes().position(is_escaped) {
         // What is escaped is ASCII, so both cuts are character boundaries.
         out.push_str(rest.get(..at).unwrap_or_default());
         match rest.as_bytes().get(at).copied().unwrap_or_default() {

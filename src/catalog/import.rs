@@ -13,7 +13,7 @@ use self::fields::{Fields, list, owned};
 use super::compact::compact;
 use super::schema::{self, Target};
 use super::{Catalog, Tool};
-use crate::diagnostic::{Diagnostic, Loaded, Place};
+use crate::diagnostic::{Diagnostic, Loaded, Place, is_invisible};
 use crate::name::ToolName;
 
 /// The largest tool list that is read, in bytes. The largest real one known is under 1 MB.
@@ -79,7 +79,7 @@ impl FromStr for Format {
     }
 }
 
-const SCHEMA_HELP: &str = "a schema is a JSON object, nested at most 127 levels deep";
+const SCHEMA_HELP: &str = "a schema is a JSON object, nested at most 120 levels deep";
 
 /// Collects diagnostics up to a limit and counts the rest.
 struct Notes<'t> {
@@ -219,6 +219,7 @@ fn read_tool(raw: &RawValue, format: Format, noticed: &mut Vec<Diagnostic>) -> R
                 .help("hints are true or false, such as {\"readOnlyHint\": true}")
         })?,
     };
+    let declared = fields.get(format.schema_key()).is_some_and(|raw| raw.get() != "null");
     let (parameters, parameters_text) = match fields.get(format.schema_key()).filter(|raw| raw.get() != "null") {
         Some(schema) => read_schema(&name, schema)?,
         None => {
@@ -229,7 +230,10 @@ fn read_tool(raw: &RawValue, format: Format, noticed: &mut Vec<Diagnostic>) -> R
             (serde_json::json!({"type":"object","properties":{}}), Arc::from(r#"{"type":"object","properties":{}}"#))
         }
     };
+    let no_parameters = schema::takes_no_parameters(&parameters);
     check_schema(&name, &parameters, noticed);
+    let description = fields.string("description").map_err(bad_tool)?;
+    noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), &parameters));
     noticed.extend(portable(&name));
 
     let known = ["type", "function", "name", "title", "description", "strict", "annotations", format.schema_key()];
@@ -238,12 +242,14 @@ fn read_tool(raw: &RawValue, format: Format, noticed: &mut Vec<Diagnostic>) -> R
     let whole = !matches!(format, Format::OpenAiChat | Format::OpenAiResponses) || kind.is_some();
     Ok(Tool {
         title: fields.string("title").map_err(bad_tool)?,
-        description: fields.string("description").map_err(bad_tool)?,
+        description,
         extra: every.filter(|(key, _)| !known.contains(key)).map(|(key, raw)| (key.to_owned(), owned(raw))).collect(),
         source: whole.then(|| (format, Arc::from(compact(raw.get())))),
         name,
         parameters,
         parameters_text,
+        declared,
+        no_parameters,
         annotations,
         strict,
     })
@@ -288,6 +294,28 @@ fn portable(name: &ToolName) -> Option<Diagnostic> {
         caution("unportable-name", format!("OpenAI refuses the tool name `{name}`"))
             .help("its names have at most 64 ASCII letters, digits, `_` and `-`")
     })
+}
+
+/// Characters that nobody sees but a model reads are worth a warning: they are how instructions are hidden.
+fn hidden_text(name: &ToolName, description: &str, root: &Value) -> Option<Diagnostic> {
+    let hidden = |text: &str| text.chars().find(|c| is_hidden(*c));
+    let mut found = hidden(description);
+    schema::walk(root, &mut |node| {
+        let texts = node.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
+        found = found.or_else(|| texts.filter_map(hidden).next());
+    });
+    found.map(|c| {
+        let message = format!("tool `{name}`: its words hide the invisible character U+{:04X}", u32::from(c));
+        caution("hidden-text", message)
+            .help("a model reads it and people do not: take it out, or do not trust the tool")
+    })
+}
+
+/// Control characters other than line breaks and tabs, bidirectional controls, zero-width blanks, and Unicode's tag
+/// characters. The joiners that scripts need are not among them.
+fn is_hidden(c: char) -> bool {
+    let plain = matches!(c, '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' | '\u{ad}');
+    !plain && (is_invisible(c) || matches!(c, '\u{e0000}'..='\u{e007f}'))
 }
 
 /// What a reader of the schema should know: it is not an object's, or it refers to what is not there.

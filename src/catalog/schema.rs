@@ -5,8 +5,9 @@
 
 use serde_json::{Map, Value};
 
-/// The deepest nesting of a schema. Source: the recursion limit of `serde_json`, so that text and values agree.
-pub const MAX_DEPTH: usize = 127;
+/// The deepest nesting of a schema: the recursion limit of `serde_json` (128) less what stands around a schema in a tool
+/// array, so that whatever is written can be read back.
+pub const MAX_DEPTH: usize = 120;
 
 /// How often a chain of references is followed from one place before it counts as a cycle.
 const MAX_REF_HOPS: usize = 16;

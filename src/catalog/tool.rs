@@ -41,6 +41,10 @@ pub struct Tool {
     pub(super) parameters: Value,
     /// The schema as it was spelt, compact.
     pub(super) parameters_text: Arc<str>,
+    /// Whether there was a schema at all.
+    pub(super) declared: bool,
+    /// Whether the schema says that there are no arguments.
+    pub(super) no_parameters: bool,
     pub(super) annotations: Option<Annotations>,
     pub(super) strict: Option<bool>,
     /// Keys that no format names, as they were spelt, compact.
@@ -58,6 +62,7 @@ impl Tool {
         let name = Self::check_name(name)?;
         Self::check_parameters(&parameters)?;
         let parameters_text = Arc::from(parameters.to_string());
+        let no_parameters = schema::takes_no_parameters(&parameters);
         let description = (!description.is_empty()).then(|| description.to_owned());
         let extra = IndexMap::new();
         Ok(Self {
@@ -66,6 +71,8 @@ impl Tool {
             description,
             parameters,
             parameters_text,
+            declared: true,
+            no_parameters,
             annotations: None,
             strict: None,
             extra,
@@ -148,6 +155,18 @@ impl Tool {
     #[must_use]
     pub fn parameters_text(&self) -> &str {
         &self.parameters_text
+    }
+
+    /// Whether the tool came with a schema; without one it takes no arguments.
+    #[must_use]
+    pub fn declares_parameters(&self) -> bool {
+        self.declared
+    }
+
+    /// Whether the schema says that there are no arguments: no parameters, and nothing that would bring some in.
+    #[must_use]
+    pub fn takes_no_parameters(&self) -> bool {
+        self.no_parameters
     }
 
     /// A server's hints about the tool's effects, if it gave any.

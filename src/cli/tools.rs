@@ -59,7 +59,7 @@ pub(super) fn run(args: &ToolsArgs) -> Outcome {
         emit(&format!("{value:#}\n"))?;
     } else {
         // In a pipe the array stands alone, so that arm full can be compared byte for byte.
-        emit(&format!("{array}{}", if on_terminal() { "\n" } else { "" }))?;
+        emit(&format!("{}{}", array.text(), if on_terminal() { "\n" } else { "" }))?;
     }
     Ok(ExitCode::SUCCESS)
 }

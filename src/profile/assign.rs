@@ -14,6 +14,9 @@ pub const CORE: &str = "core";
 /// The category of extended tools that the profile puts in none.
 pub const OTHER: &str = "other";
 
+/// How many mistakes between a profile and a catalogue are told one by one.
+const MAX_DIAGNOSTICS: usize = 50;
+
 /// What a profile makes of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Assigned {
@@ -31,6 +34,8 @@ pub struct Assignment {
     pub(crate) profile: String,
     pub(crate) derived: bool,
     pub(crate) tools: Vec<Assigned>,
+    /// For each tool, the place of its category in `categories`.
+    category_of: Vec<usize>,
     /// Category to description, in profile order, [`CORE`] and [`OTHER`] last.
     pub(crate) categories: IndexMap<CategoryName, String>,
 }
@@ -56,7 +61,19 @@ impl Assignment {
         let used = |name: &CategoryName| tools.iter().any(|tool| tool.category == *name && tool.tier != Tier::Hidden);
         let categories =
             self.categories.iter().filter(|(name, _)| used(name)).map(|(n, d)| (n.clone(), d.clone())).collect();
-        Self { profile: self.profile.clone(), derived: self.derived, tools, categories }
+        Self::new(self.profile.clone(), self.derived, tools, categories)
+    }
+
+    fn new(profile: String, derived: bool, tools: Vec<Assigned>, categories: IndexMap<CategoryName, String>) -> Self {
+        // A hidden tool's category may have no place of its own; it is never looked up.
+        let place = |tool: &Assigned| categories.get_index_of(&tool.category).unwrap_or(usize::MAX);
+        let category_of = tools.iter().map(place).collect();
+        Self { profile, derived, tools, category_of, categories }
+    }
+
+    /// The place of a tool's category among [`categories`](Self::categories).
+    pub(crate) fn category_index(&self, tool: usize) -> Option<usize> {
+        self.category_of.get(tool).copied()
     }
 
     /// What became of the tool at that place in the catalogue.
@@ -66,7 +83,7 @@ impl Assignment {
     }
 
     /// What became of every tool, in catalogue order.
-    pub fn iter(&self) -> impl Iterator<Item = &Assigned> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Assigned> {
         self.tools.iter()
     }
 
@@ -94,13 +111,24 @@ impl Matcher {
 /// The places in the catalogue that a pattern matches, or a diagnostic that it matches none.
 fn matched(pattern: &Pattern, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
     let matcher = Matcher::new(pattern);
+    if !pattern.is_glob()
+        && let Some(at) = catalog.position(&pattern.text)
+    {
+        return vec![at];
+    }
     let found: Vec<usize> = catalog
         .names()
         .enumerate()
         .filter(|(_, name)| matcher.matches(pattern, name.as_str()))
         .map(|(at, _)| at)
         .collect();
-    if found.is_empty() {
+    if found.is_empty() && diagnostics.len() >= MAX_DIAGNOSTICS {
+        let diagnostic =
+            Diagnostic::error("more", pattern.place.clone(), "more names that match nothing are not shown");
+        if diagnostics.last().is_none_or(|last| last.code != diagnostic.code) {
+            diagnostics.push(diagnostic.help("mend the ones shown first"));
+        }
+    } else if found.is_empty() {
         let (code, message) = if pattern.is_glob() {
             ("empty-glob", format!("the glob `{}` matches no tool", pattern.text))
         } else {
@@ -152,7 +180,7 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
         diagnostics.push(unlisted_note(profile, &unlisted));
     }
     let categories = used_categories(profile, &tools);
-    let assignment = Assignment { profile: profile.name.clone(), derived: profile.derived, tools, categories };
+    let assignment = Assignment::new(profile.name.clone(), profile.derived, tools, categories);
     Loaded { value: assignment, diagnostics }
 }
 

@@ -4,7 +4,6 @@ mod reply;
 
 pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, expand};
 
-use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use super::{Arm, Assignment, Delivery, Detail};
@@ -30,16 +29,19 @@ pub struct Deferred {
 /// The categories that have something to open, in profile order. Does not depend on what is open, so that whatever is
 /// made from it is the same for the whole session.
 pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) -> Vec<Deferred> {
-    let mut by_name: IndexMap<&CategoryName, Vec<usize>> =
-        assignment.categories().map(|(name, _)| (name, vec![])).collect();
-    for (index, assigned) in assignment.iter().enumerate().filter(|(index, _)| folded(*index)) {
-        by_name.entry(&assigned.category).or_default().push(index);
+    let empty = |(category, description): (&CategoryName, &str)| Deferred {
+        category: category.clone(),
+        description: description.to_owned(),
+        tools: Vec::new(),
+    };
+    let mut categories: Vec<Deferred> = assignment.categories().map(empty).collect();
+    for tool in (0..assignment.iter().len()).filter(|tool| folded(*tool)) {
+        if let Some(entry) = assignment.category_index(tool).and_then(|at| categories.get_mut(at)) {
+            entry.tools.push(tool);
+        }
     }
-    let with_description = assignment.categories().filter_map(|(category, description)| {
-        let tools = by_name.swap_remove(category).filter(|tools| !tools.is_empty())?;
-        Some(Deferred { category: category.clone(), description: description.to_owned(), tools })
-    });
-    with_description.collect()
+    categories.retain(|entry| !entry.tools.is_empty());
+    categories
 }
 
 /// The declaration of `expand_tools` under an arm; nothing if nothing is folded.

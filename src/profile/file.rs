@@ -15,6 +15,12 @@ use crate::name::{CategoryName, ToolName, nearest};
 /// The largest profile file that is read, in bytes.
 pub const MAX_PROFILE_BYTES: usize = 1024 * 1024;
 
+/// How many globs a profile may have; each is matched with every tool.
+const MAX_GLOBS: usize = 2_000;
+
+/// How many mistakes are told one by one.
+const MAX_DIAGNOSTICS: usize = 100;
+
 /// A tool profile for toolfold: which tools a model always sees whole, and how the others are grouped.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,6 +73,7 @@ struct Reader<'t> {
     text: &'t str,
     file: &'t str,
     diagnostics: Vec<Diagnostic>,
+    globs: usize,
 }
 
 type Entry<'e, 't> = (&'e Spanned<std::borrow::Cow<'t, str>>, &'e Spanned<DeValue<'t>>);
@@ -82,7 +89,7 @@ pub(super) fn parse(text: &str, file: &str) -> Loaded<ToolProfile> {
         summaries: IndexMap::new(),
         place: Place::file(file),
     };
-    let mut reader = Reader { text, file, diagnostics: Vec::new() };
+    let mut reader = Reader { text, file, diagnostics: Vec::new(), globs: 0 };
     if text.len() > MAX_PROFILE_BYTES {
         let message = format!("{} KB are too much for a profile", text.len() / 1_000);
         let diagnostic = Diagnostic::error("too-large", Place::file(file), message).help("at most 1 MiB is read");
@@ -226,14 +233,23 @@ impl Reader<'_> {
             return Vec::new();
         };
         let mut patterns: Vec<Pattern> = Vec::new();
+        let mut seen = std::collections::BTreeSet::new();
         for item in list {
             let at = item.span().start;
+            self.globs += usize::from(item.get_ref().as_str().is_some_and(|text| text.contains(['*', '?'])));
+            if self.globs > MAX_GLOBS || self.diagnostics.len() > MAX_DIAGNOSTICS {
+                let message = format!(
+                    "more than {MAX_GLOBS} globs, or more than {MAX_DIAGNOSTICS} mistakes: the rest is not read"
+                );
+                self.error("too-many", at, message, "name tools, or split the profile");
+                break;
+            }
             match item.get_ref() {
                 DeValue::String(text) if ToolName::new(&text.replace(['*', '?'], "x")).is_err() => {
                     let message = format!("`{text}` is neither a tool's name nor a glob over names");
                     self.error("bad-name", at, message, "use letters, digits, `_ - . : / @`, `*` and `?`");
                 }
-                DeValue::String(text) if patterns.iter().any(|pattern| pattern.text == *text.as_ref()) => {
+                DeValue::String(text) if !seen.insert(text.to_string()) => {
                     let message = format!("`{text}` stands twice in `{key}`");
                     let diagnostic = Diagnostic::warning("repeated", self.place(at), message).help("take one out");
                     self.diagnostics.push(diagnostic);

@@ -9,10 +9,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use self::schema::FoldedSchema;
+use self::schema::{required_text, signature_text};
 use super::{Detail, first_sentence};
 use crate::catalog::Tool;
-use crate::catalog::schema::takes_no_parameters;
 
 /// What folding must save to be worth a round trip, in bytes of compact JSON. Below it a tool is sent whole:
 /// an open stub instead of a schema that is as small would hide something and spare nothing.
@@ -28,7 +27,7 @@ pub(super) struct Kept {
     /// Whether there is more to be had by expanding.
     pub(super) deferred: bool,
     description: Option<String>,
-    schema: Option<String>,
+    schema: Option<Cow<'static, str>>,
 }
 
 impl Kept {
@@ -42,6 +41,21 @@ impl Kept {
         let description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
         Folded { tool, detail: self.detail, description, schema: self.schema.as_deref().map(Cow::Borrowed) }
     }
+}
+
+/// A schema without the tool's lifetime; the stub, which most folded tools share, is not copied.
+fn kept_schema(schema: Cow<'_, str>) -> Cow<'static, str> {
+    if schema == OPEN { Cow::Borrowed(OPEN) } else { Cow::Owned(schema.into_owned()) }
+}
+
+/// How long a text is as a JSON string without its quotes, in bytes.
+fn escaped_len(text: &str) -> usize {
+    let extra = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    text.len() + text.bytes().map(extra).sum::<usize>()
 }
 
 /// A tool as it is sent at a detail.
@@ -65,20 +79,20 @@ impl<'t> Folded<'t> {
         let sentence = || Cow::Owned(first_sentence(tool.description()));
         let description = summary.map_or_else(sentence, Cow::Borrowed);
         let own = tool.parameters_text();
-        let folded = match wanted {
+        let folded: Cow<'static, str> = match wanted {
             Detail::Full => return full,
             // A tool without parameters has an honest schema already; an open stub would unsay it.
-            Detail::Summary | Detail::Index if !takes_no_parameters(tool.parameters()) => OPEN.to_owned(),
-            Detail::Required => FoldedSchema::required(tool.parameters()).to_string(),
-            Detail::Signature | Detail::Summary | Detail::Index => {
-                FoldedSchema::signature(tool.parameters()).to_string()
-            }
+            Detail::Summary | Detail::Index if !tool.takes_no_parameters() => Cow::Borrowed(OPEN),
+            Detail::Required => Cow::Owned(required_text(tool.parameters(), own)),
+            Detail::Signature | Detail::Summary | Detail::Index => Cow::Owned(signature_text(tool.parameters(), own)),
         };
-        let schema = if folded.len() < own.len() { folded } else { own.to_owned() };
-        if description.len() + schema.len() + MIN_SAVED_BYTES > full.description.len() + own.len() {
+        let schema: Cow<'t, str> = if folded.len() < own.len() { folded } else { Cow::Borrowed(own) };
+        let schema_saved = if tool.declares_parameters() { own.len() - schema.len() } else { 0 };
+        // What escaping adds to the whole description is not counted: it could only make folding gain more.
+        if escaped_len(&description) + MIN_SAVED_BYTES > full.description.len() + schema_saved {
             return full;
         }
-        Self { tool, detail: wanted, description, schema: Some(Cow::Owned(schema)) }
+        Self { tool, detail: wanted, description, schema: Some(schema) }
     }
 
     /// The tool as it is.
@@ -90,7 +104,7 @@ impl<'t> Folded<'t> {
     pub(super) fn keep(self, native: bool) -> Kept {
         let folded = self.detail != Detail::Full;
         let description = folded.then(|| self.description.into_owned());
-        Kept { detail: self.detail, deferred: folded || native, description, schema: self.schema.map(Cow::into_owned) }
+        Kept { detail: self.detail, deferred: folded || native, description, schema: self.schema.map(kept_schema) }
     }
 
     /// The tool.

@@ -5,7 +5,9 @@ use crate::engine::Engine;
 use crate::profile::{Arm, Detail, Folded, Plan};
 
 pub(super) fn render(engine: &Engine, arm: Arm, plan: &Plan) -> String {
-    let mut out = String::from("[");
+    // About what a folded tool takes; a whole one grows the text a few times more.
+    let mut out = String::with_capacity(engine.catalog().len() * 256 + 1_024);
+    out.push('[');
     for sent in engine.presentation(arm).array(engine.catalog(), plan) {
         if out.len() > 1 {
             out.push(',');
@@ -28,8 +30,10 @@ pub(super) fn write_tool(out: &mut String, tool: &Folded<'_>) {
         out.push_str(",\"description\":");
         write_string(out, tool.description());
     }
-    out.push_str(",\"parameters\":");
-    out.push_str(tool.parameters_text());
+    if tool.tool().declares_parameters() {
+        out.push_str(",\"parameters\":");
+        out.push_str(tool.parameters_text());
+    }
     // An empty strict schema would strip the arguments, so only the whole one is strict.
     if full && tool.tool().strict() == Some(true) {
         out.push_str(",\"strict\":true");

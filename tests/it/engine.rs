@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolfold::catalog::Catalog;
-use toolfold::engine::Engine;
+use toolfold::engine::{Engine, ToolArray};
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
 
@@ -54,9 +54,9 @@ fn in_place_opens_in_the_array_and_only_there() {
 fn arm_full_sends_what_came_in() {
     let text = project("profiles/excel/tools.json");
     let value: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(&*engine(Arm::Full).session().tools(Wire::OpenAiChat), value.to_string());
+    assert_eq!(engine(Arm::Full).session().tools(Wire::OpenAiChat).text(), value.to_string());
     let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
-    assert_eq!(&*bare.session().tools(Wire::OpenAiChat), value.to_string(), "without a profile nothing is folded");
+    assert_eq!(bare.session().tools(Wire::OpenAiChat).text(), value.to_string(), "without a profile nothing is folded");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn an_engine_can_be_shared_between_threads() {
     fn shared<T: Send + Sync + 'static>(_: &T) {}
     let engine = engine(Arm::Index);
     shared(&engine);
-    let arrays: Vec<Arc<str>> = std::thread::scope(|scope| {
+    let arrays: Vec<Arc<ToolArray>> = std::thread::scope(|scope| {
         let spawn = |_| scope.spawn(|| engine.session().tools(Wire::OpenAiChat));
         (0..4).map(spawn).collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
     });

@@ -6,10 +6,13 @@ use serde_json::Value;
 
 use crate::catalog::{Catalog, Tool, write_string};
 use crate::name::{CategoryName, ToolName, nearest};
-use crate::profile::{Arm, Assignment, Delivery, Expanded, Presentation, Tier};
+use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Presentation, Tier};
 
 /// The most names one call may give; what is beyond is refused, so that a runaway call costs nothing.
 const MAX_NAMES: usize = 200;
+
+/// For how many unknown names the nearest are looked up; the rest are counted.
+const MAX_UNKNOWN_EXPLAINED: usize = 5;
 
 /// What a call of `expand_tools` asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,6 +86,20 @@ pub struct Expansion {
 }
 
 impl Expansion {
+    fn open_category(&mut self, entry: &Deferred, expanded: &Expanded) {
+        let open = expanded.categories().any(|open| *open == entry.category);
+        if !open && !self.categories.contains(&entry.category) {
+            self.categories.push(entry.category.clone());
+        }
+    }
+
+    fn open_tool(&mut self, tool: Option<&Tool>, expanded: &Expanded) {
+        let Some(tool) = tool else { return };
+        if !expanded.tools().any(|open| open == tool.name()) && !self.tools.contains(tool.name()) {
+            self.tools.push(tool.name().clone());
+        }
+    }
+
     /// Marks what this call opens as open.
     pub fn apply(&self, expanded: &mut Expanded) {
         for name in &self.categories {
@@ -124,27 +141,29 @@ pub fn expand(
     let mut already: Vec<usize> = Vec::new();
     let mut whole: Vec<&str> = Vec::new();
 
-    for wanted in request.categories.iter().chain(&request.tools) {
+    let categories = request.categories.iter().map(|name| (name, true));
+    for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
         let wanted = wanted.trim();
-        let members: Vec<usize> = if let Some(entry) = known.iter().find(|entry| entry.category == wanted) {
-            if !expanded.categories().any(|open| *open == entry.category) && !found.categories.contains(&entry.category)
-            {
-                found.categories.push(entry.category.clone());
+        let entry = known.iter().find(|entry| entry.category == wanted);
+        let tool = || known.iter().flat_map(|entry| &entry.tools).find(|at| named(catalog, **at, wanted)).copied();
+        // A name of both kinds is what it was asked for as.
+        let members: Vec<usize> = match (entry, tool()) {
+            (Some(entry), at) if as_category || at.is_none() => {
+                found.open_category(entry, expanded);
+                entry.tools.clone()
             }
-            entry.tools.clone()
-        } else if let Some(at) = known.iter().flat_map(|entry| &entry.tools).find(|at| named(catalog, **at, wanted)) {
-            if let Some(tool) = catalog.at(*at).filter(|tool| !found.tools.contains(tool.name())) {
-                found.tools.push(tool.name().clone());
+            (_, Some(at)) => {
+                found.open_tool(catalog.at(at), expanded);
+                vec![at]
             }
-            vec![*at]
-        } else if let Some(tool) = catalog.get(wanted).filter(|_| shown(catalog, assignment, wanted)) {
-            whole.push(tool.name().as_str());
-            continue;
-        } else {
-            if !found.unknown.iter().any(|seen| seen == wanted) {
-                found.unknown.push(wanted.to_owned());
+            _ => {
+                match catalog.get(wanted).filter(|_| shown(catalog, assignment, wanted)) {
+                    Some(tool) => whole.push(tool.name().as_str()),
+                    None if found.unknown.iter().any(|seen| seen == wanted) => {}
+                    None => found.unknown.push(wanted.to_owned()),
+                }
+                continue;
             }
-            continue;
         };
         for at in members {
             let Some(tool) = catalog.at(at) else { continue };
@@ -155,7 +174,6 @@ pub fn expand(
             }
         }
     }
-    found.tools.retain(|tool| !expanded.tools().any(|open| open == tool));
     fresh.sort_unstable();
     already.sort_unstable();
     already.dedup();
@@ -171,7 +189,11 @@ pub fn expand(
     let categories = known.iter().map(|entry| entry.category.as_str());
     let tools = catalog.names().map(AsRef::as_ref).filter(|name| shown(catalog, assignment, name));
     let names: Vec<&str> = categories.chain(tools).collect();
-    for wanted in &found.unknown {
+    for (at, wanted) in found.unknown.iter().enumerate() {
+        if at == MAX_UNKNOWN_EXPLAINED {
+            let _ = write!(found.reply, "\nUnknown too: {} more names", found.unknown.len() - at);
+            break;
+        }
         say_unknown(&mut found.reply, wanted, &names, known.iter().map(|entry| entry.category.as_str()));
     }
     found

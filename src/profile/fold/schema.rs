@@ -4,40 +4,77 @@
 //! *named* `description` is a property and stays: the walk knows where schemas are.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::catalog::schema::{self, Holds, Target, holds};
 use crate::catalog::write_string;
 
-/// A schema to be written without its words.
-pub(super) struct FoldedSchema<'s> {
-    top: &'s Value,
-    root: &'s Value,
-    /// Whether only required parameters are written; then also which definitions they need.
-    required_only: Option<BTreeSet<&'s str>>,
+/// A schema's whole shape. `own` is its text, which the result is never longer than.
+pub(super) fn signature_text(root: &Value, own: &str) -> String {
+    let mut out = String::with_capacity(own.len());
+    write(&mut out, root);
+    out
 }
 
-impl<'s> FoldedSchema<'s> {
-    /// The whole shape.
-    pub(super) fn signature(root: &'s Value) -> Self {
-        Self { top: root, root, required_only: None }
+/// The required top-level parameters only, open for the others.
+///
+/// Falls back to the whole shape where leaving parameters out could leave out what the others refer to or what the schema
+/// requires in another place.
+pub(super) fn required_text(root: &Value, own: &str) -> String {
+    match Required::of(root, own) {
+        None => signature_text(root, own),
+        Some(required) => {
+            let mut out = String::with_capacity(own.len());
+            required.write(&mut out);
+            out
+        }
+    }
+}
+
+/// A schema of which only the required parameters are written.
+struct Required<'s> {
+    root: &'s Value,
+    top: &'s Map<String, Value>,
+    names: Vec<&'s str>,
+    /// The definitions that they need.
+    definitions: BTreeSet<&'s str>,
+}
+
+impl<'s> Required<'s> {
+    fn of(root: &'s Value, own: &str) -> Option<Self> {
+        let top = schema::top(root);
+        let refers = own.contains("$ref\"");
+        // A reference at the top stands for the whole only if nothing that counts stands beside it.
+        let beside =
+            |key: &String| !matches!(key.as_str(), "$ref" | "$defs" | "definitions") && holds(key) != Holds::Annotation;
+        if own.contains("$dynamicRef\"")
+            || own.contains("$recursiveRef\"")
+            || (!std::ptr::eq(top, root) && root.as_object().is_some_and(|map| map.keys().any(beside)))
+            || (std::ptr::eq(top, root) && schema::reference(root).is_some())
+        {
+            return None;
+        }
+        let names: Vec<&str> = schema::required(root).collect();
+        let mut required = Self { root, top: top.as_object()?, names, definitions: BTreeSet::new() };
+        if refers {
+            required.collect_definitions()?;
+        }
+        Some(required)
     }
 
-    /// The required top-level parameters only, open for the others.
-    ///
-    /// Falls back to the whole shape if a reference leads anywhere but into the definitions: what it names might
-    /// be among the parameters left out.
-    pub(super) fn required(root: &'s Value) -> Self {
-        let top = schema::top(root);
-        let required: BTreeSet<&str> = schema::required(root).collect();
-        let mut needed = BTreeSet::new();
+    fn is_required(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+
+    /// Finds the definitions that what is written refers to; nothing if a reference leads anywhere else, since what it
+    /// names might be among the parameters left out.
+    fn collect_definitions(&mut self) -> Option<()> {
         let mut queue: Vec<&'s Value> = Vec::new();
-        for (key, value) in top.as_object().into_iter().flatten() {
+        for (key, value) in self.top {
             match (key.as_str(), value) {
                 ("properties", Value::Object(map)) => {
-                    queue.extend(map.iter().filter(|(name, _)| required.contains(name.as_str())).map(|(_, node)| node));
+                    queue.extend(map.iter().filter(|(name, _)| self.is_required(name)).map(|(_, node)| node));
                 }
                 ("$defs" | "definitions", _) => {}
                 (_, Value::Array(list)) if holds(key) == Holds::Schemas => queue.extend(list),
@@ -50,29 +87,24 @@ impl<'s> FoldedSchema<'s> {
             let mut references = Vec::new();
             schema::walk(node, &mut |inner| references.extend(schema::reference(inner)));
             for reference in references {
-                let Some(name) = definition(reference) else { return Self::signature(root) };
-                if needed.insert(name)
-                    && let Target::Found(target) = schema::resolve(root, reference)
+                if self.definitions.insert(definition(reference)?)
+                    && let Target::Found(target) = schema::resolve(self.root, reference)
                 {
                     queue.push(target);
                 }
             }
         }
-        Self { top, root, required_only: Some(needed) }
+        Some(())
     }
 
-    fn write_top(&self, out: &mut String) {
-        let Some(needed) = &self.required_only else { return write(out, self.root) };
-        let Some(map) = self.top.as_object() else { return write(out, self.root) };
-        let required: BTreeSet<&str> = schema::required(self.root).collect();
+    fn write(&self, out: &mut String) {
         let mut members = Members::open(out);
         let mut has_properties = false;
-        for (key, value) in map {
+        for (key, value) in self.top {
             match (key.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
                     has_properties = true;
-                    let kept = properties.iter().filter(|(name, _)| required.contains(name.as_str()));
-                    members.named(key, kept);
+                    members.named(key, properties.iter().filter(|(name, _)| self.is_required(name)));
                 }
                 ("$defs" | "definitions" | "additionalProperties" | "unevaluatedProperties", _) => {}
                 _ => members.member(key, value),
@@ -81,12 +113,13 @@ impl<'s> FoldedSchema<'s> {
         if !has_properties {
             members.named("properties", std::iter::empty());
         }
-        members.raw("additionalProperties", "true");
+        members.key("additionalProperties");
+        members.out.push_str("true");
         for key in ["$defs", "definitions"] {
             if let Some(Value::Object(all)) = self.root.get(key) {
-                let kept: Vec<_> = all.iter().filter(|(name, _)| needed.contains(name.as_str())).collect();
-                if !kept.is_empty() {
-                    members.named(key, kept.into_iter());
+                let mut kept = all.iter().filter(|(name, _)| self.definitions.contains(name.as_str())).peekable();
+                if kept.peek().is_some() {
+                    members.named(key, kept);
                 }
             }
         }
@@ -100,22 +133,35 @@ fn definition(reference: &str) -> Option<&str> {
     (!name.contains(['/', '~', '%'])).then_some(name)
 }
 
-impl fmt::Display for FoldedSchema<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = String::new();
-        self.write_top(&mut out);
-        f.write_str(&out)
-    }
-}
-
 /// Writes a schema without its words.
 fn write(out: &mut String, node: &Value) {
-    let Some(map) = node.as_object() else { return out.push_str(&node.to_string()) };
+    let Some(map) = node.as_object() else { return write_value(out, node) };
     let mut members = Members::open(out);
     for (key, value) in map {
         members.member(key, value);
     }
     members.close();
+}
+
+/// Writes a value whole.
+fn write_value(out: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => write_string(out, text),
+        Value::Array(list) => {
+            out.push('[');
+            for (index, item) in list.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_value(out, item);
+            }
+            out.push(']');
+        }
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Null => out.push_str("null"),
+        other => out.push_str(&other.to_string()),
+    }
 }
 
 /// Writes the members of an object one by one.
@@ -138,11 +184,6 @@ impl<'o> Members<'o> {
         self.out.push(':');
     }
 
-    fn raw(&mut self, key: &str, text: &str) {
-        self.key(key);
-        self.out.push_str(text);
-    }
-
     /// A keyword of a schema, folded as what it holds.
     fn member(&mut self, key: &str, value: &Value) {
         match (holds(key), value) {
@@ -163,7 +204,10 @@ impl<'o> Members<'o> {
                 write(self.out, value);
             }
             (Holds::Named, Value::Object(map)) => self.named(key, map.iter()),
-            _ => self.raw(key, &value.to_string()),
+            _ => {
+                self.key(key);
+                write_value(self.out, value);
+            }
         }
     }
 

@@ -44,21 +44,20 @@ fn corpus_every_arm_opens_everything() {
     let mut opened = 0;
     for list in tool_lists() {
         let catalog = Catalog::import(&list.text, &list.name, None).into_result().unwrap();
-        for arm in Arm::ALL {
+        for arm in Arm::EVERYWHERE {
             let engine =
                 Engine::builder(catalog.clone()).profile(ToolProfile::derive(&catalog)).arm(arm).build().unwrap();
             let mut session = engine.session();
             let before = session.tools(Wire::OpenAiChat);
             serde_json::from_str::<Vec<serde_json::Value>>(&before).unwrap();
             let mut count = 0;
-            for entry in engine.presentation().deferred() {
+            for entry in engine.presentation(engine.arm()).deferred() {
                 let request = ExpandRequest { categories: vec![entry.category.to_string()], tools: vec![] };
                 let expansion = session.expand(&request);
                 assert_eq!(expansion.opened.len(), entry.tools.len(), "{} {arm} {}", list.name, entry.category);
                 count += expansion.opened.len();
             }
-            let folded =
-                engine.plan(&Default::default()).iter().filter(|planned| planned.detail != Detail::Full).count();
+            let folded = engine.session().plan().iter().filter(|planned| planned.detail != Detail::Full).count();
             assert_eq!(count, folded, "{} {arm}: every folded tool is in one category", list.name);
             if arm != Arm::Seed {
                 assert_eq!(session.tools(Wire::OpenAiChat), before, "{} {arm}", list.name);

@@ -23,7 +23,7 @@ fn name(tool: &Value) -> &str {
 
 /// The folded tools: place, name and category.
 fn deferred(engine: &Engine) -> Vec<(usize, String, String)> {
-    let entries = engine.presentation().deferred().iter();
+    let entries = engine.presentation(engine.arm()).deferred().iter();
     let all = entries.flat_map(|entry| entry.tools.iter().map(move |at| (*at, entry.category.to_string())));
     all.map(|(at, category)| (at, engine.catalog().at(at).unwrap().name().to_string(), category)).collect()
 }
@@ -54,7 +54,7 @@ fn every_tool_is_seen(case: &Case) {
             _ => assert!(listed != named, "`{}`: listed {listed}, named {named}", tool.name()),
         }
     }
-    let folded = engine.plan(&Expanded::default()).iter().any(|planned| planned.detail != Detail::Full);
+    let folded = engine.session().plan().iter().any(|planned| planned.detail != Detail::Full);
     assert_eq!(meta.is_some(), folded, "`expand_tools` is there if and only if something is folded");
 }
 
@@ -68,9 +68,9 @@ fn the_plan_is_a_function(case: &Case) {
         assert_eq!(one.tools(Wire::OpenAiChat), two.tools(Wire::OpenAiChat));
         let text = serde_json::to_string(one.expanded()).unwrap();
         let expanded: Expanded = serde_json::from_str(&text).unwrap();
-        let plan = second.plan(&expanded);
+        let plan = second.presentation(second.arm()).plan(second.catalog(), second.assignment(), &expanded);
         assert_eq!(plan, one.plan());
-        assert_eq!(Wire::OpenAiChat.render(&second, &plan), *one.tools(Wire::OpenAiChat));
+        assert_eq!(Wire::OpenAiChat.render(&second, second.arm(), &plan), one.tools(Wire::OpenAiChat).text());
     }
     let other: Vec<_> = one.plan().iter().collect();
     assert_eq!(other, two.plan().iter().collect::<Vec<_>>());
@@ -157,11 +157,11 @@ fn without_a_profile_all_is_full(case: &Case) {
     let expected = catalog.to_json(toolfold::catalog::Format::OpenAiChat);
     let engine = Engine::builder(catalog).arm(case.arm).build().unwrap();
     let mut session = engine.session();
-    assert_eq!(*session.tools(Wire::OpenAiChat), *expected);
+    assert_eq!(session.tools(Wire::OpenAiChat).text(), &*expected);
     for request in &case.requests {
         assert!(session.expand(request).opened.is_empty());
     }
-    assert_eq!(*session.tools(Wire::OpenAiChat), *expected);
+    assert_eq!(session.tools(Wire::OpenAiChat).text(), &*expected);
 }
 
 fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
@@ -220,5 +220,5 @@ proptest! {
 
 #[test]
 fn every_arm_is_tried() {
-    assert_eq!(Arm::ALL.len(), 6, "a new arm needs its place in these properties");
+    assert_eq!(Arm::EVERYWHERE.len(), 6, "a new arm needs its place in these properties");
 }

@@ -6,7 +6,7 @@ use super::approval::Shown;
 use super::argv::display;
 use super::canonical::canonical;
 use super::case::Case;
-use super::decision::{Fit, Says, Verdict};
+use super::decision::{Decision, Fit, Reason, Says, Verdict};
 use super::facts::{Call, Facts};
 use super::grant::{Grant, What, offer};
 use super::record::{Tier, Undo};
@@ -70,7 +70,11 @@ impl Policy {
             let rule = self.rules().filter(fits).max_by_key(|r| r.says);
             let (got, by) = rule.map_or_else(
                 || (if file.own { Says::Ask } else { Says::Allow }, "no rule over paths".to_owned()),
-                |r| (r.says, rule_text(r)),
+                |r| {
+                    // What may fit a deny is asked about.
+                    let sure = case.file_fit(r, file) == Fit::Yes;
+                    (if sure { r.says } else { r.says.min(Says::Ask) }, rule_text(r))
+                },
             );
             let access = if file.access == Access::Read { "reads" } else { "writes" };
             parts.push(Part { kind: "file", text: format!("{access} {}", visible(&file.text)), got, by });
@@ -136,7 +140,8 @@ fn rule_text(rule: &Rule) -> String {
 }
 
 fn helps(case: &Case<'_>, verdict: &Verdict) -> Vec<String> {
-    if let Some(deny) = verdict.reasons.iter().find(|r| r.says == Says::Deny && r.rule.is_some()) {
+    let forbids = |r: &&Reason| verdict.decision == Decision::Deny && r.says == Says::Deny && r.rule.is_some();
+    if let Some(deny) = verdict.reasons.iter().find(forbids) {
         return vec![format!("nothing, as long as the rule `{}` stands", deny.rule.as_deref().unwrap_or_default())];
     }
     match offer(case) {

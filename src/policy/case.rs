@@ -78,6 +78,13 @@ impl<'a> Case<'a> {
             let words = effects.commands.iter().flat_map(|c| &c.words).filter_map(|w| w.get());
             hosts.extend(words.filter(|w| w.contains("://")).map(host_of));
         }
+        if hosts.iter().any(Option::is_none) {
+            // Where readers may differ, a deny looks at what any of them would see.
+            let texts: Vec<&str> = record.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
+            let words = effects.commands.iter().flat_map(|c| &c.words).filter_map(|w| w.get());
+            let all = texts.into_iter().chain(words.filter(|w| w.contains("://")));
+            hosts.extend(all.flat_map(|t| t.split(['@', '\\'])).map(host_of).filter(Option::is_some));
+        }
         if !arguments.is_object() {
             unread.get_or_insert_with(|| "arguments".to_owned());
         }

@@ -55,8 +55,7 @@ impl CommandPattern {
             open = true;
         }
         match tokens.first() {
-            None => Err("a command pattern must name a program".to_owned()),
-            Some(Token::Many) => Err("a command pattern must start with a program".to_owned()),
+            None => Err("a command pattern must name a program, or be `*`".to_owned()),
             Some(_) => Ok(Self { tokens, open, any: false }),
         }
     }
@@ -74,10 +73,10 @@ impl CommandPattern {
         (!self.any).then_some((words, self.open))
     }
 
-    /// Whether the first token is a glob that crosses word boundaries, as in `ls*`.
+    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one program.
     #[must_use]
     pub fn first_is_glob(&self) -> bool {
-        matches!(self.tokens.first(), Some(Token::Glob(_)))
+        matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
     }
 
     /// The program it names, if it names one.
@@ -331,6 +330,8 @@ mod tests {
             ("git reset --hard:*", "git $X", Maybe, Maybe),
             ("git reset --hard:*", "git log $X", No, No),
             ("*", "anything", Yes, Yes),
+            ("* --force", "x y --force", Yes, Yes),
+            ("* --force", "x --force y", No, No),
         ] {
             let pattern_ = CommandPattern::parse(pattern).unwrap();
             assert_eq!(pattern_.fit(&words(argv)), allow, "allow {pattern} ~ {argv}");

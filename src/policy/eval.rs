@@ -3,7 +3,7 @@
 //! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Beside `allow`, `ask` and
 //! `deny` with a compact rule, a row may say things for which a policy file has other places; they get their
 //! meaning here: `default X`, `mode X`, `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`,
-//! `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with the tool
+//! `managed …` and `project …` before a line (whose file it stands in), `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with the tool
 //! `@persist_grant`, and annotation policies in the style of Cedar. A row whose `profile` is `last-match` is judged
 //! in that order. Where `ctx` does not say, the working folder is `/workspace` and home `/home/user`. A line that means nothing makes everything
 //! ask, as a malformed deny does.
@@ -17,7 +17,7 @@ use super::facts::{Annotations, Call, Facts, Origin};
 use super::grant::{Grant, Holds, What};
 use super::load::PolicyFile;
 use super::record::{Record, Tier};
-use super::rule::{Rule, ToolPattern};
+use super::rule::{Rule, Scope, ToolPattern};
 use super::set::Policy;
 
 mod approvals;
@@ -42,6 +42,8 @@ struct Setting {
     approve_once: bool,
     /// The latest answer that was given once, if it was a no.
     refused: bool,
+    /// Files of other scopes than the user's.
+    others: Vec<PolicyFile>,
 }
 
 /// Judges one row.
@@ -86,7 +88,8 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
         return done("deny", "the latest answer was no".to_owned());
     }
     let call = Call { tool, origin: &origin, arguments };
-    let policy = Policy::new(vec![setting.file]);
+    setting.others.push(setting.file);
+    let policy = Policy::new(setting.others);
     if setting.approve_once {
         let (decision, reason) = approvals::evaluate(&policy, &call, &setting.facts, ctx);
         return done(decision, reason);
@@ -123,6 +126,14 @@ impl Setting {
             return self.rule(says, rest, ctx, tool);
         }
         match (word, rest) {
+            ("managed" | "floor" | "project", rest) => {
+                let scope = if word == "project" { Scope::Project } else { Scope::Managed };
+                let own = std::mem::take(&mut self.file);
+                let known = self.line(rest, ctx, tool);
+                let file = std::mem::replace(&mut self.file, own);
+                self.others.push(PolicyFile { scope, broken: !known, ..file });
+                true
+            }
             ("default", says) => {
                 self.file.default = Says::parse(says);
                 self.file.default.is_some()

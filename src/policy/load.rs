@@ -1,4 +1,4 @@
-//! Reading a policy file. See `docs/policy.md` for the format; in short:
+//! Reading a policy file:
 //!
 //! ```toml
 //! [policy]

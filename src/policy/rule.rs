@@ -74,15 +74,12 @@ impl ToolPattern {
         })
     }
 
-    /// Whether a tool is meant. `names` are the tool's own name and the target it passes the call on to.
+    /// Whether a tool is meant: by its own name or, to ask or deny, by the target it passes the call on to.
     pub(crate) fn fits(&self, call: &Call<'_>, target: Option<&str>, says: Says) -> bool {
         let named = |pattern: &str, name: &str| if is_glob(pattern) { glob(pattern, name) } else { pattern == name };
         match (self, call.origin, says) {
             (Self::Any, _, _) => true,
-            (Self::Name(pattern), Origin::Native, Says::Allow) => match target {
-                Some(target) => named(pattern, target) && named(pattern, call.tool),
-                None => named(pattern, call.tool),
-            },
+            (Self::Name(pattern), Origin::Native, Says::Allow) => named(pattern, call.tool),
             (Self::Name(_), Origin::Mcp(_), Says::Allow) | (Self::Mcp { .. }, Origin::Native, Says::Allow) => false,
             (Self::Name(pattern), origin, _) => {
                 named(pattern, call.tool)

@@ -5,5 +5,6 @@ mod corpus;
 mod differential;
 mod excel;
 mod properties;
+mod rows;
 #[cfg(feature = "store")]
 mod store;

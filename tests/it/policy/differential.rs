@@ -191,33 +191,38 @@ fn program(rng: &mut Rng, depth: usize) -> String {
     text
 }
 
-fn stubs(folder: &Path) -> PathBuf {
-    let bin = folder.join("bin");
-    fs::create_dir_all(&bin).unwrap();
-    fs::create_dir_all(folder.join("empty")).unwrap();
-    let log = folder.join("log");
-    for name in ALLOWED.iter().chain(FORBIDDEN) {
+/// The real programs and the stubs, to link to: a stub logs beside the name under which it was found.
+fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
+    fs::create_dir_all(folder).unwrap();
+    let stub = |name: &&str| {
         // A record: the words, each ended by NUL, then SOH; written at once, since commands may run side by side.
-        let text = format!("#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\u{1}' >> '{}'\n", log.display());
-        fs::write(bin.join(name), text).unwrap();
-        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    for (name, real) in [
-        ("timeout", "timeout"),
-        ("nice", "nice"),
-        ("env", "env"),
-        ("nohup", "nohup"),
-        ("xargs", "xargs"),
-        ("bash", "bash"),
-    ] {
-        let real = ["/usr/bin", "/bin"].iter().map(|d| Path::new(d).join(real)).find(|p| p.exists()).unwrap();
-        symlink(real, bin.join(name)).unwrap();
-    }
-    bin
+        let text = format!("#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\u{1}' >> \"${{0%/*}}/log\"\n");
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        ((*name).to_owned(), path)
+    };
+    let real = |name: &&str| {
+        let path = ["/usr/bin", "/bin"].iter().map(|d| Path::new(d).join(name)).find(|p| p.exists()).unwrap();
+        ((*name).to_owned(), path)
+    };
+    let mut all: Vec<(String, PathBuf)> = ALLOWED.iter().chain(FORBIDDEN).map(stub).collect();
+    all.extend(["timeout", "nice", "env", "nohup", "xargs", "bash"].iter().map(real));
+    all
 }
 
-fn logged(folder: &Path) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(folder.join("log")).unwrap_or_default();
+/// A folder for one program alone: what an earlier one left running cannot write here.
+fn round_folder(folder: &Path, round: u64, originals: &[(String, PathBuf)]) -> PathBuf {
+    let own = folder.join(format!("r{round}"));
+    fs::create_dir_all(own.join("empty")).unwrap();
+    for (name, path) in originals {
+        symlink(path, own.join(name)).unwrap();
+    }
+    own
+}
+
+fn logged(own: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(own.join("log")).unwrap_or_default();
     text.split("\u{1}\0")
         .filter(|r| !r.is_empty())
         .map(|r| r.split_terminator('\0').map(str::to_owned).collect())
@@ -231,10 +236,10 @@ fn allowed_programs_do_what_was_seen() {
         return;
     }
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
-    let (count, seed) = (number("TOOLFOLD_PROGRAMS", 4_000), number("TOOLFOLD_SEED", 20_261_121));
+    let (count, seed) = (number("TOOLFOLD_PROGRAMS", 2_000), number("TOOLFOLD_SEED", 20_261_121));
     let folder = std::env::temp_dir().join(format!("toolfold-diff-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
-    let bin = stubs(&folder);
+    let originals = originals(&folder.join("bin"));
     let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command"];
     let rules = names.iter().map(|n| compact(Says::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
     let policy = Policy::new(vec![PolicyFile { rules, ..PolicyFile::default() }]);
@@ -249,12 +254,12 @@ fn allowed_programs_do_what_was_seen() {
             continue;
         }
         ran += 1;
-        let _ = fs::remove_file(folder.join("log"));
+        let own = round_folder(&folder, round, &originals);
         let status = Command::new("/bin/bash")
             .args(["-c", &text])
             .env_clear()
-            .env("PATH", &bin)
-            .current_dir(folder.join("empty"))
+            .env("PATH", &own)
+            .current_dir(own.join("empty"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -265,7 +270,7 @@ fn allowed_programs_do_what_was_seen() {
             std::thread::sleep(std::time::Duration::from_millis(15));
         }
         let seen = effects(&text, &LexPath::here());
-        for argv in logged(&folder) {
+        for argv in logged(&own) {
             calls += 1;
             assert!(ALLOWED.contains(&argv[0].as_str()), "round {round}: {argv:?} ran in {text:?} ({status})");
             let known = seen.commands.iter().filter(|c| c.role == Role::Runs).any(|command| {
@@ -278,7 +283,7 @@ fn allowed_programs_do_what_was_seen() {
             });
             assert!(known, "round {round}: {argv:?} ran in {text:?}, but was read as {:?}", seen.commands);
         }
-        let left: Vec<_> = fs::read_dir(folder.join("empty")).unwrap().collect();
+        let left: Vec<_> = fs::read_dir(own.join("empty")).unwrap().collect();
         assert!(left.is_empty(), "round {round}: {text:?} wrote {left:?}");
     }
     let _ = fs::remove_dir_all(&folder);

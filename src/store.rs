@@ -13,10 +13,11 @@
 //! ```
 
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::policy::ApprovalError;
 use crate::policy::audit::{Checkpoint, Entry, GENESIS, Sealed, Verified, body, link, verify};
@@ -31,6 +32,22 @@ const BUSY: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Mutex<Connection>,
+    /// Changes that wait for the transaction that is on its way to disk.
+    queue: Mutex<Queue>,
+}
+
+/// A change that has run, told whether the transaction around it is on disk.
+type Told = Box<dyn FnOnce(Result<(), ApprovalError>) + Send>;
+/// A change that waits.
+type Job = Box<dyn FnOnce(&mut rusqlite::Transaction<'_>) -> Told + Send>;
+
+#[derive(Default)]
+struct Queue(Vec<Job>);
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} changes", self.0.len())
+    }
 }
 
 impl SqliteStore {
@@ -67,7 +84,7 @@ impl SqliteStore {
     }
 
     fn from(connection: Connection) -> Self {
-        Self { connection: Mutex::new(connection) }
+        Self { connection: Mutex::new(connection), queue: Mutex::default() }
     }
 
     fn prepare(&self) -> Result<(), ApprovalError> {
@@ -87,14 +104,38 @@ impl SqliteStore {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a change in one transaction that no other process can slip into.
-    fn write<T>(&self, change: impl FnOnce(&Transaction<'_>) -> Result<T, ApprovalError>) -> Result<T, ApprovalError> {
+    /// Runs a change in a transaction that no other process can slip into, and returns when it is on disk.
+    ///
+    /// While one transaction is being written, the changes of other threads gather; the first of them to get the
+    /// connection runs them all in the next one, each in a savepoint of its own. So the disk is waited for once a
+    /// round, not once a change.
+    fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, ApprovalError> + Send + 'static,
+    ) -> Result<T, ApprovalError> {
+        let (tell, told) = sync_channel(1);
+        let job: Job = Box::new(move |transaction| {
+            let result = in_savepoint(transaction, change);
+            Box::new(move |committed: Result<(), ApprovalError>| {
+                // The other end waits below, unless its thread is gone.
+                let _ = tell.send(committed.and(result));
+            })
+        });
+        self.waiting().0.push(job);
         let mut connection = self.lock();
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;
-        let value = change(&transaction)?;
-        transaction.commit().map_err(|why| failed(&why))?;
-        Ok(value)
+        if let Ok(result) = told.try_recv() {
+            return result;
+        }
+        let jobs = std::mem::take(&mut self.waiting().0);
+        let mut done = Vec::with_capacity(jobs.len());
+        let committed = commit(&mut connection, jobs, &mut done);
+        drop(connection);
+        done.into_iter().for_each(|tell| tell(committed.clone()));
+        told.recv().unwrap_or_else(|_| committed.and(Err(ApprovalError::Store("the change was not run".to_owned()))))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks the chain against the head kept beside it, and against checkpoints kept elsewhere.
@@ -161,6 +202,25 @@ impl SqliteStore {
     }
 }
 
+/// Runs all jobs in one transaction and puts it on disk.
+fn commit(connection: &mut Connection, jobs: Vec<Job>, done: &mut Vec<Told>) -> Result<(), ApprovalError> {
+    let mut transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;
+    done.extend(jobs.into_iter().map(|job| job(&mut transaction)));
+    transaction.commit().map_err(|why| failed(&why))
+}
+
+/// One change among others: if it fails, only what it did is taken back.
+fn in_savepoint<T>(
+    transaction: &mut rusqlite::Transaction<'_>,
+    change: impl FnOnce(&Connection) -> Result<T, ApprovalError>,
+) -> Result<T, ApprovalError> {
+    let savepoint = transaction.savepoint().map_err(|why| failed(&why))?;
+    let value = change(&savepoint)?;
+    savepoint.commit().map_err(|why| failed(&why))?;
+    Ok(value)
+}
+
 /// What the head says was written last.
 fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     let found = connection.query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
@@ -174,7 +234,7 @@ fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
 }
 
 /// Appends to the chain, inside a transaction.
-fn append(transaction: &Transaction<'_>, entry: &Entry) -> Result<(), ApprovalError> {
+fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
     let text = body(entry).map_err(|why| ApprovalError::Store(why.to_string()))?;
     let (seq, prev) = match head(transaction)? {
         Some(last) => (last.seq.saturating_add(1), last.hash),

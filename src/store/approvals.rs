@@ -1,6 +1,6 @@
 //! The store as approvals and grants see it.
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::{SqliteStore, append, failed};
 use crate::policy::approval::{Answer, Approval, ApprovalError, Request, State};
@@ -10,13 +10,14 @@ use crate::policy::{Grant, canonical};
 
 impl AuditSink for SqliteStore {
     fn append(&self, entry: &Entry) -> Result<(), ApprovalError> {
-        self.write(|transaction| append(transaction, entry))
+        let entry = entry.clone();
+        self.write(move |transaction| append(transaction, &entry))
     }
 }
 
 impl ApprovalStore for SqliteStore {
     fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
-        self.write(|transaction| {
+        self.write(move |transaction| {
             // The number comes first: the id is part of what is stored.
             transaction
                 .execute("INSERT INTO approval (state, expires_ms, body) VALUES ('pending', 0, '')", [])
@@ -48,9 +49,9 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
-        let number = number(id, "ap-")?;
-        self.write(|transaction| {
-            let answered = fetch(transaction, id, number)?.answered(answer, now_ms)?;
+        let (number, id) = (number(id, "ap-")?, id.to_owned());
+        self.write(move |transaction| {
+            let answered = fetch(transaction, &id, number)?.answered(answer, now_ms)?;
             let kind = if answered.state == State::Approved { Kind::Accepted } else { Kind::Rejected };
             put(transaction, number, &answered)?;
             append(transaction, &about(&answered, kind, now_ms, &[]))?;
@@ -59,17 +60,17 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
-        let number = number(id, "ap-")?;
-        self.write(|transaction| {
-            let consumed = fetch(transaction, id, number)?.consumed(digest, now_ms)?;
+        let (number, id, digest, record) = (number(id, "ap-")?, id.to_owned(), digest.to_owned(), record.clone());
+        self.write(move |transaction| {
+            let consumed = fetch(transaction, &id, number)?.consumed(&digest, now_ms)?;
             put(transaction, number, &consumed)?;
-            append(transaction, record)?;
+            append(transaction, &record)?;
             Ok(consumed)
         })
     }
 
     fn add_grant(&self, _: &Consent, mut grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {
-        self.write(|transaction| {
+        self.write(move |transaction| {
             transaction.execute("INSERT INTO remembered (body) VALUES ('')", []).map_err(|why| failed(&why))?;
             let number = transaction.last_insert_rowid();
             grant.id = format!("gr-{number}");
@@ -102,7 +103,7 @@ impl ApprovalStore for SqliteStore {
 
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {
         let Ok(number) = number(id, "gr-") else { return Ok(false) };
-        self.write(|transaction| {
+        self.write(move |transaction| {
             let body: Option<String> = transaction
                 .query_row("SELECT body FROM remembered WHERE number = ?1 AND revoked = 0", [number], |row| row.get(0))
                 .optional()
@@ -124,7 +125,7 @@ fn number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
     id.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
 }
 
-fn fetch(transaction: &Transaction<'_>, id: &str, number: i64) -> Result<Approval, ApprovalError> {
+fn fetch(transaction: &Connection, id: &str, number: i64) -> Result<Approval, ApprovalError> {
     let body = transaction
         .prepare_cached("SELECT body FROM approval WHERE number = ?1")
         .and_then(|mut s| s.query_row([number], |row| row.get(0)).optional())
@@ -137,7 +138,7 @@ fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
     serde_json::from_str(&body).map_err(|why| ApprovalError::Store(format!("approval `{id}` cannot be read: {why}")))
 }
 
-fn put(transaction: &Transaction<'_>, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
+fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
     let body = serde_json::to_value(approval).map_err(|why| ApprovalError::Store(why.to_string()))?;
     transaction
         .prepare_cached("UPDATE approval SET state = ?2, expires_ms = ?3, body = ?4 WHERE number = ?1")

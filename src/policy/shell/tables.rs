@@ -183,6 +183,7 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 }
 
 /// Environment variables that make a program run or load something else.
+#[cfg(feature = "shell")]
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "PATH",

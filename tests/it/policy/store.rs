@@ -360,15 +360,17 @@ fn throughput() {
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
     let (gate, approver) = open(store);
     let ids: Vec<String> = (0..2_000).map(|n| gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id).collect();
-    let start = std::time::Instant::now();
-    ids.iter().for_each(|id| drop(approver.accept(id, 1).unwrap()));
-    let accepted = start.elapsed();
-    let start = std::time::Instant::now();
-    ids.iter().for_each(|id| drop(gate.redeem(id, &policy, &facts(), "h").unwrap()));
-    let each = |t: Duration| 2_000.0 / t.as_secs_f64();
-    println!(
-        "{:.0} yeses a second, {:.0} accepted calls let through a second, fsync on",
-        each(accepted),
-        each(start.elapsed())
-    );
+    // Sixty-four agents at once: their transactions share the wait for the disk.
+    let all = |work: &(dyn Fn(&str) + Sync)| {
+        let start = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            for part in ids.chunks(ids.len() / 64 + 1) {
+                scope.spawn(move || part.iter().for_each(|id| work(id)));
+            }
+        });
+        ids.len() as f64 / start.elapsed().as_secs_f64()
+    };
+    let yes = all(&|id| drop(approver.accept(id, 1).unwrap()));
+    let run = all(&|id| drop(gate.redeem(id, &policy, &facts(), "h").unwrap()));
+    println!("{yes:.0} yeses a second, {run:.0} accepted calls let through a second, fsync on");
 }

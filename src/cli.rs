@@ -5,6 +5,7 @@
 mod approvals;
 mod audit;
 mod builtin;
+mod config;
 mod count;
 mod expand;
 mod grants;
@@ -14,6 +15,8 @@ mod output;
 mod policy;
 mod profile;
 mod report;
+mod session;
+mod skills;
 mod tools;
 
 pub use report::report_schema;
@@ -51,9 +54,16 @@ enum Command {
     Tools(tools::ToolsArgs),
     /// The reply a model gets for expanding categories or tools.
     Expand(expand::ExpandArgs),
+    /// One conversation over a line protocol: JSON in, JSON out.
+    Session(session::SessionArgs),
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
+    /// Find, check, read and write skills.
+    #[command(subcommand)]
+    Skills(skills::SkillsCommand),
+    /// Every setting with its value and where it came from.
+    Config(config::ConfigArgs),
     /// Billed input tokens of recorded requests.
     Count(count::CountArgs),
     /// Check, explain and try policy files: tiers, rules, decisions.
@@ -83,6 +93,9 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Tools(args)) => tools::run(&args),
         Some(Command::Expand(args)) => expand::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
+        Some(Command::Skills(command)) => skills::run(&command),
+        Some(Command::Session(args)) => session::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
         Some(Command::Count(args)) => count::run(&args),
         Some(Command::Policy(command)) => policy::run(&command),
         Some(Command::Approvals(command)) => approvals::run(&command),

@@ -12,6 +12,8 @@ mod event;
 mod outcome;
 mod resolve;
 mod session;
+#[cfg(feature = "validate")]
+pub mod validate;
 
 pub use builder::EngineBuilder;
 pub use call::{Arguments, Call};

@@ -4,12 +4,14 @@
 pub mod catalog;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod config;
 pub mod diagnostic;
 pub mod engine;
 pub mod error;
 pub mod name;
 pub mod policy;
 pub mod profile;
+pub mod skill;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod tokens;

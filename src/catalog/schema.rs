@@ -172,7 +172,7 @@ pub fn deeper_than(value: &Value, limit: usize) -> bool {
     }
 }
 
-fn percent_decode(text: &str) -> String {
+pub(crate) fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }

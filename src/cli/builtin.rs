@@ -12,10 +12,13 @@ pub(super) const EXCEL_TOOLS: &str = include_str!("../../profiles/excel/tools.js
 /// How the built-in tools are named in diagnostics.
 pub(super) const EXCEL_TOOLS_FILE: &str = "profiles/excel/tools.json";
 
-/// The built-in profiles, the default first.
+/// The built-in tools' own profile.
+pub(super) const EXCEL_PROFILE: &str = "excel";
+
+/// The built-in profiles.
 pub(super) const PROFILES: [Builtin; 2] = [
     Builtin {
-        name: "excel",
+        name: EXCEL_PROFILE,
         file: "profiles/excel/profile.toml",
         text: include_str!("../../profiles/excel/profile.toml"),
     },

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::input::{InputArgs, parse_arm};
+use super::input::{Input, InputArgs};
 use super::output::{Outcome, emit, emit_json};
-use crate::profile::{Arm, ExpandRequest};
+use crate::profile::ExpandRequest;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -27,9 +27,9 @@ pub(super) struct ExpandArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arm: full, seed, stable, signature, lean or index
-    #[arg(long, value_name = "ARM", default_value = "stable", value_parser = parse_arm)]
-    arm: Arm,
+    /// Arm: full, seed, stable, signature, lean, index or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
 
     /// The reply with what was opened, as JSON
     #[arg(long)]
@@ -37,14 +37,14 @@ pub(super) struct ExpandArgs {
 }
 
 pub(super) fn run(args: &ExpandArgs) -> Outcome {
-    let input = args.input.load()?;
+    let input = Input::load(args.input.config(&[("presentation.arm", args.arm.clone())])?)?;
     input.say_warnings();
-    let mut session = input.engine(args.arm)?.session();
+    let mut session = input.engine(input.config.arm())?.session();
     let expansion = session.expand(&ExpandRequest { categories: args.names.clone(), tools: Vec::new() });
     if args.json {
         emit_json(&json!({
-            "arm": args.arm,
-            "delivery": args.arm.delivery(),
+            "arm": session.arm(),
+            "delivery": session.arm().delivery(),
             "categories": expansion.categories,
             "opened": expansion.opened,
             "unknown": expansion.unknown,

@@ -1,5 +1,5 @@
 //! What a command works on: a tool list and a profile, from files, standard input or the binary.
-#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files")]
+#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
 
 use std::fs::File;
 use std::io::Read;
@@ -9,9 +9,10 @@ use clap::Args;
 use super::builtin;
 use super::output::{Failure, progress, say_all};
 use crate::catalog::{Catalog, Format, MAX_BYTES};
+use crate::config::{CONFIG_FILE, Config};
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::engine::Engine;
-use crate::profile::{Arm, MAX_PROFILE_BYTES, ToolProfile};
+use crate::engine::{Engine, EngineBuilder};
+use crate::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile};
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
 const SLOW_BYTES: usize = 4_000_000;
@@ -25,17 +26,17 @@ pub(super) struct InputArgs {
     pub(super) tools: Option<String>,
 
     /// Format of the tool list [default: told from its first tool]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    format: Option<Format>,
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
 
-    /// Profile: a TOML file, a built-in name (excel, excel-original), or `derived`
+    /// Profile: a TOML file, a built-in name (excel, excel-original), `derived`, or `off`
     /// [default: excel for the built-in tools, derived for others]
     #[arg(long, value_name = "FILE|NAME")]
     profile: Option<String>,
-}
 
-fn parse_format(text: &str) -> Result<Format, String> {
-    text.parse::<Format>().map_err(|why| why.to_string())
+    /// Configuration file [default: toolfold.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
 }
 
 /// Parses an arm for clap.
@@ -43,10 +44,12 @@ pub(super) fn parse_arm(text: &str) -> Result<Arm, String> {
     text.parse::<Arm>().map_err(|why| why.to_string())
 }
 
-/// A catalogue and its profile, both sound.
+/// A catalogue and its profile, both sound, and the configuration they came from.
 pub(super) struct Input {
+    pub(super) config: Config,
     pub(super) catalog: Catalog,
-    pub(super) profile: ToolProfile,
+    /// Layer 1; nothing if it is off.
+    pub(super) profile: Option<ToolProfile>,
     /// Whether the tools are the built-in ones.
     pub(super) builtin: bool,
     /// What was noticed that is no error.
@@ -54,22 +57,44 @@ pub(super) struct Input {
 }
 
 impl InputArgs {
-    /// Reads both. Anything unsound ends the command: nothing is half-applied.
+    /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
+    /// the environment gave it, else as a bad file.
+    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+        let own =
+            [("tools.file", &self.tools), ("tools.format", &self.format), ("presentation.profile", &self.profile)];
+        let own = own.into_iter().map(|(name, value)| (name, value.clone()));
+        let flags = own.chain(more.iter().cloned()).filter_map(|(name, value)| Some((name, value?)));
+        let flags: Vec<(&'static str, String)> = flags.collect();
+        let name = self.config.as_deref().unwrap_or(CONFIG_FILE);
+        let wanted = self.config.is_some() || std::path::Path::new(name).is_file();
+        let text = if wanted { Some(read(name, MAX_PROFILE_BYTES)?) } else { None };
+        let file = text.as_deref().map(|text| (text, name));
+        let loaded = Config::resolve(file, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
+        let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
+        loaded.into_result().map_err(|diagnostics| Failure::refused(if in_file { 1 } else { 2 }, diagnostics))
+    }
+
+    /// Reads tools and profile as the flags, the environment and the configuration file say.
     pub(super) fn load(&self) -> Result<Input, Failure> {
-        let (catalog, mut diagnostics) = load_tools(self.tools.as_deref(), self.format)?;
-        let builtin = self.tools.is_none();
-        let profile = match (self.profile.as_deref(), builtin) {
-            (None | Some("derived"), false) | (Some("derived"), true) => ToolProfile::derive(&catalog),
-            (None, true) => {
-                load_profile(builtin::PROFILES.first().map_or("excel", |first| first.name), &mut diagnostics)?
-            }
-            (Some(name), _) => load_profile(name, &mut diagnostics)?,
-        };
-        Ok(Input { catalog, profile, builtin, diagnostics })
+        Input::load(self.config(&[])?)
     }
 }
 
 impl Input {
+    /// Reads both. Anything unsound ends the command: nothing is half-applied.
+    pub(super) fn load(config: Config) -> Result<Self, Failure> {
+        let file = config.get("tools.file");
+        let (catalog, mut diagnostics) = load_tools(file, config.read("tools.format"))?;
+        let builtin = file.is_none();
+        let profile = match (config.get("presentation.profile"), builtin) {
+            (Some("off"), _) => None,
+            (None, false) | (Some("derived"), _) => Some(ToolProfile::derive(&catalog)),
+            (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
+            (Some(name), _) => Some(load_profile(name, &mut diagnostics)?),
+        };
+        Ok(Self { config, catalog, profile, builtin, diagnostics })
+    }
+
     /// Says the warnings that were noticed, not the notes.
     pub(super) fn say_warnings(&self) {
         let worth: Vec<Diagnostic> =
@@ -77,9 +102,31 @@ impl Input {
         say_all(&worth);
     }
 
-    /// An engine for one arm. Adds what was noticed.
+    /// An engine for one arm that dispatches nothing.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
-        let builder = Engine::builder(self.catalog.clone()).profile(self.profile.clone()).arm(arm).without_validation();
+        Self::built(self.builder(arm).without_validation())
+    }
+
+    /// An engine as configured, with everything it needs to dispatch.
+    pub(super) fn full_engine(&self) -> Result<Engine, Failure> {
+        let builder = self.builder(self.config.arm());
+        let builder = match self.config.experiment() {
+            Some(experiment) => builder.experiment(experiment),
+            None => builder,
+        };
+        Self::built(builder)
+    }
+
+    fn builder(&self, arm: Arm) -> EngineBuilder {
+        let budget = self.config.read("presentation.budget").unwrap_or(BUDGET_TOKENS);
+        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget);
+        match &self.profile {
+            Some(profile) => builder.profile(profile.clone()),
+            None => builder,
+        }
+    }
+
+    fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
     }
 }

@@ -36,6 +36,11 @@ impl Failure {
         Self { code: 1, diagnostics, message: None }
     }
 
+    /// Diagnostics with an exit code of their own.
+    pub(super) fn refused(code: u8, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { code, diagnostics, message: None }
+    }
+
     /// One message with its exit code 1.
     pub(super) fn wrong(message: impl Display) -> Self {
         Self { code: 1, diagnostics: Vec::new(), message: Some(message.to_string()) }

@@ -34,7 +34,7 @@ pub(super) struct ReportArgs {
     input: InputArgs,
 
     /// Arms to compare [default: all of full, seed, stable, signature, lean, index]
-    #[arg(long, value_name = "ARM,…", value_delimiter = ',', value_parser = parse_arm)]
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',', value_parser = parse_measured)]
     arms: Vec<Arm>,
 
     /// What to count with
@@ -69,6 +69,14 @@ impl Default for ReportArgs {
             markdown: false,
             schema: false,
         }
+    }
+}
+
+/// An arm that the report can measure: arm native has no array of its own here, the provider keeps it.
+fn parse_measured(text: &str) -> Result<Arm, String> {
+    match parse_arm(text)? {
+        Arm::Native => Err("arm native cannot be measured here: the provider decides what it loads".to_owned()),
+        arm => Ok(arm),
     }
 }
 

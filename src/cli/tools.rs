@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::input::{InputArgs, parse_arm};
+use super::input::{Input, InputArgs};
 use super::output::{Failure, Outcome, emit, on_terminal};
-use crate::profile::{Arm, ExpandRequest};
+use crate::profile::ExpandRequest;
 use crate::wire::Wire;
 
 const AFTER_HELP: &str = "\
@@ -23,9 +23,9 @@ pub(super) struct ToolsArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arm: full, seed, stable, signature, lean or index
-    #[arg(long, value_name = "ARM", default_value = "stable", value_parser = parse_arm)]
-    arm: Arm,
+    /// Arm: full, seed, stable, signature, lean, index or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
 
     /// Categories to open first, as if the model had
     #[arg(long, value_name = "CATEGORY,…", value_delimiter = ',')]
@@ -41,9 +41,9 @@ pub(super) struct ToolsArgs {
 }
 
 pub(super) fn run(args: &ToolsArgs) -> Outcome {
-    let input = args.input.load()?;
+    let input = Input::load(args.input.config(&[("presentation.arm", args.arm.clone())])?)?;
     input.say_warnings();
-    let mut session = input.engine(args.arm)?.session();
+    let mut session = input.engine(input.config.arm())?.session();
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {
         let request = ExpandRequest { categories: args.expand.clone(), tools: args.expand_tool.clone() };
         let expansion = session.expand(&request);

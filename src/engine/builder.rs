@@ -23,7 +23,7 @@ pub struct EngineBuilder {
 
 impl EngineBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
-        Self { catalog, profile: None, arm: Arm::Stable, budget: BUDGET_TOKENS, experiment: None, validate: true }
+        Self { catalog, profile: None, arm: Arm::Auto, budget: BUDGET_TOKENS, experiment: None, validate: true }
     }
 
     /// Layer 1. Without a profile every schema is full, whatever the arm.
@@ -32,7 +32,7 @@ impl EngineBuilder {
         self
     }
 
-    /// How the catalogue is presented. Without a word: [`Arm::Stable`].
+    /// How the catalogue is presented. Without a word: [`Arm::Auto`].
     pub fn arm(mut self, arm: Arm) -> Self {
         self.arm = arm;
         self

@@ -6,7 +6,9 @@
 mod catalog;
 #[cfg(feature = "cli")]
 mod cli;
+mod config;
 mod corpora;
+mod dispatch;
 mod engine;
 mod hostile;
 #[cfg(feature = "tiktoken")]
@@ -15,9 +17,12 @@ mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
+mod skill;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
+#[cfg(feature = "validate")]
+mod validate;
 
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use super::super::input::Input;
 use super::super::output::{Failure, progress};
 use super::model::{ArmCost, CONTRACT, CategoryCost, GroupCost, ProfileInfo, Report, SkillCost, ToolCost};
 use crate::engine::Engine;
-use crate::profile::{Arm, Assigned, Detail, Folded, Tier};
+use crate::profile::{Arm, Assigned, Detail, Folded, Tier, ToolProfile};
 use crate::tokens::{Meter, Reason, Tiktoken, ToolTexts};
 use crate::wire::{Wire, chat_tool};
 
@@ -89,7 +89,10 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
         verified: measurer.reasons.is_empty(),
         unverified: measurer.reasons.iter().map(ToString::to_string).collect(),
         tools: input.catalog.len(),
-        profile: ProfileInfo { name: input.profile.name().to_owned(), derived: input.profile.is_derived() },
+        profile: ProfileInfo {
+            name: input.profile.as_ref().map_or("off", ToolProfile::name).to_owned(),
+            derived: input.profile.as_ref().is_some_and(ToolProfile::is_derived),
+        },
         arms: costs,
         tiers: tiers(&per_tool),
         shared_overhead,

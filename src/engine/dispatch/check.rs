@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use super::super::Engine;
 use super::super::call::Arguments;
+#[cfg(feature = "validate")]
+use super::super::validate;
 
 /// What checking a call's arguments found.
 pub(in super::super) enum Checked {
@@ -77,7 +79,10 @@ impl Engine {
         match validators.0.get(index).and_then(Option::as_ref) {
             None => Checked::Unchecked(value.clone(), "the tool's schema does not compile"),
             Some(validator) => match validator.check(value) {
-                Ok(()) => Checked::Valid(value.clone()),
+                Ok(validate::Checked::Valid) => Checked::Valid(value.clone()),
+                Ok(validate::Checked::Unsettled) => {
+                    Checked::Unchecked(value.clone(), "the tool's schema asks for more work than a check may cost")
+                }
                 Err(errors) => Checked::Invalid(errors.iter().map(ToString::to_string).collect()),
             },
         }

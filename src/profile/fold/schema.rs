@@ -12,7 +12,7 @@ use crate::catalog::write_string;
 
 /// A schema's whole shape. `own` is its text, which the result is never longer than.
 pub(super) fn signature_text(root: &Value, own: &str) -> String {
-    let mut out = String::with_capacity(own.len());
+    let mut out = String::with_capacity(own.len() / 2);
     write(&mut out, root);
     out
 }
@@ -25,7 +25,7 @@ pub(super) fn required_text(root: &Value, own: &str) -> String {
     match Required::of(root, own) {
         None => signature_text(root, own),
         Some(required) => {
-            let mut out = String::with_capacity(own.len());
+            let mut out = String::with_capacity(own.len() / 4);
             required.write(&mut out);
             out
         }
@@ -44,12 +44,12 @@ struct Required<'s> {
 impl<'s> Required<'s> {
     fn of(root: &'s Value, own: &str) -> Option<Self> {
         let top = schema::top(root);
-        let refers = own.contains("$ref\"");
+        // One search stands for three: most schemas have no reference of any kind.
+        let refers = own.contains("ef\"");
         // A reference at the top stands for the whole only if nothing that counts stands beside it.
         let beside =
             |key: &String| !matches!(key.as_str(), "$ref" | "$defs" | "definitions") && holds(key) != Holds::Annotation;
-        if own.contains("$dynamicRef\"")
-            || own.contains("$recursiveRef\"")
+        if (refers && (own.contains("$dynamicRef\"") || own.contains("$recursiveRef\"")))
             || (!std::ptr::eq(top, root) && root.as_object().is_some_and(|map| map.keys().any(beside)))
             || (std::ptr::eq(top, root) && schema::reference(root).is_some())
         {

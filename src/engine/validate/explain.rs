@@ -1,0 +1,341 @@
+//! From the crate's errors to [`Invalid`]: one line each, the branch that fits best, in one order.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use serde_json::Value;
+
+use super::{Invalid, InvalidKind, MAX_INVALID, MAX_INVALID_BYTES, words};
+use crate::catalog::schema;
+use crate::name;
+
+/// How many of the crate's errors are looked at. They are counted, sorted and cut afterwards.
+const MAX_LOOKED_AT: usize = 1_000;
+
+/// How deep unions of unions are followed.
+const MAX_UNIONS: usize = 16;
+
+/// How deep the properties of a schema are looked for behind `allOf`, `anyOf`, `$ref` and the like.
+const MAX_NESTED: usize = 4;
+
+/// What is wrong, and whether something could not be judged.
+pub(super) struct Explained {
+    pub(super) invalid: Vec<Invalid>,
+    pub(super) unsettled: bool,
+}
+
+struct Explainer<'s> {
+    root: &'s Value,
+    /// With the keyword that failed, for the order.
+    found: Vec<(Invalid, String)>,
+    unsettled: bool,
+}
+
+/// Puts the crate's errors into words.
+pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Explained {
+    let mut explainer = Explainer { root, found: Vec::new(), unsettled: false };
+    for error in errors.take(MAX_LOOKED_AT) {
+        explainer.error(&error, 0);
+    }
+    let Explainer { mut found, unsettled, .. } = explainer;
+    // A type beside the values or the exact value that are expected there says less than those.
+    let exact: BTreeSet<String> = found
+        .iter()
+        .filter(|(_, keyword)| matches!(keyword.as_str(), "enum" | "const"))
+        .map(|(invalid, _)| invalid.path.clone())
+        .collect();
+    found.retain(|(invalid, keyword)| keyword != "type" || !exact.contains(&invalid.path));
+    found.sort_by_cached_key(|(invalid, keyword)| (order(&invalid.path), keyword.clone(), invalid.expected.clone()));
+    found.dedup_by(|a, b| a.0 == b.0);
+    Explained { invalid: cut(found.into_iter().map(|(invalid, _)| invalid).collect()), unsettled }
+}
+
+impl Explainer<'_> {
+    fn error(&mut self, error: &ValidationError<'_>, depth: usize) {
+        let path = error.instance_path().as_str();
+        match error.kind() {
+            Kind::Required { property } => self.missing(error, property.as_str().unwrap_or_default()),
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                self.unknown(error, unexpected);
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.union(error, context, depth),
+            Kind::PropertyNames { error: inner } => {
+                let expected = format!("property names that are {}", self.expected(inner));
+                self.push(path, &expected, words::found(inner.instance()), "propertyNames");
+            }
+            Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } | Kind::Custom { .. } => {
+                self.unsettled = true;
+            }
+            Kind::FalseSchema if !path.is_empty() => {
+                let found = "not allowed here".to_owned();
+                let invalid =
+                    Invalid { path: path.to_owned(), kind: InvalidKind::Unknown, expected: String::new(), found };
+                self.found.push((invalid, "false".to_owned()));
+            }
+            kind => {
+                let expected = self.expected(error);
+                self.push(path, &expected, words::found(error.instance()), kind.keyword());
+            }
+        }
+    }
+
+    fn push(&mut self, path: &str, expected: &str, found: String, keyword: &str) {
+        let expected = words::clip_expected(expected);
+        self.found.push((Invalid::mismatch(path.to_owned(), expected, found), keyword.to_owned()));
+    }
+
+    /// The subschema whose keyword failed, if it is where the crate says.
+    fn subschema(&self, error: &ValidationError<'_>) -> Option<&Value> {
+        let keyword = error.schema_path().as_str();
+        let (owner, _) = keyword.rsplit_once('/')?;
+        self.root.pointer(owner)
+    }
+
+    fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
+        let owner = self.subschema(error);
+        let declared = owner.and_then(|owner| property(self.root, owner, name, MAX_NESTED));
+        let expected = declared.map_or_else(|| "a value".to_owned(), |node| words::expectation(self.root, node));
+        // A name that is nearly right and not forbidden is where the value has gone.
+        let mut known = BTreeSet::new();
+        if let Some(owner) = owner {
+            names(self.root, owner, MAX_NESTED, &mut known);
+        }
+        let closed = owner.is_some_and(|owner| owner.get("additionalProperties") == Some(&Value::Bool(false)));
+        let given = error.instance().as_object().filter(|_| !closed).into_iter().flat_map(|map| map.keys());
+        let given = given.map(String::as_str).filter(|given| !known.contains(given)).take(64);
+        let near = name::nearest(name, given, 1).into_iter().next();
+        let found = near.map(|near| format!(" (`{}` is not a known name)", words::clip(near))).unwrap_or_default();
+        let path = join(error.instance_path().as_str(), name);
+        self.found.push((Invalid { path, kind: InvalidKind::Missing, expected, found }, "required".to_owned()));
+    }
+
+    fn unknown(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
+        let mut known = BTreeSet::new();
+        if let Some(owner) = self.subschema(error) {
+            names(self.root, owner, MAX_NESTED, &mut known);
+        }
+        let at = error.instance_path().as_str();
+        let noun = if at.is_empty() { "parameter" } else { "property" };
+        let taken = |name: &str| error.instance().get(name).is_some();
+        let mut said = Vec::new();
+        for name in unexpected.iter().take(MAX_LOOKED_AT) {
+            let free = known.iter().copied().filter(|known| !taken(known));
+            // One that is already there is meant only when nothing else is near.
+            let near = name::nearest(name, free, 1).into_iter().next();
+            let expected = near.map(words::clip).unwrap_or_default();
+            let found = match near {
+                None if known.is_empty() => format!("not a {noun}, there are none"),
+                None => format!(
+                    "not a {noun}, these are: {}",
+                    words::names(known.iter().copied().collect::<Vec<_>>().into_iter())
+                ),
+                Some(_) => format!("not a {noun}"),
+            };
+            let invalid = Invalid { path: join(at, name), kind: InvalidKind::Unknown, expected, found };
+            said.push((invalid, "additionalProperties".to_owned()));
+        }
+        self.found.extend(said);
+    }
+
+    /// The branch that fits best, or what all of them want of the same place.
+    fn union(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>], depth: usize) {
+        let at = error.instance_path().as_str();
+        let whole = |error: &ValidationError<'static>| {
+            error.instance_path().as_str() == at
+                && matches!(
+                    error.kind(),
+                    Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. } | Kind::FalseSchema
+                )
+        };
+        let mut fitting: Vec<&Vec<ValidationError<'static>>> =
+            context.iter().filter(|branch| !branch.iter().any(whole)).collect();
+        if fitting.is_empty() || depth >= MAX_UNIONS {
+            let branches = self.subschema(error).and_then(|owner| owner.get(error.kind().keyword()));
+            let branches = branches.and_then(Value::as_array).into_iter().flatten().take(8);
+            let expected = words::either(branches.map(|branch| words::expectation(self.root, branch)));
+            let expected = if expected.is_empty() { "another value".to_owned() } else { expected };
+            return self.push(at, &expected, words::found(error.instance()), error.kind().keyword());
+        }
+        if let [_, _, ..] = fitting.as_slice() {
+            if let Some((path, wanted, got)) = discriminator(&fitting) {
+                return self.push(&path, &words::one_of(&wanted), got, "enum");
+            }
+            if let Some(names) = alternatives(&fitting, at) {
+                let expected = format!("one of {}", words::names(names.into_iter()));
+                return self.push(at, &expected, "none of them".to_owned(), error.kind().keyword());
+            }
+        }
+        let exact =
+            |error: &&ValidationError<'static>| matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. });
+        fitting.sort_by_cached_key(|branch| (branch.iter().filter(exact).count(), branch.len()));
+        for error in fitting.first().into_iter().copied().flatten() {
+            self.error(error, depth + 1);
+        }
+    }
+
+    /// What was expected where `error` is.
+    fn expected(&self, error: &ValidationError<'_>) -> String {
+        let limit = |phrase: &str, number: u64, noun: &str| format!("{phrase} {}", words::count(number, noun));
+        match error.kind() {
+            Kind::Type { kind: TypeKind::Single(one) } => words::article(one.as_str()),
+            Kind::Type { kind: TypeKind::Multiple(several) } => {
+                words::either(several.iter().map(|kind| words::article(kind.as_str())))
+            }
+            Kind::Enum { options } => options.as_array().map_or_else(|| words::found(options), |l| words::one_of(l)),
+            Kind::Constant { expected_value } => words::found(expected_value),
+            Kind::Minimum { limit } => format!("at least {limit}"),
+            Kind::Maximum { limit } => format!("at most {limit}"),
+            Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
+            Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+            Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+            Kind::MinLength { limit: number } => limit("at least", *number, "character"),
+            Kind::MaxLength { limit: number } => limit("at most", *number, "character"),
+            Kind::MinItems { limit: number } => limit("at least", *number, "item"),
+            Kind::MaxItems { limit: number } => limit("at most", *number, "item"),
+            Kind::AdditionalItems { limit: number } => {
+                limit("at most", u64::try_from(*number).unwrap_or(u64::MAX), "item")
+            }
+            Kind::UnevaluatedItems { .. } => "no further items".to_owned(),
+            Kind::MinProperties { limit: number } => limit("at least", *number, "property"),
+            Kind::MaxProperties { limit: number } => limit("at most", *number, "property"),
+            Kind::UniqueItems => "items that all differ".to_owned(),
+            Kind::Pattern { pattern } => format!("text that matches `{}`", words::clip(pattern)),
+            Kind::Format { format } => format!("text in the format `{}`", words::clip(format)),
+            Kind::Contains => self.contains(error),
+            Kind::ContentEncoding { content_encoding } => format!("text encoded as {}", words::clip(content_encoding)),
+            Kind::ContentMediaType { content_media_type } => {
+                format!("text of type {}", words::clip(content_media_type))
+            }
+            Kind::Not { schema } => {
+                format!("anything but {}", words::found(schema_as_written(self.root, error, schema)))
+            }
+            Kind::OneOfMultipleValid { .. } => {
+                "a value that fits exactly one of the alternatives, not several".to_owned()
+            }
+            Kind::FalseSchema => "nothing".to_owned(),
+            _ => "a value that matches the schema".to_owned(),
+        }
+    }
+
+    fn contains(&self, error: &ValidationError<'_>) -> String {
+        let Some(owner) = self.subschema(error) else { return "an array with other items".to_owned() };
+        let number = |key: &str| owner.get(key).and_then(Value::as_u64);
+        let what = owner.get("contains").map(|node| words::expectation(self.root, node)).unwrap_or_default();
+        match (number("minContains").unwrap_or(1), number("maxContains")) {
+            (least, None) => {
+                format!("an array with {what} in it at least {least} times").replace(" at least 1 times", "")
+            }
+            (least, Some(most)) => format!("an array with {what} in it {least} to {most} times"),
+        }
+    }
+}
+
+/// The place where every branch wants its own value, what they want together, and what is there.
+fn discriminator(branches: &[&Vec<ValidationError<'static>>]) -> Option<(String, Vec<Value>, String)> {
+    let wants = |error: &ValidationError<'static>| -> Option<Vec<Value>> {
+        match error.kind() {
+            Kind::Constant { expected_value } => Some(vec![Value::clone(expected_value)]),
+            Kind::Enum { options } => options.as_array().map(|list| list.iter().take(64).cloned().collect()),
+            _ => None,
+        }
+    };
+    let (first, rest) = branches.split_first()?;
+    first.iter().find_map(|error| {
+        let mut wanted = wants(error)?;
+        for branch in rest {
+            let same =
+                branch.iter().find(|other| other.instance_path() == error.instance_path() && wants(other).is_some());
+            for value in wants(same?)? {
+                if !wanted.contains(&value) {
+                    wanted.push(value);
+                }
+            }
+        }
+        Some((error.instance_path().as_str().to_owned(), wanted, words::found(error.instance())))
+    })
+}
+
+/// The names, if every branch lacks nothing but one of them.
+fn alternatives<'a>(branches: &[&'a Vec<ValidationError<'static>>], at: &str) -> Option<BTreeSet<&'a str>> {
+    let name = |branch: &&'a Vec<ValidationError<'static>>| match branch.as_slice() {
+        [only] if only.instance_path().as_str() == at => match only.kind() {
+            Kind::Required { property } => property.as_str(),
+            _ => None,
+        },
+        _ => None,
+    };
+    branches.iter().map(name).collect()
+}
+
+/// The declaration of a property of an object schema.
+fn property<'s>(root: &'s Value, node: &'s Value, name: &str, depth: usize) -> Option<&'s Value> {
+    let depth = depth.checked_sub(1)?;
+    let own = node.get("properties").and_then(|properties| properties.get(name));
+    own.or_else(|| beside(root, node).into_iter().find_map(|part| property(root, part, name, depth)))
+}
+
+/// The names that an object schema knows.
+fn names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    let own = node.get("properties").and_then(Value::as_object);
+    into.extend(
+        own.into_iter().flatten().filter(|(_, schema)| **schema != Value::Bool(false)).map(|(name, _)| name.as_str()),
+    );
+    for part in beside(root, node) {
+        names(root, part, depth, into);
+    }
+}
+
+/// The schemas that speak of the same value as `node`.
+fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
+    let mut parts = Vec::new();
+    if let Some(schema::Target::Found(target)) = schema::reference(node).map(|to| schema::resolve(root, to)) {
+        parts.push(target);
+    }
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        parts.extend(node.get(keyword).and_then(Value::as_array).into_iter().flatten().take(64));
+    }
+    parts.extend(["then", "else"].iter().filter_map(|keyword| node.get(keyword)));
+    parts
+}
+
+/// The schema below `not` without what was put into it.
+fn schema_as_written<'a>(root: &'a Value, error: &ValidationError<'_>, compiled: &'a Value) -> &'a Value {
+    root.pointer(error.schema_path().as_str()).unwrap_or(compiled)
+}
+
+/// Numbers of items by value, names by spelling.
+fn order(path: &str) -> Vec<(u64, String)> {
+    path.split('/').map(|part| (part.parse().unwrap_or(u64::MAX), part.to_owned())).collect()
+}
+
+fn join(path: &str, name: &str) -> String {
+    let name: Cow<'_, str> =
+        if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() };
+    format!("{path}/{name}")
+}
+
+/// As many as there is room for, and how many more there are.
+fn cut(mut invalid: Vec<Invalid>) -> Vec<Invalid> {
+    const MORE: usize = 64;
+    let count = invalid.len();
+    let mut bytes = 0;
+    let mut keep = 0;
+    for one in &invalid {
+        bytes += one.to_string().len() + 1;
+        if bytes > MAX_INVALID_BYTES - MORE || keep == MAX_INVALID {
+            break;
+        }
+        keep += 1;
+    }
+    if keep == count {
+        return invalid;
+    }
+    invalid.truncate(keep.min(MAX_INVALID - 1));
+    let found = format!("and {} more", count - invalid.len());
+    let kind = InvalidKind::More;
+    invalid.push(Invalid { path: String::new(), kind, expected: String::new(), found });
+    invalid
+}

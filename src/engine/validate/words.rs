@@ -1,0 +1,223 @@
+//! Words for a language model: a value in short, and what a schema expects.
+
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::Value;
+
+use crate::catalog::schema;
+
+/// The longest text that quotes something of the model's, in characters.
+const FOUND_CHARS: usize = 80;
+
+/// The longest text that says what was expected, in characters.
+const EXPECTED_CHARS: usize = 240;
+
+/// How many values of an `enum`, or names, are listed.
+const LISTED: usize = 12;
+
+/// How deep [`expectation`] looks into a schema.
+const DESCRIBE_DEPTH: usize = 3;
+
+/// A text in at most 80 characters, with everything that cannot be seen escaped.
+pub(super) fn clip(text: &str) -> String {
+    clip_to(text, FOUND_CHARS)
+}
+
+/// What was expected, in at most 240 characters.
+pub(super) fn clip_expected(text: &str) -> String {
+    clip_to(text, EXPECTED_CHARS)
+}
+
+/// A value as compact JSON in at most 80 characters. Looks at no more of it than that.
+pub(super) fn found(value: &Value) -> String {
+    let mut head = Head(Vec::new());
+    // The error is the writer's "enough".
+    let _ = serde_json::to_writer(&mut head, value);
+    clip(&String::from_utf8_lossy(&head.0))
+}
+
+/// What a schema expects, as a noun phrase: "a string", "one of \"a\", \"b\"", "an array of numbers or null".
+pub(super) fn expectation(root: &Value, node: &Value) -> String {
+    clip_expected(&describe(root, node, DESCRIBE_DEPTH))
+}
+
+/// JSON values, separated by commas, as many as one can read.
+pub(super) fn values(list: &[Value]) -> String {
+    listed(list.iter().map(found), list.len())
+}
+
+/// Names in backticks, separated by commas, as many as one can read.
+pub(super) fn names<'a>(list: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let count = list.len();
+    listed(list.map(|name| format!("`{}`", clip(name))), count)
+}
+
+/// A type of JSON Schema, with its article.
+pub(super) fn article(kind: &str) -> String {
+    match kind {
+        "null" => "null".to_owned(),
+        "integer" | "array" | "object" => format!("an {kind}"),
+        other => format!("a {}", clip(other)),
+    }
+}
+
+/// "1 item", "2 items".
+pub(super) fn count(number: u64, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {noun}s"),
+    }
+}
+
+/// Joins phrases with "or", each once.
+pub(super) fn either(phrases: impl IntoIterator<Item = String>) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    for phrase in phrases {
+        if !seen.contains(&phrase) {
+            seen.push(phrase);
+        }
+    }
+    seen.join(" or ")
+}
+
+fn listed(parts: impl Iterator<Item = String>, count: usize) -> String {
+    let mut text = String::new();
+    for (index, part) in parts.enumerate() {
+        if index >= LISTED || text.len() + part.len() > EXPECTED_CHARS - 40 {
+            let _ = write!(text, ", … ({count} in all)");
+            break;
+        }
+        if index > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&part);
+    }
+    text
+}
+
+fn clip_to(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut room = most;
+    for c in text.chars() {
+        let shown = if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+        let width = shown.chars().count();
+        if width >= room {
+            out.push('…');
+            return out;
+        }
+        room -= width;
+        out.push_str(&shown);
+    }
+    out
+}
+
+/// Characters that move, hide or reorder others: controls, separators of lines, zero-width and bidirectional marks.
+fn hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Takes the first bytes of what is written, then refuses.
+struct Head(Vec<u8>);
+
+impl io::Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = (FOUND_CHARS * 4 + 4).saturating_sub(self.0.len());
+        self.0.extend(bytes.iter().take(room));
+        if room == 0 { Err(io::Error::other("enough")) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn describe(root: &Value, node: &Value, depth: usize) -> String {
+    let node = resolved(root, node);
+    let get = |key: &str| node.get(key);
+    if let Some(value) = get("const") {
+        return found(value);
+    }
+    if let Some(list) = get("enum").and_then(Value::as_array) {
+        return one_of(list);
+    }
+    if let Some(branches) = get("anyOf").or_else(|| get("oneOf")).and_then(Value::as_array).filter(|_| depth > 0) {
+        return either(branches.iter().take(4).map(|branch| describe(root, branch, depth - 1)));
+    }
+    let types: Vec<&str> = match get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ if get("properties").is_some() => vec!["object"],
+        _ => Vec::new(),
+    };
+    if types.is_empty() {
+        let parts = get("allOf").and_then(Value::as_array).into_iter().flatten().filter(|_| depth > 0);
+        let mut parts = parts.map(|part| describe(root, part, depth - 1)).filter(|text| text != "a value");
+        return parts.next().unwrap_or_else(|| "a value".to_owned());
+    }
+    either(types.into_iter().map(|kind| match kind {
+        "array" => items(root, node, depth),
+        "object" => object(node),
+        "string" => string(node),
+        "number" | "integer" => format!("{}{}", article(kind), bounds(node)),
+        other => article(other),
+    }))
+}
+
+/// `one of "a", "b"`, or the only value.
+pub(super) fn one_of(list: &[Value]) -> String {
+    match list {
+        [only] => found(only),
+        several => format!("one of {}", values(several)),
+    }
+}
+
+fn resolved<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
+    let mut node = node;
+    for _ in 0..8 {
+        match schema::reference(node).map(|reference| schema::resolve(root, reference)) {
+            Some(schema::Target::Found(next)) => node = next,
+            _ => break,
+        }
+    }
+    node
+}
+
+fn items(root: &Value, node: &Value, depth: usize) -> String {
+    let item = node.get("items").filter(|items| items.is_object() && depth > 0).map(|item| resolved(root, item));
+    match item.and_then(|item| item.get("type")).and_then(Value::as_str) {
+        Some(kind @ ("string" | "number" | "integer" | "boolean" | "object" | "array")) => {
+            format!("an array of {kind}s")
+        }
+        _ => "an array".to_owned(),
+    }
+}
+
+fn object(node: &Value) -> String {
+    let required: Vec<&str> =
+        node.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    if required.is_empty() { "an object".to_owned() } else { format!("an object with {}", names(required.into_iter())) }
+}
+
+fn string(node: &Value) -> String {
+    if let Some(format) = node.get("format").and_then(Value::as_str) {
+        return format!("a string in the format `{}`", clip(format));
+    }
+    match node.get("pattern").and_then(Value::as_str) {
+        Some(pattern) => format!("a string that matches `{}`", clip(pattern)),
+        None => "a string".to_owned(),
+    }
+}
+
+fn bounds(node: &Value) -> String {
+    let bound = |key: &str| node.get(key).filter(|bound| bound.is_number());
+    match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => format!(" from {least} to {most}"),
+        (Some(least), None) => format!(" of at least {least}"),
+        (None, Some(most)) => format!(" of at most {most}"),
+        (None, None) => String::new(),
+    }
+}

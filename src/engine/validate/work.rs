@@ -1,0 +1,149 @@
+//! How much a schema may ask for, read off before it is compiled.
+//!
+//! The budget of [`super::steps`] counts what succeeds, and everything while errors are collected; the crate asks a
+//! keyword of ours last. What fails, and how deep the stack goes meanwhile, is bounded here: definitions that use each
+//! other twice, nested `unevaluatedProperties`, chains and circles of references.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::catalog::schema;
+
+/// The most evaluations that one value may cost, however deep the values in it go. Real schemas need under 200.
+const WORK: u64 = 50_000;
+
+/// The longest chain of subschemas that speak of one value. Real schemas need under 20.
+const CHAIN: u32 = 500;
+
+/// In how many places references may lead back to the same value.
+const CIRCLES: u32 = 4;
+
+/// What one value may cost.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    work: u64,
+    chain: u32,
+}
+
+struct Measure<'s> {
+    index: Index<'s>,
+    /// By address of the subschema; nothing while it is being measured.
+    known: HashMap<usize, Option<Cost>>,
+    circles: u32,
+}
+
+/// Where references can lead.
+#[derive(Default)]
+struct Index<'s> {
+    /// The document, and what has an `$id` of its own.
+    bases: Vec<&'s Value>,
+    anchors: Vec<(&'s str, &'s Value)>,
+}
+
+/// The longest chain of subschemas that speak of one value.
+///
+/// # Errors
+/// The schema asks for more than [`WORK`], [`CHAIN`] or [`CIRCLES`] allow.
+pub(super) fn chain(root: &Value) -> Result<u32, String> {
+    let mut index = Index { bases: vec![root], anchors: Vec::new() };
+    index.gather(root);
+    let mut measure = Measure { index, known: HashMap::new(), circles: 0 };
+    let mut most = Cost { work: 0, chain: 0 };
+    every(root, &mut |node| {
+        let cost = measure.cost(node, 0);
+        most = Cost { work: most.work.max(cost.work), chain: most.chain.max(cost.chain) };
+    });
+    if measure.circles > CIRCLES {
+        return Err(format!("references lead back to the same value in more than {CIRCLES} places"));
+    }
+    if most.work > WORK || most.chain > CHAIN {
+        return Err("the schema is too intricate to be checked: its references and combinations multiply".to_owned());
+    }
+    Ok(most.chain)
+}
+
+/// Every value of a document: a reference can lead to any of them.
+fn every<'s>(node: &'s Value, visit: &mut impl FnMut(&'s Value)) {
+    match node {
+        Value::Object(map) => {
+            visit(node);
+            map.values().for_each(|value| every(value, visit));
+        }
+        Value::Array(list) => list.iter().for_each(|value| every(value, visit)),
+        _ => {}
+    }
+}
+
+impl<'s> Index<'s> {
+    fn gather(&mut self, root: &'s Value) {
+        every(root, &mut |node| {
+            if node.get("$id").is_some_and(Value::is_string) {
+                self.bases.push(node);
+            }
+            for keyword in ["$anchor", "$dynamicAnchor"] {
+                self.anchors.extend(node.get(keyword).and_then(Value::as_str).map(|name| (name, node)));
+            }
+        });
+    }
+
+    /// Everything that a reference could mean, wherever it stands.
+    fn targets(&self, reference: &str) -> Vec<&'s Value> {
+        let fragment = schema::percent_decode(reference.split_once('#').map_or("", |(_, fragment)| fragment));
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return self.bases.iter().filter_map(|base| base.pointer(&fragment)).collect();
+        }
+        let named = self.anchors.iter().filter(|(name, _)| *name == fragment).map(|(_, node)| *node);
+        // In draft 7 an anchor is an `$id` that is nothing but a fragment.
+        let old = self.bases.iter().copied().filter(|base| base.get("$id").and_then(Value::as_str) == Some(reference));
+        named.chain(old).collect()
+    }
+}
+
+impl<'s> Measure<'s> {
+    fn cost(&mut self, node: &'s Value, depth: u32) -> Cost {
+        let Some(map) = node.as_object() else { return Cost { work: 1, chain: 1 } };
+        if depth > CHAIN {
+            return Cost { work: u64::MAX, chain: u32::MAX };
+        }
+        let address = std::ptr::from_ref(node).addr();
+        match self.known.get(&address) {
+            Some(Some(cost)) => return *cost,
+            Some(None) => {
+                self.circles = self.circles.saturating_add(1);
+                return Cost { work: 1, chain: 1 };
+            }
+            None => {}
+        }
+        self.known.insert(address, None);
+        let mut sum = Cost { work: 1, chain: 0 };
+        let mut add = |cost: Cost| {
+            sum = Cost { work: sum.work.saturating_add(cost.work), chain: sum.chain.max(cost.chain) };
+        };
+        let mut twice = false;
+        for (keyword, value) in map {
+            match (keyword.as_str(), value) {
+                ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => {
+                    list.iter().for_each(|one| add(self.cost(one, depth + 1)));
+                }
+                ("not" | "if" | "then" | "else", one) => add(self.cost(one, depth + 1)),
+                ("dependentSchemas" | "dependencies", Value::Object(named)) => {
+                    named.values().for_each(|one| add(self.cost(one, depth + 1)));
+                }
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
+                    let targets = self.index.targets(reference).into_iter();
+                    let costs: Vec<Cost> = targets.map(|target| self.cost(target, depth + 1)).collect();
+                    let work = costs.iter().map(|cost| cost.work).max().unwrap_or(1);
+                    add(Cost { work, chain: costs.iter().map(|cost| cost.chain).max().unwrap_or(1) });
+                }
+                // What is evaluated is found out by evaluating it once more.
+                ("unevaluatedProperties" | "unevaluatedItems", _) => twice = true,
+                _ => {}
+            }
+        }
+        let work = if twice { sum.work.saturating_mul(2) } else { sum.work };
+        let cost = Cost { work, chain: sum.chain.saturating_add(1) };
+        self.known.insert(address, Some(cost));
+        cost
+    }
+}

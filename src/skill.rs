@@ -1,0 +1,75 @@
+//! Layer 2: what the model knows.
+//!
+//! A skill is knowledge: a folder with a `SKILL.md` (YAML front matter, Markdown below) and perhaps more files. It
+//! teaches; it never decides which tools exist, are shown or may run. An index of names and descriptions is exposed
+//! first, a body on activation, other files on demand.
+//!
+//! Invariants. The layer names `name` and `diagnostic` only: it knows of no catalogue, profile, policy or engine, and
+//! what it answers depends on none of them. It has no clock, reads no environment, runs nothing, expands no alias. It
+//! reads files through [`SkillFs`] alone; [`DiskFs`] is the one file here that touches the machine. Nothing vanishes
+//! without a diagnostic, and a denied skill is nowhere to be seen.
+//!
+//! ```
+//! use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style};
+//!
+//! let mut fs = MemoryFs::default();
+//! fs.put("/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Read PDFs. Use when a PDF is named.\n---\nSteps.");
+//! let root = Root { path: "/skills".into(), scope: Scope::User, trusted: true, style: Style::Toolfold };
+//! let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+//! let library = SkillLibrary::discover(&fs, discovery, &mut Default::default()).value;
+//! let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
+//! assert_eq!(view.names().collect::<Vec<_>>(), ["pdf"]);
+//! ```
+
+mod activate;
+mod disk;
+mod document;
+mod exposure;
+mod fields;
+mod folder;
+mod fs;
+mod instructions;
+mod keys;
+mod legacy;
+mod library;
+mod lint;
+mod permission;
+mod reference;
+mod render;
+mod rescue;
+pub mod resource;
+mod roots;
+mod search;
+mod split;
+pub mod strict;
+mod tool_list;
+mod view;
+mod walk;
+#[cfg(feature = "watch")]
+mod watch;
+mod yaml;
+
+pub use activate::{
+    ActivateError, ActivateRequest, Activation, ActiveSet, ActiveSkill, Answer, CategoryHint, SkillMessage, activate,
+    direct,
+};
+pub use disk::DiskFs;
+pub use document::{Content, ContentHash, Document, MAX_FILE, MAX_FRONT_MATTER, slug};
+pub use exposure::{
+    Budget, CatalogText, SEARCH_FROM, SkillTool, activate_tool, catalog_text, catalog_xml, estimate_tokens, skill_tools,
+};
+pub use fields::{Context, Fields, Mode};
+pub use folder::{Folder, prompt_entry, read_folder};
+pub use fs::{FsEntry, FsError, Kind, Look, MemoryFs, SkillFs, Stamp};
+pub use instructions::{Instructions, MAX_INSTRUCTIONS, instructions};
+pub use legacy::{read_cloud, to_standard};
+pub use library::{Discovery, DiscoveryCache, Finding, Origin, Precedence, Skill, SkillLibrary};
+pub use lint::{MAX_BODY_LINES, MAX_BODY_TOKENS, Vocabulary, lint};
+pub use permission::{Permission, PermissionRule, Permissions};
+pub use render::Facts;
+pub use roots::{Root, Scope, Style, Surroundings, default_roots, levels};
+pub use search::{Hit, SkillIndex};
+pub use view::{Caller, SkillView};
+pub use walk::Limits;
+#[cfg(feature = "watch")]
+pub use watch::{DEBOUNCE, SkillWatcher};

@@ -1,0 +1,370 @@
+//! One `SKILL.md`, with both verdicts.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::fields::{self, Fields};
+use super::keys::DESCRIPTION_LIKE;
+use super::rescue::{self, Method};
+use super::split::split;
+use super::strict::{self, MAX_DESCRIPTION};
+use super::yaml::{self, Entry, Mark, Node};
+use crate::diagnostic::{Diagnostic, Place, is_invisible};
+use crate::name::MAX_NAME_CHARS;
+
+/// The largest file that is read, in bytes.
+pub const MAX_FILE: usize = 1 << 20;
+/// The largest front matter that is read, in bytes.
+pub const MAX_FRONT_MATTER: usize = 64 << 10;
+
+/// SHA-256 of a file's bytes, in lower-case hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ContentHash(String);
+
+impl ContentHash {
+    /// The hash of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hex = String::with_capacity(64);
+        for byte in Sha256::digest(bytes) {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        Self(hex)
+    }
+
+    /// 64 hexadecimal digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a file teaches, once it could be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The name it goes by: as written, on one line, without invisible characters; the folder's if there is none.
+    pub name: String,
+    /// What it is for, trimmed.
+    pub description: String,
+    /// All else in the front matter.
+    pub fields: Fields,
+    /// The Markdown below, trimmed.
+    pub body: String,
+}
+
+/// One file and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The strict verdict: the reference validator's errors; empty means valid.
+    pub strict: Vec<String>,
+    /// The lenient verdict: what could be loaded. `None` always comes with an error in `diagnostics`.
+    pub content: Option<Arc<Content>>,
+    /// Whether something had to be guessed to load it.
+    pub rescued: bool,
+    /// Everything noticed, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The hash of the bytes.
+    pub hash: ContentHash,
+}
+
+impl Document {
+    /// Reads the bytes of a `SKILL.md`. `file` names it in diagnostics; `folder` is the last component of the folder
+    /// it lies in, which the standard wants to be its name. Never fails: what is wrong is in the result.
+    #[must_use]
+    pub fn read(bytes: &[u8], file: &str, folder: &str) -> Self {
+        let place = Place::file(file);
+        if bytes.len() > MAX_FILE {
+            return Self::refused(bytes, too_large(place, bytes.len()));
+        }
+        if let Some(encoding) = other_encoding(bytes) {
+            let note = Diagnostic::error("encoding", place, format!("the file is {encoding}, not UTF-8"));
+            return Self::refused(bytes, note.help("save it as UTF-8 without BOM"));
+        }
+        let decoded = strict::decode(bytes);
+        let strict = match &decoded {
+            Ok(text) => strict::validate(text, folder),
+            Err(error) => vec![error.clone()],
+        };
+        let mut loader = Loader { place, folder, notes: Vec::new(), rescued: false };
+        let text = decoded.unwrap_or_else(|_| loader.lossy(bytes));
+        let content = loader.load(&text).map(Arc::new);
+        let Loader { mut notes, rescued, .. } = loader;
+        notes.sort_by_key(|n| (n.place.line, n.place.column));
+        Self { strict, content, rescued, diagnostics: notes, hash: ContentHash::of(bytes) }
+    }
+
+    /// A file that is not read at all, with the reason.
+    pub(crate) fn refused(bytes: &[u8], why: Diagnostic) -> Self {
+        let strict = vec![format!("SKILL.md cannot be read: {}", why.message)];
+        Self { strict, content: None, rescued: false, diagnostics: vec![why], hash: ContentHash::of(bytes) }
+    }
+}
+
+pub(crate) fn too_large(place: Place, bytes: usize) -> Diagnostic {
+    let message = format!("the file has {bytes} bytes, more than the {MAX_FILE} that are read");
+    Diagnostic::error("file-too-large", place, message).help("move what is not needed at once into files beside it")
+}
+
+/// UTF-16 and UTF-32 are recognised by their marks.
+fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xfe, ..] => Some("UTF-16 (little-endian)"),
+        [0xfe, 0xff, ..] => Some("UTF-16 (big-endian)"),
+        _ => None,
+    }
+}
+
+struct Loader<'a> {
+    place: Place,
+    folder: &'a str,
+    notes: Vec<Diagnostic>,
+    rescued: bool,
+}
+
+impl Loader<'_> {
+    fn at(&self, offset: usize, mark: Mark) -> Place {
+        self.place.clone().line_column(mark.line + offset, mark.column)
+    }
+
+    fn lossy<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, str> {
+        let valid = std::str::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len);
+        let text = String::from_utf8_lossy(bytes);
+        let place = self.place.clone().at(&text, valid);
+        let message = format!("the byte at offset {valid} is not UTF-8; it is shown as U+FFFD");
+        self.notes.push(Diagnostic::warning("encoding", place, message).help("save the file as UTF-8"));
+        self.rescued = true;
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    }
+
+    fn load(&mut self, text: &str) -> Option<Content> {
+        let (split, rescued) = split(text, &self.place, &mut self.notes);
+        self.rescued |= rescued;
+        let Some(front) = split.front else {
+            let place = self.place.clone().line_column(1, 1);
+            let note = Diagnostic::error("no-front-matter", place, "there is no front matter, so no description");
+            self.notes.push(note.help(self.write_this(split.body)));
+            return None;
+        };
+        if front.len() > MAX_FRONT_MATTER {
+            let message =
+                format!("the front matter has {} bytes, more than the {MAX_FRONT_MATTER} allowed", front.len());
+            let place = self.place.clone().line_column(1, 1);
+            let note = Diagnostic::error("front-matter-too-large", place, message);
+            self.notes.push(note.help("keep name and description there and move the rest into the body"));
+            return None;
+        }
+        let (entries, repeated) = self.entries(front, split.offset)?;
+        self.traps(front, split.offset, &entries);
+        for entry in &repeated {
+            let place = self.at(split.offset, entry.at);
+            let message = format!("the key `{}` is there twice, so it is not known which one is meant", entry.key);
+            self.notes.push(Diagnostic::error("duplicate-key", place, message).help("delete one of the two"));
+        }
+        if !repeated.is_empty() {
+            return None;
+        }
+        let description_like: Vec<(String, Node)> = entries
+            .iter()
+            .filter(|e| DESCRIPTION_LIKE.contains(&super::keys::fold(&e.key).as_str()))
+            .map(|e| (e.key.clone(), e.value.clone()))
+            .collect();
+        let marks: Vec<(String, Mark)> = entries.iter().map(|e| (e.key.clone(), e.at)).collect();
+        let mut notes = Vec::new();
+        let known = fields::read(entries, &|e: &Entry| self.at(split.offset, e.at), &mut notes);
+        self.notes.extend(notes);
+        let find = |key: &str| {
+            let mark = marks.iter().find(|(k, _)| super::keys::fold(k) == key).map(|(_, at)| *at);
+            mark.map_or_else(|| self.place.clone().line_column(1, 1), |at| self.at(split.offset, at))
+        };
+        let (name_at, description_at) = (find("name"), find("description"));
+        let name = self.name(known.name.as_ref(), name_at);
+        let description = self.description(known.description.as_ref(), description_like, description_at, split.body)?;
+        Some(Content { name, description, fields: known.fields, body: split.body.to_owned() })
+    }
+
+    /// The outermost map, rescued if the YAML is broken.
+    fn entries(&mut self, front: &str, offset: usize) -> Option<(Vec<Entry>, Vec<Entry>)> {
+        let reading = yaml::read(front);
+        match (reading.broken, reading.root) {
+            (None, Some(Node::Map(entries))) => Some((entries, reading.repeated)),
+            (None, None) => Some((Vec::new(), Vec::new())),
+            (None, Some(_)) if !front.contains(':') => {
+                let place = self.place.clone().line_column(offset + 1, 1);
+                let note = Diagnostic::error("not-a-map", place, "the front matter has no `key: value` lines");
+                self.notes.push(note.help("write `name: …` and `description: …`, one a line"));
+                None
+            }
+            (broken, _) => {
+                self.rescued = true;
+                let (entries, repeated, method) = rescue::rescue(front);
+                let (message, at) = match broken {
+                    Some(complaint) => (complaint.message, self.at(offset, complaint.at)),
+                    None => ("not a map".to_owned(), self.place.clone().line_column(offset + 1, 1)),
+                };
+                let (how, help) = match method {
+                    Method::Quoted(keys) => {
+                        let keys = keys.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+                        (
+                            "the values it trips over were taken as plain text",
+                            format!("put the value of {keys} in double quotes: \"…\""),
+                        )
+                    }
+                    Method::Lines => (
+                        "the keys were read line by line",
+                        "mend the YAML there: one `key: value` a line, long text after `>-` and indented".to_owned(),
+                    ),
+                };
+                self.notes.push(Diagnostic::warning("broken-yaml", at, format!("{message}; {how}")).help(help));
+                Some((entries, repeated))
+            }
+        }
+    }
+
+    /// What reads well here and is cut off elsewhere, or by YAML itself.
+    fn traps(&mut self, front: &str, offset: usize, entries: &[Entry]) {
+        for (number, line) in front.lines().enumerate() {
+            if let Some(at) = line.find("---") {
+                let place = self
+                    .at(offset, Mark { line: number + 1, column: line.get(..at).map_or(1, |l| l.chars().count() + 1) });
+                let note = Diagnostic::warning(
+                    "dashes",
+                    place,
+                    "the standard's own reader ends the front matter at the `---` in this line",
+                );
+                self.notes.push(note.help("write an em dash or two hyphens instead"));
+            }
+        }
+        let description = entries.iter().find(|e| e.key == "description");
+        if let Some(Entry { at, value: Node::Text { text, plain: true }, .. }) = description {
+            let line = front.lines().nth(at.line - 1).unwrap_or_default();
+            let cut = line.split_once(" #").is_some_and(|(before, _)| before.ends_with(text.trim()));
+            if cut && !text.trim().is_empty() {
+                let message = "the description ends before ` #`: YAML takes the rest for a comment";
+                let note = Diagnostic::warning("comment-cut", self.at(offset, *at), message);
+                self.notes.push(note.help("put the description in double quotes if the rest belongs to it"));
+            }
+        }
+    }
+
+    fn name(&mut self, node: Option<&Node>, place: Place) -> String {
+        let folder = one_line(self.folder);
+        let written = node.and_then(fields::text).map(|t| one_line(&t)).filter(|t| !t.is_empty());
+        let Some(name) = written else {
+            let message = match node {
+                None => format!("there is no `name`; the folder's, `{folder}`, is used"),
+                Some(_) => format!("`name` is empty or no text; the folder's, `{folder}`, is used"),
+            };
+            let note = Diagnostic::warning("no-name", place, message);
+            self.notes.push(note.help(format!("write `name: {}`", slug(&folder))));
+            self.rescued = true;
+            return folder;
+        };
+        if name.chars().count() > MAX_NAME_CHARS {
+            let message = format!("`name` has over {MAX_NAME_CHARS} characters; the folder's, `{folder}`, is used");
+            let note = Diagnostic::warning("name-too-long", place, message);
+            self.notes.push(note.help(format!("write `name: {}`", slug(&folder))));
+            self.rescued = true;
+            return folder;
+        }
+        let complaints = strict::check_name(&name, self.folder);
+        if !complaints.is_empty() {
+            let better = slug(&name);
+            let only_folder = complaints.len() == 1 && complaints.iter().all(|c| c.starts_with("Directory"));
+            let note = if only_folder {
+                Diagnostic::warning("name-folder", place, format!("`{name}` lies in a folder named `{folder}`"))
+                    .help("give folder and skill one name: other readers want that")
+            } else {
+                Diagnostic::warning("name-form", place, format!("`{name}` is not a name the standard allows")).help(
+                    format!("rename skill and folder to `{better}`: lower-case letters, digits and single hyphens"),
+                )
+            };
+            self.notes.push(note);
+        }
+        name
+    }
+
+    fn description(
+        &mut self,
+        node: Option<&Node>,
+        like: Vec<(String, Node)>,
+        place: Place,
+        body: &str,
+    ) -> Option<String> {
+        if let Some(text) = node.and_then(fields::text).filter(|t| !one_line(t).is_empty()) {
+            let chars = text.chars().count();
+            if chars > MAX_DESCRIPTION {
+                let message = format!("`description` has {chars} characters, the standard allows {MAX_DESCRIPTION}");
+                let note = Diagnostic::warning("description-length", place, message);
+                self.notes.push(note.help("say when to use the skill in two sentences; move the rest into the body"));
+            }
+            return Some(text);
+        }
+        for (key, node) in like {
+            if let Some(text) = fields::text(&node).filter(|t| !one_line(t).is_empty()) {
+                let message = format!("there is no `description`; `{key}` is used");
+                self.notes.push(
+                    Diagnostic::warning("no-description", place, message)
+                        .help(format!("rename `{key}` to `description`, and let it say when to use the skill")),
+                );
+                self.rescued = true;
+                return Some(text);
+            }
+        }
+        let message = match node {
+            None => "there is no `description`, so no model could know when to use it: not loaded",
+            Some(_) => "`description` is empty or no text, so no model could know when to use it: not loaded",
+        };
+        let guess = first_sentence(body);
+        self.notes.push(Diagnostic::error("no-description", place, message).help(match guess {
+            Some(text) => format!("write `description: \"{text}\"`"),
+            None => "write `description:` and what the skill does and when to use it".to_owned(),
+        }));
+        None
+    }
+
+    /// A front matter to put at the top of a file that has none.
+    fn write_this(&self, body: &str) -> String {
+        let name = slug(self.folder);
+        let text = first_sentence(body).unwrap_or_else(|| "What it does. Use when …".to_owned());
+        format!("put four lines at the top: `---`, `name: {name}`, `description: \"{text}\"`, `---`")
+    }
+}
+
+/// One line without invisible characters, trimmed.
+pub(crate) fn one_line(text: &str) -> String {
+    let clean: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let clean: String = clean.chars().filter(|c| !is_invisible(*c)).collect();
+    clean.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The nearest name that the standard allows.
+#[must_use]
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.to_lowercase().chars() {
+        if strict::is_alphanumeric(c) {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    let cut: String = out.trim_end_matches('-').chars().take(strict::MAX_NAME).collect();
+    let cut = cut.trim_end_matches('-').to_owned();
+    if cut.is_empty() { "my-skill".to_owned() } else { cut }
+}
+
+/// The first sentence of the first paragraph that is prose, at most 160 characters, fit for double quotes.
+pub(crate) fn first_sentence(body: &str) -> Option<String> {
+    let prose = |l: &&str| {
+        let l = l.trim();
+        l.len() > 12 && !l.starts_with(['#', '|', '<', '`', '!', '-', '*', '>', '[', '='])
+    };
+    let line = body.lines().find(prose)?;
+    let end = line.find(". ").map_or(line.len(), |at| at + 1);
+    let sentence: String = one_line(line.get(..end)?).chars().take(160).collect();
+    Some(sentence.replace(['"', '\\'], "'"))
+}

@@ -1,0 +1,319 @@
+//! What front matter says besides name and description, as typed data. Nothing in it grants anything.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::keys::{self, KeyKind};
+use super::tool_list;
+use super::yaml::{Entry, Node};
+use crate::diagnostic::{Diagnostic, Place};
+
+/// Where a skill would like to run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Context {
+    /// In the conversation that activated it.
+    #[default]
+    Inline,
+    /// In a conversation of its own.
+    Fork,
+}
+
+/// How a skill's tool (`skill:{name}`) would like to answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// By running a script. The script is the host's affair; this crate runs nothing.
+    #[default]
+    Sandbox,
+    /// With its rendered text.
+    Direct,
+}
+
+/// The keys of front matter that have a meaning here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Fields {
+    /// License name or file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+    /// What the skill needs around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compatibility: Option<String>,
+    /// The standard's free map; values that were not texts are kept as JSON.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub metadata: IndexMap<String, String>,
+    /// Tools the skill would like pre-approved: a wish that the host may fulfil for trusted skills.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_tools: Vec<String>,
+    /// The model must not activate it (only a person may). An unreadable value counts as `true`.
+    pub disable_model_invocation: bool,
+    /// A person may not activate it by name.
+    pub hidden_from_user: bool,
+    /// A model to use while it is active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// In line or in a conversation of its own.
+    pub context: Context,
+    /// The agent for a conversation of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What a person should write after the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument_hint: Option<String>,
+    /// How its own tool answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Version, author, tags, triggers: for people and for search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Words to find it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Every other key, as JSON.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub other: Map<String, Value>,
+}
+
+impl Fields {
+    /// The tool categories that the skill leans on: `metadata.toolfold-categories`, divided at spaces and commas.
+    #[must_use]
+    pub fn categories(&self) -> Vec<&str> {
+        let text = self.metadata.get("toolfold-categories").map_or("", String::as_str);
+        text.split([' ', ',']).filter(|c| !c.is_empty()).collect()
+    }
+}
+
+/// Name and description as written, and all else.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) name: Option<Node>,
+    pub(crate) description: Option<Node>,
+    pub(crate) fields: Fields,
+}
+
+/// Reads the entries of the outermost map. `at` gives a place for an entry.
+pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mut Vec<Diagnostic>) -> Known {
+    let mut known = Known::default();
+    let mut taken: Vec<&'static str> = Vec::new();
+    // Keys in their standard spelling first: another spelling of the same key never overrides them.
+    let (standard, rest): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|e| matches!(keys::kind(&e.key), KeyKind::Typed(_)));
+    for entry in standard.into_iter().chain(rest) {
+        let place = at(&entry);
+        match keys::kind(&entry.key) {
+            KeyKind::Typed(key) => {
+                taken.push(key);
+                known.put(key, entry.value, place, notes);
+            }
+            KeyKind::Spelled(key) if taken.contains(&key) => notes.push(
+                Diagnostic::warning("key-twice", place, format!("`{}` and `{key}` are both there", entry.key))
+                    .help(format!("keep `{key}`: the other one is not read")),
+            ),
+            KeyKind::Spelled(key) => {
+                taken.push(key);
+                notes.push(
+                    Diagnostic::warning("key-spelling", place.clone(), format!("`{}` is read as `{key}`", entry.key))
+                        .help(format!("write `{key}`: other readers do not know the key as it is")),
+                );
+                known.put(key, entry.value, place, notes);
+            }
+            KeyKind::Near(key) => {
+                notes.push(
+                    Diagnostic::warning("unknown-key", place, format!("`{}` is not a key of a skill", entry.key))
+                        .help(format!("did you mean `{key}`? As it stands it has no effect")),
+                );
+                known.fields.other.insert(entry.key, json(&entry.value));
+            }
+            KeyKind::Other => {
+                known.fields.other.insert(entry.key, json(&entry.value));
+            }
+        }
+    }
+    known.guards_in_metadata();
+    known
+}
+
+impl Known {
+    fn put(&mut self, key: &'static str, value: Node, place: Place, notes: &mut Vec<Diagnostic>) {
+        let fields = &mut self.fields;
+        match key {
+            "name" => self.name = Some(value),
+            "description" => self.description = Some(value),
+            "license" => fields.license = text(&value),
+            "compatibility" => {
+                fields.compatibility = text(&value).or_else(|| Some(json(&value).to_string()));
+                if fields.compatibility.as_ref().is_some_and(|c| c.chars().count() > super::strict::MAX_COMPATIBILITY) {
+                    notes.push(
+                        Diagnostic::warning("compatibility-length", place, "`compatibility` has over 500 characters")
+                            .help("shorten it: the standard allows 500"),
+                    );
+                }
+            }
+            "metadata" => fields.metadata = metadata(&value, place, notes),
+            "allowed-tools" => {
+                let (tools, sound) = tool_list::read(&value);
+                fields.allowed_tools = tools;
+                if !sound {
+                    notes.push(
+                        Diagnostic::warning("allowed-tools", place, "`allowed-tools` could not be read whole")
+                            .help("write names divided by spaces, each `(` with its `)`: `Read Bash(git add:*)`"),
+                    );
+                }
+            }
+            // Guards close when they cannot be read.
+            "disable-model-invocation" => {
+                fields.disable_model_invocation = boolean(&value, key, place, notes).unwrap_or(true);
+            }
+            "user-invocable" => fields.hidden_from_user = !boolean(&value, key, place, notes).unwrap_or(false),
+            "model" => fields.model = text(&value).filter(|m| m != "inherit"),
+            "context" => {
+                fields.context = match choice(&value, key, &["inline", "fork"], place, notes) {
+                    Some("fork") => Context::Fork,
+                    _ => Context::Inline,
+                }
+            }
+            "mode" => {
+                fields.mode = match choice(&value, key, &["direct", "sandbox"], place, notes) {
+                    Some("direct") => Some(Mode::Direct),
+                    Some(_) => Some(Mode::Sandbox),
+                    None => None,
+                }
+            }
+            "agent" => fields.agent = text(&value),
+            "argument-hint" => fields.argument_hint = text(&value).or_else(|| flow_text(&value)),
+            "version" => fields.version = text(&value),
+            "author" => fields.author = text(&value).or_else(|| member(&value, "name")),
+            "tags" => fields.tags = texts(&value),
+            // `triggers` and `priority` chose the skill in older systems; here the model does, by the description.
+            _ => {
+                let note = Diagnostic::warning("legacy-key", place, format!("`{key}` is kept and has no effect"));
+                notes.push(
+                    note.help("let the description say when to use the skill; `toolfold skills migrate` rewrites it"),
+                );
+                fields.other.insert(key.to_owned(), json(&value));
+            }
+        }
+    }
+
+    /// `metadata` may carry the guards where the standard allows no key of that name.
+    fn guards_in_metadata(&mut self) {
+        let said = |key: &str, text: &str| self.fields.metadata.get(key).is_some_and(|v| v.trim() == text);
+        let disable = said("disable-model-invocation", "true");
+        let hidden = said("user-invocable", "false");
+        self.fields.disable_model_invocation |= disable;
+        self.fields.hidden_from_user |= hidden;
+    }
+}
+
+/// The text of a scalar, without space around it; `None` if there is none.
+pub(crate) fn text(node: &Node) -> Option<String> {
+    match node {
+        Node::Text { text, .. } => Some(text.trim().to_owned()).filter(|t| !t.is_empty()),
+        Node::List(_) | Node::Map(_) | Node::Alias => None,
+    }
+}
+
+fn texts(node: &Node) -> Vec<String> {
+    match node {
+        Node::Text { text, .. } => {
+            let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+            text.split(',').map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).collect()
+        }
+        Node::List(items) => items.iter().filter_map(text).collect(),
+        Node::Map(_) | Node::Alias => Vec::new(),
+    }
+}
+
+/// `argument-hint: [file] [mode]` is YAML for a list; it was meant as text.
+fn flow_text(node: &Node) -> Option<String> {
+    match node {
+        Node::List(items) => Some(format!("[{}]", items.iter().filter_map(text).collect::<Vec<_>>().join(", "))),
+        Node::Text { .. } | Node::Map(_) | Node::Alias => None,
+    }
+}
+
+fn member(node: &Node, key: &str) -> Option<String> {
+    match node {
+        Node::Map(entries) => entries.iter().find(|e| e.key == key).and_then(|e| text(&e.value)),
+        Node::Text { .. } | Node::List(_) | Node::Alias => None,
+    }
+}
+
+fn boolean(node: &Node, key: &str, place: Place, notes: &mut Vec<Diagnostic>) -> Option<bool> {
+    let said = text(node).unwrap_or_default().to_lowercase();
+    match said.as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => {
+            notes.push(
+                Diagnostic::warning("not-a-boolean", place, format!("`{key}` is neither `true` nor `false`"))
+                    .help(format!("write `{key}: true` or `{key}: false`; until then the stricter reading counts")),
+            );
+            None
+        }
+    }
+}
+
+fn choice<'a>(
+    node: &Node,
+    key: &str,
+    allowed: &[&'a str],
+    place: Place,
+    notes: &mut Vec<Diagnostic>,
+) -> Option<&'a str> {
+    let said = text(node).unwrap_or_default();
+    let found = allowed.iter().copied().find(|a| a.eq_ignore_ascii_case(&said));
+    if found.is_none() {
+        let options = allowed.iter().map(|a| format!("`{a}`")).collect::<Vec<_>>().join(" or ");
+        let near = keys::closest_value(&said, allowed).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+        notes.push(
+            Diagnostic::warning("bad-value", place, format!("`{key}: {said}` means nothing here"))
+                .help(format!("write {options}{near}")),
+        );
+    }
+    found
+}
+
+fn metadata(node: &Node, place: Place, notes: &mut Vec<Diagnostic>) -> IndexMap<String, String> {
+    match node {
+        Node::Map(entries) => {
+            let value = |n: &Node| match n {
+                Node::Text { text, .. } => text.trim().to_owned(),
+                Node::List(_) | Node::Map(_) | Node::Alias => json(n).to_string(),
+            };
+            entries.iter().map(|e| (e.key.clone(), value(&e.value))).collect()
+        }
+        Node::Text { text, .. } if text.trim().is_empty() => IndexMap::new(),
+        Node::Text { .. } | Node::List(_) | Node::Alias => {
+            notes.push(
+                Diagnostic::warning("metadata", place, "`metadata` is not a map of keys and texts")
+                    .help("write one `key: text` a line under it, indented by two spaces"),
+            );
+            IndexMap::new()
+        }
+    }
+}
+
+/// A value as JSON: plain `true`, `false`, `null` and whole numbers by YAML 1.2's core schema, all else text.
+pub(crate) fn json(node: &Node) -> Value {
+    match node {
+        Node::Text { text, plain: true } => match text.as_str() {
+            "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+            "true" | "True" | "TRUE" => Value::Bool(true),
+            "false" | "False" | "FALSE" => Value::Bool(false),
+            number => match number.parse::<i64>() {
+                Ok(n) if n.to_string() == number => Value::Number(Number::from(n)),
+                _ => Value::String(text.clone()),
+            },
+        },
+        Node::Text { text, plain: false } => Value::String(text.clone()),
+        Node::List(items) => Value::Array(items.iter().map(json).collect()),
+        Node::Map(entries) => Value::Object(entries.iter().map(|e| (e.key.clone(), json(&e.value))).collect()),
+        Node::Alias => Value::Null,
+    }
+}

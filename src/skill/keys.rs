@@ -1,0 +1,157 @@
+//! The keys that front matter has in the wild, and what to make of one that is almost one of them.
+
+use crate::name::nearest;
+
+/// Keys with a meaning here. They are read into [`Fields`](super::fields::Fields) whatever their spelling
+/// (`allowed_tools`, `allowedTools`).
+pub(crate) const TYPED: [&str; 18] = [
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+    "disable-model-invocation",
+    "user-invocable",
+    "model",
+    "context",
+    "agent",
+    "argument-hint",
+    "mode",
+    "version",
+    "author",
+    "tags",
+    "triggers",
+    "priority",
+];
+
+/// Keys that other systems or registries write; kept as data, never commented on.
+const SEEN: [&str; 50] = [
+    "about",
+    "arguments",
+    "authors",
+    "categories",
+    "category",
+    "color",
+    "confirm",
+    "created",
+    "dangerous",
+    "date",
+    "dependencies",
+    "disallowed-tools",
+    "display-name",
+    "effort",
+    "examples",
+    "file-patterns",
+    "framework",
+    "globs",
+    "homepage",
+    "hooks",
+    "icon",
+    "id",
+    "inputs",
+    "keywords",
+    "labels",
+    "language",
+    "last-updated",
+    "maintainer",
+    "outputs",
+    "paths",
+    "permissions",
+    "platforms",
+    "repository",
+    "requirements",
+    "requires",
+    "resources",
+    "role",
+    "scope",
+    "shell",
+    "short-description",
+    "slug",
+    "source",
+    "status",
+    "summary",
+    "timeout",
+    "title",
+    "tools",
+    "type",
+    "url",
+    "when-to-use",
+];
+
+/// Keys under which people write a description that the reader does not look for.
+pub(crate) const DESCRIPTION_LIKE: [&str; 5] = ["summary", "short-description", "about", "when-to-use", "desc"];
+
+/// What a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    /// A key with a meaning here, spelled as it should be.
+    Typed(&'static str),
+    /// A key with a meaning here in another spelling (`allowed_tools`).
+    Spelled(&'static str),
+    /// A key that is close to one with a meaning, and so probably a mistake.
+    Near(&'static str),
+    /// Anything else.
+    Other,
+}
+
+/// Says what a key is.
+pub(crate) fn kind(key: &str) -> KeyKind {
+    if let Some(known) = TYPED.iter().find(|k| **k == key) {
+        return KeyKind::Typed(known);
+    }
+    let folded = fold(key);
+    if let Some(known) = TYPED.iter().find(|k| **k == folded) {
+        return KeyKind::Spelled(known);
+    }
+    if SEEN.contains(&folded.as_str()) {
+        return KeyKind::Other;
+    }
+    let close = |known: &&'static &str| {
+        let distance = strsim::damerau_levenshtein(&folded, known);
+        (distance <= 2 && distance * 4 <= known.len()).then_some((distance, **known))
+    };
+    let closest = TYPED
+        .iter()
+        .filter_map(|known| close(&known))
+        .min_by_key(|(distance, known)| (*distance, !folded.starts_with(known)));
+    // Parts of a key (`invocable`, `model-invocation`) name the same guard.
+    let part = || TYPED.iter().find(|known| part_of_guard(&folded, known)).copied();
+    match closest.map(|(_, known)| known).or_else(part) {
+        Some(known) => KeyKind::Near(known),
+        None => KeyKind::Other,
+    }
+}
+
+/// Whether a key holds the telling words of one of the two guards.
+fn part_of_guard(folded: &str, known: &str) -> bool {
+    match known {
+        "disable-model-invocation" => folded.contains("model-invo") || folded == "disable-invocation",
+        "user-invocable" => folded.contains("user-invo") || folded == "invocable",
+        "allowed-tools" => matches!(folded, "allow-tools" | "tools-allowed" | "allowed-tool"),
+        _ => false,
+    }
+}
+
+/// Lower case, `_` and spaces as `-`, and camel case taken apart.
+pub(crate) fn fold(key: &str) -> String {
+    let mut out = String::with_capacity(key.len() + 4);
+    let mut lower_before = false;
+    for c in key.trim().chars() {
+        if c.is_uppercase() && lower_before {
+            out.push('-');
+        }
+        lower_before = c.is_lowercase() || c.is_ascii_digit();
+        if matches!(c, '_' | ' ') {
+            out.push('-');
+        } else {
+            out.extend(c.to_lowercase());
+        }
+    }
+    out
+}
+
+/// The closest of a few allowed values, for a help text.
+pub(crate) fn closest_value<'a>(value: &str, allowed: &[&'a str]) -> Option<&'a str> {
+    nearest(value, allowed.iter().copied(), 1).into_iter().next()
+}

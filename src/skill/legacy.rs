@@ -1,0 +1,209 @@
+//! Skills of older systems: one JSON document with a prompt, and front matter in other spellings.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::document::{Content, ContentHash, Document, one_line, slug};
+use super::fields::{Context, Fields, Mode};
+use super::tool_list;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// Reads an old cloud skill: a JSON object with `name`, `description`, `prompt` (or `promptContent`, `content`) and
+/// perhaps `allowedTools`, `model`, `context`, `agent`, `argumentHint` and the guards. Always with a warning that
+/// says how to migrate it.
+#[must_use]
+pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
+    let place = Place::file(file);
+    let refuse = |code, message: String, help: &str| {
+        Document::refused(bytes, Diagnostic::error(code, place.clone(), message).help(help))
+    };
+    let object = match serde_json::from_slice::<Value>(bytes) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => {
+            return refuse(
+                "cloud-json",
+                "not a JSON object".to_owned(),
+                "write one object with `name`, `description`, `prompt`",
+            );
+        }
+        Err(error) => {
+            return refuse("cloud-json", format!("not JSON: {error}"), "mend it, or write a `SKILL.md` instead");
+        }
+    };
+    let text = |keys: &[&str]| {
+        keys.iter()
+            .find_map(|k| object.get(*k))
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|t| !one_line(t).is_empty())
+    };
+    let Some(name) = text(&["name", "id"]) else {
+        return refuse("no-name", "there is no `name`".to_owned(), "write `\"name\": \"…\"`");
+    };
+    let Some(description) = text(&["description"]) else {
+        return refuse(
+            "no-description",
+            "there is no `description`".to_owned(),
+            "write `\"description\"`: what it does and when to use it",
+        );
+    };
+    let Some(body) = text(&["prompt", "promptContent", "content", "systemPrompt"]) else {
+        return refuse("no-body", "there is no `prompt`".to_owned(), "write `\"prompt\"` with the instructions");
+    };
+    let content = Content {
+        name: one_line(name),
+        description: description.to_owned(),
+        fields: fields(&object),
+        body: body.to_owned(),
+    };
+    let note = Diagnostic::warning("legacy", place, "this is a skill of the old cloud form")
+        .help("`toolfold skills migrate` writes it as a `SKILL.md`");
+    Document {
+        strict: vec!["Missing required file: SKILL.md".to_owned()],
+        content: Some(Arc::new(content)),
+        rescued: false,
+        diagnostics: vec![note],
+        hash: ContentHash::of(bytes),
+    }
+}
+
+fn fields(object: &Map<String, Value>) -> Fields {
+    let get = |keys: &[&str]| keys.iter().find_map(|k| object.get(*k));
+    let text = |keys: &[&str]| get(keys).and_then(Value::as_str).map(str::to_owned);
+    let texts = |keys: &[&str]| match get(keys) {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::String(list)) => tool_list::divide(list).0,
+        _ => Vec::new(),
+    };
+    // A guard that is there and not plainly off is on.
+    let guard = |keys: &[&str]| get(keys).is_some_and(|v| !matches!(v, Value::Bool(false) | Value::Null));
+    let known = [
+        "name",
+        "id",
+        "description",
+        "prompt",
+        "promptContent",
+        "content",
+        "systemPrompt",
+        "allowedTools",
+        "allowed_tools",
+        "tools",
+        "disableModelInvocation",
+        "userInvocable",
+        "model",
+        "context",
+        "executionContext",
+        "agent",
+        "argumentHint",
+        "mode",
+        "version",
+        "author",
+        "tags",
+        "license",
+        "compatibility",
+        "metadata",
+    ];
+    Fields {
+        license: text(&["license"]),
+        compatibility: text(&["compatibility"]),
+        metadata: get(&["metadata"]).and_then(Value::as_object).map_or_else(IndexMap::new, |map| {
+            let value = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+            map.iter().map(|(k, v)| (k.clone(), value(v))).collect()
+        }),
+        allowed_tools: texts(&["allowedTools", "allowed_tools", "tools"]),
+        disable_model_invocation: guard(&["disableModelInvocation"]),
+        hidden_from_user: get(&["userInvocable"]) == Some(&Value::Bool(false)),
+        model: text(&["model"]),
+        context: if text(&["context", "executionContext"]).as_deref() == Some("fork") {
+            Context::Fork
+        } else {
+            Context::Inline
+        },
+        agent: text(&["agent"]),
+        argument_hint: text(&["argumentHint"]),
+        mode: match text(&["mode"]).as_deref() {
+            Some("direct") => Some(Mode::Direct),
+            Some("sandbox") => Some(Mode::Sandbox),
+            _ => None,
+        },
+        version: text(&["version"]),
+        author: text(&["author"]),
+        tags: texts(&["tags"]),
+        other: object
+            .iter()
+            .filter(|(k, _)| !known.contains(&k.as_str()))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect(),
+    }
+}
+
+/// The same skill in the standard's form: `(name, text of its SKILL.md)`. What the standard has no key for goes into
+/// `metadata`, so that the result is valid strictly and nothing is lost.
+#[must_use]
+pub fn to_standard(content: &Content) -> (String, String) {
+    let name = slug(&content.name);
+    let fields = &content.fields;
+    let description: String = content.description.chars().take(super::strict::MAX_DESCRIPTION).collect();
+    let mut out = format!("---\nname: {}\ndescription: {}\n", quote(&name), quote(&one_line(&description)));
+    let mut key = |key: &str, value: &str| out.push_str(&format!("{key}: {}\n", quote(&one_line(value))));
+    if let Some(license) = &fields.license {
+        key("license", license);
+    }
+    if let Some(compatibility) = &fields.compatibility {
+        key("compatibility", &compatibility.chars().take(super::strict::MAX_COMPATIBILITY).collect::<String>());
+    }
+    if !fields.allowed_tools.is_empty() {
+        key("allowed-tools", &fields.allowed_tools.join(" "));
+    }
+    let extra = extra(content, &name);
+    if !extra.is_empty() {
+        out.push_str("metadata:\n");
+        for (key, value) in extra {
+            out.push_str(&format!("  {}: {}\n", quote(&key), quote(&one_line(&value))));
+        }
+    }
+    let body = content.body.trim();
+    out.push_str(&format!("---\n\n{body}\n"));
+    (name, out)
+}
+
+/// What goes into `metadata`: its own entries first, then every other field that says something.
+fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
+    let fields = &content.fields;
+    let mut extra = fields.metadata.clone();
+    let mut put = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            extra.entry(key.to_owned()).or_insert(value);
+        }
+    };
+    put("former-name", Some(content.name.clone()).filter(|n| n != name));
+    put("full-description", Some(content.description.clone()).filter(|d| d.chars().count() > 1024));
+    put("disable-model-invocation", fields.disable_model_invocation.then(|| "true".to_owned()));
+    put("user-invocable", fields.hidden_from_user.then(|| "false".to_owned()));
+    put("model", fields.model.clone());
+    put("context", (fields.context == Context::Fork).then(|| "fork".to_owned()));
+    put("agent", fields.agent.clone());
+    put("argument-hint", fields.argument_hint.clone());
+    put("mode", fields.mode.map(|m| if m == Mode::Direct { "direct" } else { "sandbox" }.to_owned()));
+    put("version", fields.version.clone());
+    put("author", fields.author.clone());
+    put("tags", Some(fields.tags.join(", ")).filter(|t| !t.is_empty()));
+    for (key, value) in &fields.other {
+        put(key, Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    }
+    extra
+}
+
+/// A YAML text on one line: plain where that is safe, else in double quotes. `---` is taken apart, because the
+/// reference cuts the front matter there.
+fn quote(text: &str) -> String {
+    let text = text.replace("---", "- - -");
+    let safe = |c: char| {
+        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '*' | ',' | '。' | '，' | '、')
+    };
+    let plain =
+        text.chars().next().is_some_and(char::is_alphanumeric) && text.chars().all(safe) && !text.ends_with(' ');
+    if plain { text } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+}

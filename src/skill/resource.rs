@@ -1,0 +1,129 @@
+//! The files beside a `SKILL.md`: listed by name, read one at a time, never from outside the folder.
+
+use std::collections::VecDeque;
+use std::path::{Component, Path, PathBuf};
+
+use super::fs::{FsError, Kind, SkillFs};
+use super::library::Skill;
+use crate::name::nearest;
+
+/// Names in a resource list.
+pub const MAX_LISTED: usize = 60;
+/// Characters of one resource that are given out.
+pub const MAX_RESOURCE_CHARS: usize = 60_000;
+/// Bytes of the largest file that is opened as a resource.
+pub const MAX_RESOURCE_BYTES: usize = 4 << 20;
+
+/// Why a file of a skill is not given out. Each message tells the model what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResourceError {
+    /// The path is absolute, climbs with `..` or has a character no path should have.
+    #[error("`{0}` is not a path inside the skill's folder: give it relative to the folder, without `..`")]
+    BadPath(String),
+    /// A link leads out of the folder.
+    #[error("`{0}` leads out of the skill's folder and is not read")]
+    Outside(String),
+    /// Nothing lies there.
+    #[error("the skill has no file `{path}`{}", hint(.near))]
+    NotFound {
+        /// The path asked for.
+        path: String,
+        /// Files with close names.
+        near: Vec<String>,
+    },
+    /// Not text.
+    #[error("`{0}` is not text; use it by its path in the skill's folder")]
+    NotText(String),
+    /// Too large, a folder, unreadable, ….
+    #[error("`{path}` cannot be read: {reason}")]
+    Unreadable {
+        /// The path asked for.
+        path: String,
+        /// What stands in the way.
+        reason: String,
+    },
+}
+
+fn hint(near: &[String]) -> String {
+    let names = near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    if names.is_empty() { String::new() } else { format!("; near: {names}") }
+}
+
+/// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and how many more there are.
+/// Hidden names, links and the `SKILL.md` itself are left out.
+#[must_use]
+pub fn list(fs: &dyn SkillFs, skill: &Skill) -> (Vec<String>, usize) {
+    list_folder(fs, &skill.origin.folder)
+}
+
+/// As [`list`], for a folder.
+#[must_use]
+pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
+    if root.as_os_str().is_empty() {
+        return (Vec::new(), 0);
+    }
+    let mut files = Vec::new();
+    let mut queue = VecDeque::from([(PathBuf::new(), 0)]);
+    let mut budget = 2_000_usize;
+    while let Some((folder, depth)) = queue.pop_front() {
+        let Ok(entries) = fs.list(&root.join(&folder), budget) else { continue };
+        budget = budget.saturating_sub(entries.len());
+        for entry in entries {
+            let hidden = entry.name.to_string_lossy().starts_with('.') || entry.name == "node_modules";
+            let path = folder.join(&entry.name);
+            match entry.kind {
+                _ if hidden || entry.link => {}
+                Some(Kind::File) => files.push(path.to_string_lossy().replace('\\', "/")),
+                Some(Kind::Folder) if depth < 4 => queue.push_back((path, depth + 1)),
+                Some(Kind::Folder | Kind::Other) | None => {}
+            }
+        }
+    }
+    files.retain(|f| !f.eq_ignore_ascii_case("skill.md"));
+    files.sort();
+    let more = files.len().saturating_sub(MAX_LISTED);
+    files.truncate(MAX_LISTED);
+    (files, more)
+}
+
+/// The text of one file, cut with a visible line after [`MAX_RESOURCE_CHARS`] characters.
+///
+/// # Errors
+/// [`ResourceError`]: the path leaves the folder, nothing lies there, it is no text or cannot be read.
+pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, ResourceError> {
+    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
+    let strange = path.contains(['\\', '\0', ':']) || path.trim().is_empty() || path.len() > 1_024;
+    if strange || !Path::new(path).components().all(inside) {
+        return Err(ResourceError::BadPath(path.to_owned()));
+    }
+    let root = &skill.origin.folder;
+    if root.as_os_str().is_empty() {
+        return Err(ResourceError::NotFound { path: path.to_owned(), near: Vec::new() });
+    }
+    let real = match fs.canonical(&root.join(path)) {
+        Ok(real) => real,
+        Err(FsError::NotFound) => {
+            let (files, _) = list(fs, skill);
+            let near = nearest(path, files.iter().map(String::as_str), 3).into_iter().map(str::to_owned).collect();
+            return Err(ResourceError::NotFound { path: path.to_owned(), near });
+        }
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    if !real.starts_with(root) {
+        return Err(ResourceError::Outside(path.to_owned()));
+    }
+    let (bytes, _) = fs.read(&real, MAX_RESOURCE_BYTES).map_err(|e| unreadable(path, &e))?;
+    let text = String::from_utf8(bytes).map_err(|_| ResourceError::NotText(path.to_owned()))?;
+    if text.contains('\0') {
+        return Err(ResourceError::NotText(path.to_owned()));
+    }
+    let Some((end, _)) = text.char_indices().nth(MAX_RESOURCE_CHARS) else { return Ok(text) };
+    let shown = text.get(..end).unwrap_or_default();
+    let left = text.get(end..).map_or(0, |rest| rest.chars().count());
+    Ok(format!("{shown}\n[cut here: {left} more characters]"))
+}
+
+fn unreadable(path: &str, error: &FsError) -> ResourceError {
+    ResourceError::Unreadable { path: path.to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,169 @@
+//! Where skills are looked for.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::fs::SkillFs;
+
+/// Whose a skill is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The project that is worked in.
+    Project,
+    /// The user.
+    User,
+    /// The installation.
+    System,
+    /// A path named by hand.
+    Explicit,
+    /// Handed over by the host, not found on disk.
+    Builtin,
+}
+
+impl Scope {
+    /// The lower-case word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::System => "system",
+            Self::Explicit => "explicit",
+            Self::Builtin => "builtin",
+        }
+    }
+
+    /// The scope of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Project, Self::User, Self::System, Self::Explicit, Self::Builtin]
+            .into_iter()
+            .find(|s| s.as_str() == word)
+    }
+}
+
+/// Whose custom a root follows: it tells where the root came from, and `Cloud` also reads `*.json` skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// `.toolfold/skills`, packs and paths named by hand.
+    Toolfold,
+    /// `.agents/skills`, shared by several agents.
+    Agents,
+    /// `.claude/skills`.
+    Claude,
+    /// `.opencode/skills`.
+    Opencode,
+    /// A folder of old cloud skills: one JSON document each, beside folders with a `SKILL.md`.
+    Cloud,
+}
+
+/// One place to look for skills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Root {
+    /// A folder of skill folders, or one skill folder. It need not exist.
+    pub path: PathBuf,
+    /// Whose skills lie there.
+    pub scope: Scope,
+    /// Whether its `allowed-tools` may count as more than a suggestion, and its texts go to the model as they are.
+    pub trusted: bool,
+    /// Whose custom it follows.
+    pub style: Style,
+}
+
+/// What [`default_roots`] starts from. The host gives it; the layer reads no environment.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The working directory, absolute.
+    pub cwd: PathBuf,
+    /// The home folder, if there is one.
+    pub home: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`; without it `.config` under the home.
+    pub config: Option<PathBuf>,
+    /// Folders of skill packs that come with the installation.
+    pub system: Vec<PathBuf>,
+    /// Folders named by hand.
+    pub explicit: Vec<PathBuf>,
+    /// Whether the user trusts the project.
+    pub trust_project: bool,
+}
+
+impl Surroundings {
+    /// The configuration folder.
+    #[must_use]
+    pub fn config_folder(&self) -> Option<PathBuf> {
+        self.config.clone().or_else(|| self.home.as_ref().map(|h| h.join(".config")))
+    }
+}
+
+const FAMILIES: [(&str, Style); 4] = [
+    (".toolfold", Style::Toolfold),
+    (".agents", Style::Agents),
+    (".claude", Style::Claude),
+    (".opencode", Style::Opencode),
+];
+
+/// The folders from the working directory up to the one that holds `.git` (a folder, or a file in a worktree). Without
+/// one: up to the root of the file system, but never into or above the home folder. Innermost first.
+#[must_use]
+pub fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
+    let mut levels = Vec::new();
+    for folder in around.cwd.ancestors().take(64) {
+        if around.home.as_deref() == Some(folder) && folder != around.cwd {
+            break;
+        }
+        levels.push(folder.to_owned());
+        if fs.look(&folder.join(".git")).is_ok() {
+            break;
+        }
+    }
+    levels
+}
+
+/// The usual roots in their usual order: every level of the project, the user's folders, the installation's packs,
+/// the paths named by hand. A folder that is there twice counts where it comes first.
+#[must_use]
+pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
+    let mut roots: Vec<Root> = Vec::new();
+    let mut add = |path: PathBuf, scope, trusted, style| {
+        if !roots.iter().any(|r| r.path == path) {
+            roots.push(Root { path, scope, trusted, style });
+        }
+    };
+    let family = |base: &Path| {
+        let base = base.to_owned();
+        FAMILIES.into_iter().flat_map(move |(name, style)| {
+            let folder = base.join(name);
+            ["skills", "skill"].map(|last| (folder.join(last), style))
+        })
+    };
+    for level in levels(fs, around) {
+        if around.home.as_deref() == Some(&level) {
+            continue;
+        }
+        for (path, style) in family(&level) {
+            add(path, Scope::Project, around.trust_project, style);
+        }
+    }
+    if let Some(home) = &around.home {
+        for (path, style) in family(home) {
+            add(path, Scope::User, true, style);
+        }
+    }
+    if let Some(config) = around.config_folder() {
+        for (name, style) in FAMILIES {
+            for last in ["skills", "skill"] {
+                add(config.join(name.trim_start_matches('.')).join(last), Scope::User, true, style);
+            }
+        }
+    }
+    for path in &around.system {
+        add(path.clone(), Scope::System, true, Style::Toolfold);
+    }
+    for path in &around.explicit {
+        add(path.clone(), Scope::Explicit, true, Style::Toolfold);
+    }
+    roots
+}

@@ -1,0 +1,313 @@
+//! Finding the files: breadth first, in sorted order, within limits.
+
+use std::collections::{HashSet, VecDeque};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::fs::{FsEntry, FsError, Kind, SkillFs, Stamp};
+use super::roots::{Root, Scope, Style};
+use crate::diagnostic::{Diagnostic, Place};
+
+/// How far a walk goes below each root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Folders below the root that a skill may lie deep.
+    pub depth: usize,
+    /// Folders looked at, the root not counted.
+    pub folders: usize,
+    /// Names read from folders.
+    pub entries: usize,
+}
+
+impl Default for Limits {
+    /// Depth 6, 2,000 folders, 20,000 entries.
+    fn default() -> Self {
+        Self { depth: 6, folders: 2_000, entries: 20_000 }
+    }
+}
+
+/// One file that may be a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The file as the root names it.
+    pub(crate) file: PathBuf,
+    /// Its folder with every link followed, where it could be told.
+    pub(crate) folder: PathBuf,
+    /// Which root, by number.
+    pub(crate) root: usize,
+    /// Whether a link leads out of the root.
+    pub(crate) outside: bool,
+    /// The stamp of the file.
+    pub(crate) stamp: Stamp,
+    /// An old cloud skill rather than a `SKILL.md`.
+    pub(crate) cloud: bool,
+    /// Whether the file's name is one the standard allows.
+    pub(crate) standard_name: bool,
+}
+
+/// Walks all roots.
+pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> (Vec<Found>, Vec<Diagnostic>) {
+    let mut walk = Walk { fs, limits, seen: HashSet::new(), found: Vec::new(), notes: Vec::new() };
+    for (number, root) in roots.iter().enumerate() {
+        walk.root(number, root);
+    }
+    (walk.found, walk.notes)
+}
+
+struct Walk<'a> {
+    fs: &'a dyn SkillFs,
+    limits: Limits,
+    seen: HashSet<PathBuf>,
+    found: Vec<Found>,
+    notes: Vec<Diagnostic>,
+}
+
+/// A folder still to look at.
+struct Pending {
+    path: PathBuf,
+    real: PathBuf,
+    depth: usize,
+    outside: bool,
+}
+
+/// The file of a folder's skill, in the order of preference.
+const NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
+/// How many folders of skills are searched for skills inside them, below each root.
+const NESTED_FOLDERS: usize = 400;
+const SKIPPED: [&str; 2] = [".git", "node_modules"];
+
+impl Walk<'_> {
+    fn root(&mut self, number: usize, root: &Root) {
+        let path = self.folder_of(&root.path);
+        let real = match self.fs.canonical(&path) {
+            Ok(real) => real,
+            Err(FsError::NotFound) if root.scope != Scope::Explicit => return,
+            Err(error) => return self.unreadable(&root.path, &error),
+        };
+        let mut queue = VecDeque::new();
+        queue.push_back(Pending { path, real: real.clone(), depth: 0, outside: false });
+        let mut skills: Vec<Pending> = Vec::new();
+        let (mut folders, mut entries, mut too_deep) = (0, 0, 0_usize);
+        while let Some(pending) = queue.pop_front() {
+            if !self.seen.insert(pending.real.clone()) {
+                let message = "this folder was already looked at through another root or link";
+                self.notes.push(Diagnostic::note("seen-before", place(&pending.path), message));
+                continue;
+            }
+            if pending.depth > 0 {
+                folders += 1;
+            }
+            if folders > self.limits.folders {
+                return self.exhausted(&pending.path, "folders", self.limits.folders);
+            }
+            if self.take(&pending, number, None) {
+                skills.push(pending);
+                continue;
+            }
+            let listed = match self.fs.list(&pending.path, self.limits.entries.saturating_sub(entries)) {
+                Ok(listed) => listed,
+                Err(FsError::TooLarge(_)) => return self.exhausted(&pending.path, "entries", self.limits.entries),
+                Err(error) => {
+                    self.unreadable(&pending.path, &error);
+                    continue;
+                }
+            };
+            entries += listed.len();
+            let mut listed = listed;
+            listed.sort_by(|a, b| a.name.cmp(&b.name));
+            if self.take(&pending, number, Some(&listed)) {
+                skills.push(pending);
+                continue;
+            }
+            if root.style == Style::Cloud {
+                self.cloud(&pending, number, &listed);
+            }
+            self.near_miss(&pending, &listed);
+            for entry in listed {
+                if entry.kind != Some(Kind::Folder) || SKIPPED.iter().any(|s| entry.name == *s) {
+                    continue;
+                }
+                if pending.depth == self.limits.depth {
+                    too_deep += 1;
+                    continue;
+                }
+                queue.extend(self.below(&pending, &entry, &real));
+            }
+        }
+        if too_deep > 0 {
+            let message = format!("{too_deep} folders lie deeper than {} levels and were not read", self.limits.depth);
+            self.notes.push(
+                Diagnostic::note("too-deep", place(&root.path), message).help("name the deeper folder as a root"),
+            );
+        }
+        self.nested(&skills);
+    }
+
+    /// A path to the SKILL.md itself means its folder.
+    fn folder_of(&self, path: &Path) -> PathBuf {
+        let named = path.file_name().is_some_and(|n| n.eq_ignore_ascii_case("skill.md"));
+        let file = named && self.fs.look(path).is_ok_and(|l| l.kind == Kind::File);
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+        if file { parent.unwrap_or(Path::new(".")).to_owned() } else { path.to_owned() }
+    }
+
+    /// Reports skills inside the folders of skills, two levels down: they are files of the outer one. A courtesy, so it
+    /// looks into [`NESTED_FOLDERS`] folders at most.
+    fn nested(&mut self, skills: &[Pending]) {
+        let (mut budget, mut looks) = (self.limits.entries, 0);
+        let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
+        while let Some((folder, depth)) = queue.pop_front()
+            && looks < NESTED_FOLDERS
+        {
+            looks += 1;
+            let Ok(mut listed) = self.fs.list(&folder, budget) else { continue };
+            budget = budget.saturating_sub(listed.len());
+            listed.retain(|e| e.kind == Some(Kind::Folder) && !e.link && !SKIPPED.iter().any(|s| e.name == *s));
+            listed.sort_by(|a, b| a.name.cmp(&b.name));
+            for entry in listed {
+                let below = folder.join(&entry.name);
+                let file = below.join("SKILL.md");
+                if self.fs.look(&file).is_ok() {
+                    let message = "this lies inside another skill's folder and counts as one of its files";
+                    let note = Diagnostic::note("nested", place(&file), message);
+                    self.notes.push(note.help("to load it, move its folder out, or name it as a root"));
+                } else if depth == 0 {
+                    queue.push_back((below, 1));
+                }
+            }
+        }
+    }
+
+    fn below(&mut self, parent: &Pending, entry: &FsEntry, root: &Path) -> Option<Pending> {
+        let path = parent.path.join(&entry.name);
+        if !entry.link {
+            let real = parent.real.join(&entry.name);
+            return Some(Pending { path, real, depth: parent.depth + 1, outside: parent.outside });
+        }
+        match self.fs.canonical(&path) {
+            Ok(real) => {
+                let outside = parent.outside || !real.starts_with(root);
+                if outside && !parent.outside {
+                    self.leads_out(&path, &real);
+                }
+                Some(Pending { path, real, depth: parent.depth + 1, outside })
+            }
+            Err(error) => {
+                self.unreadable(&path, &error);
+                None
+            }
+        }
+    }
+
+    /// Takes the skill of a folder, if it has one. With a listing any spelling of the name counts.
+    fn take(&mut self, pending: &Pending, root: usize, listing: Option<&[FsEntry]>) -> bool {
+        let name = match listing {
+            None => Some(OsStr::new("SKILL.md")),
+            Some(entries) => {
+                let any = |e: &&FsEntry| e.name.to_str().is_some_and(|n| n.eq_ignore_ascii_case("skill.md"));
+                let lower = entries.iter().find(|e| e.name == "skill.md");
+                lower.or_else(|| entries.iter().find(any)).map(|e| e.name.as_os_str())
+            }
+        };
+        let Some(name) = name else { return false };
+        let file = pending.path.join(name);
+        let look = match self.fs.look(&file) {
+            Ok(look) => look,
+            Err(FsError::NotFound) if listing.is_none() => return false,
+            Err(error) => {
+                self.unreadable(&file, &error);
+                return true;
+            }
+        };
+        if look.kind == Kind::Folder && listing.is_none() {
+            return false;
+        }
+        if look.kind != Kind::File {
+            let note = Diagnostic::error("not-a-file", place(&file), "this is no regular file, so it was not opened");
+            self.notes.push(note.help("replace it with a text file"));
+            return true;
+        }
+        let mut outside = pending.outside;
+        if look.link {
+            match self.fs.canonical(&file) {
+                Ok(real) if real.starts_with(&pending.real) => {}
+                Ok(real) => {
+                    outside = true;
+                    self.leads_out(&file, &real);
+                }
+                Err(error) => {
+                    self.unreadable(&file, &error);
+                    return true;
+                }
+            }
+        }
+        self.found.push(Found {
+            standard_name: NAMES.iter().any(|n| name == *n),
+            file,
+            folder: pending.real.clone(),
+            root,
+            outside,
+            stamp: look.stamp,
+            cloud: false,
+        });
+        true
+    }
+
+    fn cloud(&mut self, pending: &Pending, root: usize, listing: &[FsEntry]) {
+        for entry in listing {
+            let json = Path::new(&entry.name).extension().is_some_and(|e| e == "json");
+            if !json || entry.kind != Some(Kind::File) || entry.link {
+                continue;
+            }
+            let file = pending.path.join(&entry.name);
+            match self.fs.look(&file) {
+                Ok(look) => self.found.push(Found {
+                    file,
+                    folder: pending.real.clone(),
+                    root,
+                    outside: pending.outside,
+                    stamp: look.stamp,
+                    cloud: true,
+                    standard_name: true,
+                }),
+                Err(error) => self.unreadable(&file, &error),
+            }
+        }
+    }
+
+    /// A file that was probably meant to be a `SKILL.md`.
+    fn near_miss(&mut self, pending: &Pending, listing: &[FsEntry]) {
+        let near = ["skill", "skills", "skill.markdown", "skill.txt", "skills.md", "skill.mdx", "skill.md.txt"];
+        let meant = listing
+            .iter()
+            .find(|e| e.kind == Some(Kind::File) && near.contains(&e.name.to_string_lossy().to_lowercase().as_str()));
+        if let Some(entry) = meant {
+            let file = pending.path.join(&entry.name);
+            let message = "this looks like a skill but is not named `SKILL.md`";
+            self.notes.push(Diagnostic::warning("file-name", place(&file), message).help("rename it to `SKILL.md`"));
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &FsError) {
+        let note = Diagnostic::warning("unreadable", place(path), format!("cannot be read: {error}"));
+        self.notes.push(note.help("the rest was read; mend its permissions or take it away"));
+    }
+
+    fn leads_out(&mut self, path: &Path, real: &Path) {
+        let message =
+            format!("this link leads out of its root, to `{}`; what lies there is not trusted", real.display());
+        self.notes.push(
+            Diagnostic::warning("link-outside", place(path), message).help("name the target as a root of its own"),
+        );
+    }
+
+    fn exhausted(&mut self, path: &Path, what: &str, most: usize) {
+        let message = format!("more than {most} {what} under this root: reading stopped here");
+        let note = Diagnostic::error("too-many", place(path), message);
+        self.notes.push(note.help("name the folders that hold skills as roots of their own"));
+    }
+}
+
+pub(crate) fn place(path: &Path) -> Place {
+    Place::file(&path.to_string_lossy())
+}

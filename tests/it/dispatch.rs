@@ -1,0 +1,362 @@
+//! The gate: what becomes of every call.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::{
+    Arguments, Call, Engine, Event, Experiment, Outcome, Reply, ReplyKind, Session, SessionOptions,
+};
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::Wire;
+
+use crate::project;
+
+const WORDS: &str = "Words enough to be worth folding away, and then some more of them for good measure.";
+
+/// Four tools: one core, one read-only, two that write.
+fn tools() -> Value {
+    let text = |name: &str| json!({name: {"type": "string", "description": WORDS}});
+    json!([
+        {"name": "read_a", "description": "Read a. Slowly.", "inputSchema":
+            {"type": "object", "properties": text("path"), "required": ["path"]}},
+        {"name": "list_all", "description": "List all. Slowly.", "annotations": {"readOnlyHint": true}, "inputSchema":
+            {"type": "object", "properties": text("filter")}},
+        {"name": "write_a", "description": "Write a. Slowly.", "inputSchema":
+            {"type": "object", "properties": {"path": {"type": "string", "description": WORDS},
+             "count": {"type": "integer", "description": WORDS}}, "required": ["path"], "additionalProperties": false}},
+        {"name": "drop_a", "description": "Drop a. Slowly.", "inputSchema": {"type": "object", "properties": text("path")}}
+    ])
+}
+
+fn engine(arm: Arm) -> Engine {
+    let catalog = Catalog::from_mcp(&tools().to_string()).unwrap();
+    let toml =
+        "core = ['read_a']\n[category.write]\ntools = ['write_a', 'drop_a']\n[category.list]\ntools = ['list_all']";
+    let profile = ToolProfile::parse(toml, "p.toml").into_result().unwrap();
+    Engine::builder(catalog).profile(profile).arm(arm).build().unwrap()
+}
+
+fn session(arm: Arm) -> Session {
+    engine(arm).session()
+}
+
+fn call(name: &str, arguments: Value) -> Call {
+    Call::new("c1", name, arguments)
+}
+
+#[track_caller]
+fn reply(outcome: Outcome) -> Reply {
+    match outcome {
+        Outcome::Reply(reply) => reply,
+        other => panic!("expected a reply, got {other:?}"),
+    }
+}
+
+#[track_caller]
+fn forwarded(outcome: &Outcome) -> (&str, &Value) {
+    match outcome {
+        Outcome::Forward(forward) => (forward.target.as_str(), &forward.arguments),
+        other => panic!("expected to be forwarded, got {other:?}"),
+    }
+}
+
+#[test]
+fn a_valid_call_is_forwarded_in_every_arm_though_nobody_expanded() {
+    for arm in Arm::EVERYWHERE {
+        for name in ["read_a", "write_a"] {
+            let arguments = json!({"path": "x"});
+            let direct = session(arm).dispatch(&call(name, arguments.clone()));
+            assert_eq!(forwarded(&direct), (name, &arguments), "{arm}");
+            for inner in [arguments.clone(), json!(arguments.to_string())] {
+                let wrapped = session(arm).dispatch(&call("call_tool", json!({"name": name, "arguments": inner})));
+                assert_eq!(forwarded(&wrapped), (name, &arguments), "{arm}: the target, never the dispatcher");
+            }
+        }
+    }
+}
+
+#[test]
+fn arguments_may_come_as_text() {
+    let text = |text: &str| Call { id: "1".into(), name: "list_all".into(), arguments: Arguments::from_text(text) };
+    assert_eq!(forwarded(&session(Arm::Full).dispatch(&text(""))).1, &json!({}));
+    assert_eq!(forwarded(&session(Arm::Full).dispatch(&text("{\"filter\":\"a\"}"))).1, &json!({"filter": "a"}));
+    let broken = reply(session(Arm::Stable).dispatch(&text("{\"filter\":")));
+    assert_eq!(broken.kind, ReplyKind::Invalid);
+    assert!(broken.content.contains("not JSON") && broken.content.contains("\"parameters\""), "{}", broken.content);
+    let list = reply(session(Arm::Stable).dispatch(&call("list_all", json!([1]))));
+    assert!(list.content.contains("must be a JSON object, not an array"), "{}", list.content);
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn a_bad_call_gets_its_errors_and_the_schema_once() {
+    let mut session = session(Arm::Stable);
+    let before = session.digest(Wire::OpenAiChat);
+    let first = reply(session.dispatch(&call("write_a", json!({"count": "many", "pth": "x"}))));
+    assert_eq!((first.kind, first.is_error), (ReplyKind::Invalid, true));
+    for part in ["path", "/count", "pth", "\"name\":\"write_a\""] {
+        assert!(first.content.contains(part), "{part}: {}", first.content);
+    }
+    assert_eq!(first.expanded.iter().map(ToString::to_string).collect::<Vec<_>>(), ["write_a"]);
+    assert_eq!(session.digest(Wire::OpenAiChat), before, "the answer brought the schema, the array stays");
+    let second = reply(session.dispatch(&call("write_a", json!({"count": 1}))));
+    assert!(!second.content.contains("\"parameters\"") && second.expanded.is_empty(), "once: {}", second.content);
+    assert_eq!(forwarded(&session.dispatch(&call("write_a", json!({"path": "x"})))).0, "write_a");
+    let core = reply(session.dispatch(&call("read_a", json!({}))));
+    assert!(!core.content.contains("\"parameters\""), "a core tool's schema is in the array: {}", core.content);
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn a_schema_that_does_not_compile_lets_calls_through_with_a_mark() {
+    let text = r#"[{"name":"f","inputSchema":{"type":"object","properties":{"a":{"type":"no such type"}}}}]"#;
+    let engine = Engine::builder(Catalog::from_mcp(text).unwrap()).build().unwrap();
+    assert!(engine.diagnostics().iter().any(|d| d.code == "bad-schema" && d.message.contains("`f`")));
+    match engine.session().dispatch(&call("f", json!({"a": 1}))) {
+        Outcome::Forward(forward) => assert_eq!(forward.unchecked, Some("the tool's schema does not compile")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn names_are_resolved_but_never_guessed_for_what_may_write() {
+    for name in ["list-all", "LIST_ALL", "server.list_all", "mcp__server__list_all", "List-All"] {
+        assert_eq!(forwarded(&session(Arm::Stable).dispatch(&call(name, json!({})))).0, "list_all", "{name}");
+    }
+    for name in ["write-a", "server.write_a", "WRITE_A"] {
+        let unknown = reply(session(Arm::Stable).dispatch(&call(name, json!({"path": "x"}))));
+        assert_eq!((unknown.kind, unknown.target.as_deref()), (ReplyKind::UnknownTool, None), "{name}");
+        assert!(unknown.content.contains("write_a"), "the nearest is named: {}", unknown.content);
+    }
+    let nothing = reply(session(Arm::Full).dispatch(&call("zzz\u{202e}", json!({}))));
+    assert!(nothing.content.contains("\\u{202e}"), "{}", nothing.content);
+}
+
+#[test]
+fn wrapping_is_unwrapped_a_few_times_and_then_refused() {
+    let wrap = |inner: Value| json!({"name": "call_tool", "arguments": inner});
+    let twice = wrap(json!({"name": "list_all", "arguments": {}}));
+    assert_eq!(forwarded(&session(Arm::Index).dispatch(&call("call_tool", twice))).0, "list_all");
+    let deep = (0..10).fold(json!({"name": "list_all", "arguments": {}}), |inner, _| wrap(inner));
+    for (arguments, says) in
+        [(deep, "more than 4 times"), (json!([]), "must be an object"), (json!({"arguments": {}}), "`name`")]
+    {
+        let bad = reply(session(Arm::Index).dispatch(&call("call_tool", arguments)));
+        assert!(bad.kind == ReplyKind::Invalid && bad.content.contains(says), "{}", bad.content);
+    }
+    let expand = json!({"name": "expand_tools", "arguments": {"categories": ["write"]}});
+    assert_eq!(reply(session(Arm::Index).dispatch(&call("call_tool", expand))).kind, ReplyKind::Expanded);
+}
+
+#[test]
+fn expansion_goes_through_the_gate() {
+    let mut one = session(Arm::Stable);
+    let open = reply(one.dispatch(&call("expand_tools", json!({"categories": ["write"]}))));
+    assert_eq!(open.expanded.len(), 2);
+    assert!(!open.is_error);
+    let again = reply(one.dispatch(&call("expand_tools", json!({"tools": ["write_a"]}))));
+    assert_eq!(again.content, "Already open, call it directly: write_a");
+    let bad = reply(one.dispatch(&call("expand_tools", json!({"categories": 7}))));
+    assert!(bad.is_error && bad.content.contains("Categories: write, list"), "{}", bad.content);
+    let full = reply(session(Arm::Full).dispatch(&call("expand_tools", json!({"categories": ["write"]}))));
+    assert!(full.content.starts_with("Nothing is folded"), "{}", full.content);
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn the_same_failing_call_is_told_so_and_then_shown_everything() {
+    let mut session = session(Arm::Full);
+    let bad = call("write_a", json!({}));
+    let said: Vec<Reply> = (0..4).map(|_| reply(session.dispatch(&bad))).collect();
+    assert_eq!(
+        said.iter().map(|r| r.kind).collect::<Vec<_>>(),
+        [ReplyKind::Invalid, ReplyKind::Invalid, ReplyKind::Loop, ReplyKind::Loop]
+    );
+    assert!(!said[2].content.contains("\"parameters\"") && said[3].content.contains("\"parameters\""));
+    let other = reply(session.dispatch(&call("write_a", json!({"count": 1}))));
+    assert_eq!(other.kind, ReplyKind::Invalid, "another call is another matter");
+}
+
+#[test]
+fn a_call_that_keeps_failing_at_the_host_is_held_back_twice_and_never_lost() {
+    let mut session = session(Arm::Stable);
+    let same = call("read_a", json!({"path": "x"}));
+    for _ in 0..3 {
+        assert_eq!(forwarded(&session.dispatch(&same)).0, "read_a");
+        session.finished("c1", false);
+    }
+    let first = reply(session.dispatch(&same));
+    let second = reply(session.dispatch(&same));
+    assert_eq!((first.kind, second.kind), (ReplyKind::Loop, ReplyKind::Loop));
+    assert!(!first.content.contains("\"parameters\"") && second.content.contains("\"parameters\""));
+    assert_eq!(forwarded(&session.dispatch(&same)).0, "read_a", "who insists is let through");
+    session.finished("c1", true);
+    assert_eq!(forwarded(&session.dispatch(&same)).0, "read_a");
+}
+
+#[test]
+fn looking_up_without_calling_is_noticed() {
+    let mut session = session(Arm::Stable);
+    let lookup = call("expand_tools", json!({"categories": ["write"]}));
+    let said: Vec<Reply> = (0..5).map(|_| reply(session.dispatch(&lookup))).collect();
+    assert!(said[..3].iter().all(|r| r.kind == ReplyKind::Expanded));
+    assert!(said[3].kind == ReplyKind::Loop && !said[3].content.contains("\"parameters\""), "{}", said[3].content);
+    assert!(said[4].content.contains("\"name\":\"write_a\""), "the schemas it circles: {}", said[4].content);
+    session.dispatch(&call("read_a", json!({"path": "x"})));
+    assert_eq!(reply(session.dispatch(&lookup)).kind, ReplyKind::Expanded, "a real call ends the run");
+}
+
+#[test]
+fn parallel_calls_are_judged_in_order() {
+    let calls = [
+        Call::new("1", "expand_tools", json!({"categories": ["list"]})),
+        Call::new("2", "read_a", json!({"path": "x"})),
+        Call::new("3", "nope", json!({})),
+    ];
+    let outcomes = session(Arm::Stable).dispatch_all(&calls);
+    assert_eq!(outcomes.iter().map(Outcome::id).collect::<Vec<_>>(), ["1", "2", "3"]);
+    assert_eq!(forwarded(&outcomes[1]).0, "read_a");
+}
+
+#[test]
+fn a_child_has_some_of_its_parents_tools_and_its_own_expansions() {
+    let mut parent = session(Arm::Stable);
+    parent.dispatch(&call("expand_tools", json!({"categories": ["write"]})));
+    let mut plain = parent.child(&["write_a", "list_all"]);
+    assert_eq!(plain.arm(), Arm::Full, "without expand_tools everything is full");
+    let array: Vec<Value> = serde_json::from_str(&plain.tools(Wire::OpenAiChat)).unwrap();
+    assert_eq!(array.len(), 2);
+    assert_eq!(reply(plain.dispatch(&call("drop_a", json!({})))).kind, ReplyKind::UnknownTool);
+    let mut folding = parent.child(&["write_a", "list_all", "expand_tools"]);
+    assert_eq!((folding.arm(), folding.opened()), (Arm::Stable, vec![]));
+    let text = folding.tools(Wire::OpenAiChat);
+    assert!(text.contains("- write (1)") && !text.contains("drop_a"), "{}", text.text());
+    let grandchild = plain.child(&["write_a", "drop_a"]);
+    assert_eq!(grandchild.engine().catalog().len(), 1, "rights are the intersection");
+    let again = parent.engine().replay(folding.log()).unwrap();
+    assert!(again == folding && again.engine().catalog().len() == 2);
+}
+
+#[test]
+fn a_compaction_gets_the_opened_schemas_again() {
+    for (arm, some) in [(Arm::Stable, true), (Arm::Index, true), (Arm::Seed, false), (Arm::Full, false)] {
+        let mut session = session(arm);
+        assert_eq!(session.redeliver(), None, "{arm}: nothing is open");
+        session.dispatch(&call("expand_tools", json!({"tools": ["write_a"]})));
+        assert_eq!(session.redeliver().is_some_and(|text| text.contains("\"name\":\"write_a\"")), some, "{arm}");
+    }
+}
+
+#[test]
+fn logs_and_snapshots_refuse_what_they_are_not() {
+    let engine = engine(Arm::Stable);
+    assert!(engine.replay(&[]).unwrap_err().to_string().contains("begin"));
+    let log = engine.session().log().to_vec();
+    assert!(engine.replay(&[log.clone(), log].concat()).unwrap_err().to_string().contains("second"));
+    let mut snapshot = engine.session().snapshot();
+    snapshot.version = 2;
+    assert!(engine.restore(snapshot).unwrap_err().to_string().contains("version 2"));
+}
+
+#[test]
+fn experiments_are_sticky_and_recorded() {
+    let catalog = Catalog::from_mcp(&tools().to_string()).unwrap();
+    let arms = [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)];
+    let experiment = |ratio| Experiment { arms: arms.clone(), ratio };
+    let profile = ToolProfile::derive(&catalog);
+    let build = |ratio| Engine::builder(catalog.clone()).profile(profile.clone()).experiment(experiment(ratio)).build();
+    let engine = build(0.5).unwrap();
+    let of = |id: &str| engine.session_with(SessionOptions { id: id.to_owned(), ..SessionOptions::default() });
+    let treated = (0..1_000).filter(|n| of(&n.to_string()).variant() == Some("treatment")).count();
+    assert!((430..570).contains(&treated), "about half: {treated}");
+    let mut one = of("7");
+    assert_eq!(one.arm(), of("7").arm(), "the same id, the same arm");
+    let outcome = one.dispatch(&call("read_a", json!({"path": "x"})));
+    let Outcome::Forward(forward) = &outcome else { panic!("{outcome:?}") };
+    assert_eq!(forward.context.variant.as_deref(), one.variant(), "recorded in the outcome");
+    assert!(matches!(&one.log()[0], Event::Started { variant: Some(_), .. }), "and in the log");
+    assert!(build(1.5).unwrap_err().is_engine());
+}
+
+#[test]
+fn auto_says_why() {
+    let excel = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
+    let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
+    let build = |budget| {
+        let builder = Engine::builder(excel.clone()).profile(profile.clone()).arm(Arm::Auto).budget(budget);
+        builder.build().unwrap()
+    };
+    for (budget, arm) in [(4_000, Arm::Signature), (2_200, Arm::Lean), (1_800, Arm::Index), (10, Arm::Index)] {
+        let session = build(budget).session();
+        assert_eq!(session.arm(), arm, "{}", session.explain());
+    }
+    let options = SessionOptions { native: Some("the table says so".to_owned()), ..SessionOptions::default() };
+    assert_eq!(build(4_000).session_with(options).arm(), Arm::Native);
+    let small = engine(Arm::Auto).session();
+    assert!(small.arm() == Arm::Full && small.explain().contains("under 2000"), "{}", small.explain());
+}
+
+fn any_call() -> impl Strategy<Value = Call> {
+    let name = prop::sample::select(vec![
+        "read_a",
+        "write_a",
+        "list_all",
+        "List-All",
+        "drop_a",
+        "nope",
+        "expand_tools",
+        "call_tool",
+    ]);
+    let arguments = prop_oneof![
+        Just(json!({})),
+        Just(json!({"path": "x"})),
+        Just(json!({"path": 1})),
+        Just(json!({"categories": ["write"]})),
+        Just(json!({"tools": ["list_all", "zzz"]})),
+        Just(json!({"name": "write_a", "arguments": {"path": "x"}})),
+        Just(json!([])),
+    ];
+    (0..4_u8, name, arguments).prop_map(|(id, name, arguments)| Call::new(&id.to_string(), name, arguments))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// State comes from the log: replayed, restored and forked sessions are the session, and send the same bytes.
+    #[test]
+    fn the_log_is_the_session(
+        arm in prop::sample::select(Arm::EVERYWHERE.to_vec()),
+        steps in prop::collection::vec((any_call(), any::<Option<bool>>()), 0..20),
+    ) {
+        let engine = engine(arm);
+        let mut live = engine.session();
+        let first = live.digest(Wire::OpenAiChat);
+        for (call, finish) in &steps {
+            let outcome = live.dispatch(call);
+            if let Some(ok) = finish {
+                live.finished(&call.id, *ok);
+            }
+            if let Outcome::Forward(forward) = &outcome {
+                let real = engine.catalog().get(forward.target.as_str());
+                prop_assert!(real.is_some(), "what is forwarded is a real tool");
+                #[cfg(feature = "validate")]
+                prop_assert!(
+                    !forward.target.as_str().ends_with("_a") || forward.arguments.get("path").is_none_or(Value::is_string),
+                    "and its arguments fit"
+                );
+            }
+            if arm != Arm::Seed {
+                prop_assert_eq!(&live.digest(Wire::OpenAiChat), &first, "the array never changes");
+            }
+        }
+        let text = serde_json::to_string(live.log()).unwrap();
+        let log: Vec<Event> = serde_json::from_str(&text).unwrap();
+        let mut replayed = engine.replay(&log).unwrap();
+        let snapshot = serde_json::to_string(&live.snapshot()).unwrap();
+        let mut restored = engine.restore(serde_json::from_str(&snapshot).unwrap()).unwrap();
+        prop_assert!(replayed == live && restored == live && live.fork() == live);
+        for other in [&mut replayed, &mut restored] {
+            prop_assert_eq!(other.tools(Wire::OpenAiChat), live.tools(Wire::OpenAiChat));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What apex-bridge's skill tools do: placeholders, direct mode, errors. And its bugs, absent.
+
+use serde_json::{Value, json};
+use toolfold::skill::{
+    ActivateError, ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, Facts, Mode, Permissions, SkillView,
+    activate, direct, skill_tools,
+};
+
+use super::{library, read};
+
+/// Renders a body and gives the text with the codes of what was noticed.
+fn render(body: &str, arguments: Option<&str>, input: Value) -> (String, Vec<String>) {
+    let (fs, library) = library(&[("x", "y", body)]);
+    let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
+    let facts = Facts {
+        session: Some("s-1".to_owned()),
+        cwd: Some("/work".to_owned()),
+        timestamp: Some("2026-05-01T12:00:00Z".to_owned()),
+    };
+    let request = ActivateRequest {
+        name: "x".to_owned(),
+        arguments: arguments.map(str::to_owned),
+        input: Some(input),
+        ..Default::default()
+    };
+    let answer = activate(&fs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Silent).unwrap();
+    let Answer::Activated(activation) = answer else { panic!() };
+    let start = "<skill_content name=\"x\">\n";
+    let inner = activation.text.strip_prefix(start).unwrap().split("\n</skill_content>").next().unwrap();
+    (inner.to_owned(), activation.diagnostics.iter().map(|d| d.message.clone()).collect())
+}
+
+#[test]
+fn placeholders() {
+    let input =
+        json!({"name": "Ann", "n": 3, "a": {"b": ["x", {"c": true}]}, "list": [1, 2], "evil": "{{input.name}} $1"});
+    for (body, arguments, expected) in [
+        ("Hi {{input.name}}", None, "Hi Ann"),
+        ("Hi {{ input.name }}", None, "Hi Ann"),
+        ("{{input.n}}/{{input.a.b.1.c}}/{{input.list}}", None, "3/true/[1,2]"),
+        ("{{system.cwd}} {{system.timestamp}}", None, "/work 2026-05-01T12:00:00Z"),
+        ("${SESSION_ID} ${CLAUDE_SESSION_ID}", None, "s-1 s-1"),
+        ("${SKILL_DIR}/run.py ${CLAUDE_SKILL_DIR}", None, "/s/x/run.py /s/x"),
+        ("do $ARGUMENTS now", Some("a b"), "do a b now"),
+        ("do $ARGUMENTS.", None, "do ."),
+        ("$1 and $2", Some("a \"b c\""), "a and b c"),
+        ("no place", Some("a b"), "no place\n\nArguments: a b"),
+        // Once and literally: what goes in is not looked at again.
+        ("{{input.evil}}", Some("z"), "{{input.name}} $1\n\nArguments: z"),
+        ("$ARGUMENTS", Some("$1 ${SESSION_ID} {{input.name}} !`ls`"), "$1 ${SESSION_ID} {{input.name}} !`ls`"),
+        // Not ours.
+        (
+            "awk '{print $1}' $HOME ${HOME:-x} $$ {{name}} {{{x}}} {% if %} $",
+            None,
+            "awk '{print $1}' $HOME ${HOME:-x} $$ {{name}} {{{x}}} {% if %} $",
+        ),
+        ("$ARGUMENTS_X $0 $100", Some(""), "$ARGUMENTS_X $0 $100"),
+        ("wow!`x` a!`y`", None, "wow!`x` a!`y`"),
+    ] {
+        let (text, notes) = render(body, arguments, input.clone());
+        assert_eq!(text, expected, "{body} {notes:?}");
+    }
+}
+
+#[test]
+fn unknown_placeholders_stay_and_are_reported() {
+    for (body, arguments, message) in [
+        ("{{input.nope}}", None, "nothing is known for `{{input.nope}}`, so it stayed"),
+        ("{{input.a.b.c}}", None, "nothing is known for `{{input.a.b.c}}`, so it stayed"),
+        ("{{system.user}}", None, "nothing is known for `{{system.user}}`, so it stayed"),
+        ("${OTHER_THING}", None, "nothing is known for `${OTHER_THING}`, so it stayed"),
+        ("$3 $1", Some("a b"), "nothing is known for `$3`, so it stayed"),
+    ] {
+        let (text, notes) = render(body, arguments, json!({"a": "x"}));
+        assert_eq!(notes, [message], "{body}");
+        assert!(text.contains(body.split(' ').next().unwrap()));
+    }
+}
+
+#[test]
+fn commands_are_never_run() {
+    let (text, notes) = render("State:\n!`git status` and (!`rm -rf /`)", None, json!({}));
+    assert_eq!(text, "State:\n[not run: git status] and ([not run: rm -rf /])");
+    assert_eq!(notes, ["the command `git status` was not run", "the command `rm -rf /` was not run"]);
+}
+
+#[test]
+fn rendering_is_linear() {
+    let start = std::time::Instant::now();
+    for unit in ["{{", "${", "!`", "$", "{{input.", "$ARGUMENT"] {
+        let body = unit.repeat(400_000 / unit.len());
+        render(&body, Some("a"), json!({}));
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
+fn bug_direct_mode_ignored_its_arguments_and_left_the_folder() {
+    let (_, library) = library(&[("greet", "y", "Hi {{input.name}}: $ARGUMENTS"), ("other", "y", "SECRET")]);
+    let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
+    let call = |name: &str| {
+        let request = ActivateRequest {
+            name: name.to_owned(),
+            arguments: Some("go".to_owned()),
+            input: Some(json!({"name": "Ann"})),
+            ..Default::default()
+        };
+        direct(&view, &request, &Facts::default())
+    };
+    assert_eq!(call("greet").unwrap(), Answer::Resource("Hi Ann: go".to_owned()));
+    for name in ["../other", "greet/../other", "/s/other", "other/../../etc/passwd"] {
+        assert!(matches!(call(name), Err(ActivateError::Unknown { .. })), "{name}");
+    }
+    let tools = skill_tools(&view);
+    assert_eq!(tools.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["skill:greet", "skill:other"]);
+}
+
+#[test]
+fn modes() {
+    let mode =
+        |keys: &str| read(&format!("---\nname: x\ndescription: y\n{keys}\n---\n"), "x").content.unwrap().fields.mode;
+    assert_eq!(mode("mode: direct"), Some(Mode::Direct));
+    assert_eq!(mode("mode: sandbox"), Some(Mode::Sandbox));
+    assert_eq!(mode("mode: subagent"), None);
+    assert_eq!(mode("version: 1"), None);
+}
+
+#[test]
+fn bad_calls_say_what_is_wrong() {
+    for (arguments, message) in [
+        (json!(null), "activate_skill: give an object with `name`"),
+        (json!("x"), "activate_skill: give an object with `name`"),
+        (json!({}), "activate_skill: `name` is missing"),
+        (json!({"name": ""}), "activate_skill: `name` is missing"),
+        (json!({"name": 3}), "activate_skill: `name` must be a text"),
+        (json!({"name": "x", "path": []}), "activate_skill: `path` must be a text"),
+    ] {
+        assert_eq!(ActivateRequest::from_json(&arguments).unwrap_err().to_string(), message);
+    }
+    let other = ActivateRequest::from_json(&json!({"command": "commit", "args": "x"})).unwrap();
+    assert_eq!((other.name.as_str(), other.arguments.as_deref()), ("commit", Some("x")));
+}
+
+#[test]
+fn bug_file_star_allowed_filesystem_wipe() {
+    // A wish is an exact text here; turning it into a permission is the host's, by its policy.
+    let document = read("---\nname: x\ndescription: y\nallowed-tools: file:*\n---\n", "x");
+    assert_eq!(document.content.unwrap().fields.allowed_tools, ["file:*"]);
+}

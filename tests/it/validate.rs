@@ -1,0 +1,522 @@
+//! Arguments against schemas: the words, the bounds, and schemas of real tools.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use toolfold::engine::validate::{Checked, InvalidKind, MAX_INVALID, MAX_INVALID_BYTES, Validator};
+
+use crate::corpus;
+
+/// What a debug build on a busy machine may take for something that must not hang.
+const SOON: Duration = Duration::from_secs(20);
+
+#[track_caller]
+fn compile(schema: &Value) -> Validator {
+    Validator::compile(schema).unwrap_or_else(|why| panic!("{schema}: {why}"))
+}
+
+#[track_caller]
+fn lines(schema: &Value, arguments: &Value) -> Vec<String> {
+    match compile(schema).check(arguments) {
+        Ok(checked) => vec![format!("{checked:?}")],
+        Err(invalid) => invalid.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[track_caller]
+fn check(schema: &Value, arguments: &Value, expected: &[&str]) {
+    assert_eq!(lines(schema, arguments), expected, "\nschema {schema}\narguments {arguments}");
+}
+
+/// One tool that has a bit of everything.
+fn format_cells() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "the workbook"},
+            "sheet_name": {"type": "string", "minLength": 1},
+            "rows": {"type": "array", "maxItems": 3, "items": {"$ref": "#/$defs/row"}},
+            "align": {"enum": ["left", "center", "right"]},
+            "zoom": {"type": "integer", "minimum": 10, "maximum": 400},
+            "color": {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"},
+            "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true},
+            "fill": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "a/b": {"type": "boolean"}
+        },
+        "required": ["file_path"],
+        "additionalProperties": false,
+        "$defs": {"row": {
+            "type": "object",
+            "properties": {"height": {"type": "number"}, "hidden": {"type": "boolean"}},
+            "required": ["height"]
+        }}
+    })
+}
+
+#[test]
+fn what_a_model_reads() {
+    let cases: Vec<(Value, &[&str])> = vec![
+        (json!({"file_path": "a.xlsx"}), &["Valid"]),
+        (json!({}), &["/file_path: missing, expected a string"]),
+        (json!({"file_path": 5}), &["/file_path: expected a string, got 5"]),
+        (
+            json!({"file_path": "a", "rows": [{"height": "tall"}, {"hidden": true}]}),
+            &["/rows/0/height: expected a number, got \"tall\"", "/rows/1/height: missing, expected a number"],
+        ),
+        (json!({"file_path": "a", "sheet": "S"}), &["/sheet: not a parameter; did you mean `sheet_name`?"]),
+        (
+            json!({"file_path": "a", "qqqq": 1}),
+            &[
+                "/qqqq: not a parameter, these are: `a/b`, `align`, `color`, `file_path`, `fill`, `rows`, `sheet_name`, `tags`, `zoom`",
+            ],
+        ),
+        (
+            json!({"file_path": "a", "align": "middle"}),
+            &["/align: expected one of \"left\", \"center\", \"right\", got \"middle\""],
+        ),
+        (json!({"file_path": "a", "zoom": 5}), &["/zoom: expected at least 10, got 5"]),
+        (json!({"file_path": "a", "zoom": 10.5}), &["/zoom: expected an integer, got 10.5"]),
+        (json!({"file_path": "a", "zoom": "100"}), &["/zoom: expected an integer, got \"100\""]),
+        (
+            json!({"file_path": "a", "color": "red"}),
+            &["/color: expected text that matches `^#[0-9A-Fa-f]{6}$`, got \"red\""],
+        ),
+        (json!({"file_path": "a", "sheet_name": ""}), &["/sheet_name: expected at least 1 character, got \"\""]),
+        (json!({"file_path": "a", "tags": ["x", "x"]}), &["/tags: expected items that all differ, got [\"x\",\"x\"]"]),
+        (json!({"file_path": "a", "fill": 3}), &["/fill: expected a string or null, got 3"]),
+        (json!({"file_path": "a", "a/b": 3}), &["/a~1b: expected a boolean, got 3"]),
+        (json!({"file_path": "a", "rows": {}}), &["/rows: expected an array, got {}"]),
+        (
+            json!({"file_path": "a\u{202e}\u{7}b", "align": "\u{202e}\u{7}b"}),
+            &["/align: expected one of \"left\", \"center\", \"right\", got \"\\u{202e}\\u0007b\""],
+        ),
+        (json!([1]), &["arguments: expected an object, got [1]"]),
+    ];
+    for (arguments, expected) in cases {
+        check(&format_cells(), &arguments, expected);
+    }
+}
+
+#[test]
+fn unions_give_the_branch_that_fits_best() {
+    let shape = json!({"properties": {"shape": {"oneOf": [
+        {"type": "object", "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}, "required": ["kind", "radius"]},
+        {"type": "object", "properties": {"kind": {"const": "box"}, "width": {"type": "number"}, "height": {"type": "number"}},
+         "required": ["kind", "width", "height"]},
+        {"type": "null"}
+    ]}}});
+    check(&shape, &json!({"shape": {"kind": "circle"}}), &["/shape/radius: missing, expected a number"]);
+    check(
+        &shape,
+        &json!({"shape": {"kind": "box", "width": "w", "height": 1}}),
+        &["/shape/width: expected a number, got \"w\""],
+    );
+    check(
+        &shape,
+        &json!({"shape": {"kind": "star", "radius": 1}}),
+        &["/shape/kind: expected one of \"circle\", \"box\", got \"star\""],
+    );
+    check(
+        &shape,
+        &json!({"shape": 7}),
+        &[
+            "/shape: expected an object with `kind`, `radius` or an object with `kind`, `width`, `height` or null, got 7",
+        ],
+    );
+    let one_way = json!({"properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+    check(&one_way, &json!({}), &["arguments: expected one of `a`, `b`, got none of them"]);
+    let levels =
+        json!({"properties": {"level": {"anyOf": [{"const": "low"}, {"const": "high"}, {"type": "integer"}]}}});
+    check(&levels, &json!({"level": "mid"}), &["/level: expected \"low\" or \"high\" or an integer, got \"mid\""]);
+    let both = json!({"properties": {"n": {"oneOf": [{"minimum": 1}, {"maximum": 5}]}}});
+    check(
+        &both,
+        &json!({"n": 3}),
+        &["/n: expected a value that fits exactly one of the alternatives, not several, got 3"],
+    );
+}
+
+#[test]
+fn rarer_keywords() {
+    let required = json!({"properties": {"sheet_name": {"type": "string"}}, "required": ["sheet_name"]});
+    check(
+        &required,
+        &json!({"sheet": "S"}),
+        &["/sheet_name: missing, expected a string (`sheet` is not a known name)"],
+    );
+    let all_of = json!({"allOf": [{"$ref": "#/$defs/a"}], "unevaluatedProperties": false,
+        "$defs": {"a": {"properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 9}}, "required": ["limit"]}}});
+    check(&all_of, &json!({}), &["/limit: missing, expected an integer from 1 to 9"]);
+    check(&all_of, &json!({"limit": 1, "limt": 2}), &["/limt: not a parameter, these are: `limit`"]);
+    let not = json!({"properties": {"p": {"not": {"type": "string"}}}});
+    check(&not, &json!({"p": "x"}), &["/p: expected anything but {\"type\":\"string\"}, got \"x\""]);
+    let contains = json!({"properties": {"p": {"contains": {"type": "string"}}}});
+    check(&contains, &json!({"p": [1]}), &["/p: expected an array with a string in it, got [1]"]);
+    let names = json!({"propertyNames": {"pattern": "^[a-z]+$"}});
+    check(
+        &names,
+        &json!({"A": 1}),
+        &["arguments: expected property names that are text that matches `^[a-z]+$`, got \"A\""],
+    );
+    let closed = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    check(&closed, &json!({"x": 1}), &["/x: not a parameter, there are none"]);
+    let both = json!({"properties": {"p": {"type": "string", "enum": ["a", "b"]}}});
+    check(&both, &json!({"p": 1}), &["/p: expected one of \"a\", \"b\", got 1"]);
+    let never = json!({"properties": {"p": false}});
+    check(&never, &json!({"p": 1}), &["/p: not allowed here"]);
+    let many = json!({"properties": {"p": {"enum": (0..400).map(|n| format!("value-{n}")).collect::<Vec<_>>()}}});
+    let line = lines(&many, &json!({"p": "x"})).join("");
+    assert!(line.contains("… (400 in all)") && line.len() < 300, "{line}");
+}
+
+#[test]
+fn formats_follow_the_draft() {
+    let schema = |draft: &str| json!({"$schema": draft, "properties": {"d": {"type": "string", "format": "date"}}});
+    let arguments = json!({"d": "tomorrow"});
+    check(
+        &schema("http://json-schema.org/draft-07/schema#"),
+        &arguments,
+        &["/d: expected text in the format `date`, got \"tomorrow\""],
+    );
+    check(&schema("https://json-schema.org/draft/2019-09/schema"), &arguments, &["Valid"]);
+    check(&schema("https://json-schema.org/draft/2020-12/schema"), &arguments, &["Valid"]);
+    check(&schema("http://json-schema.org/schema#"), &arguments, &["Valid"]);
+}
+
+#[test]
+fn why_a_schema_does_not_compile() {
+    let mut deep = json!({});
+    for _ in 0..200 {
+        deep = json!({"properties": {"a": deep}});
+    }
+    let cases = [
+        (
+            json!({"properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}}),
+            "reference `http://127.0.0.1:9/x.json` leads outside the schema, and nothing is fetched",
+        ),
+        (
+            json!({"properties": {"a": {"$ref": "file:///etc/passwd"}}}),
+            "reference `file:///etc/passwd` leads outside the schema, and nothing is fetched",
+        ),
+        (json!({"$ref": "#/$defs/gone"}), "reference `/$defs/gone` leads nowhere"),
+        (
+            json!({"$schema": "http://127.0.0.1:9/x"}),
+            "`$schema` names `http://127.0.0.1:9/x`, which is not a known draft",
+        ),
+        (json!({"properties": {"p": {"pattern": "["}}}), "at `/properties/p/pattern`: \"[\" is not a valid regex"),
+        (
+            json!({"properties": {"p": {"type": "str"}}}),
+            "at `/properties/p/type`: \"str\" is not valid under any of the schemas listed in the 'anyOf' keyword",
+        ),
+        (
+            json!({"$ref": "#/const", "const": {"oneOf": [{"$ref": "#"}]}}),
+            "reference `#/const` leads into a value, not a schema",
+        ),
+        (deep, "the schema is nested more than 127 levels deep"),
+        (json!(3), "3 is not of types \"boolean\", \"object\""),
+    ];
+    for (schema, expected) in cases {
+        assert_eq!(Validator::compile(&schema).err().as_deref(), Some(expected), "{schema}");
+    }
+}
+
+#[test]
+fn errors_are_few_short_and_in_order() {
+    let schema =
+        json!({"properties": {"rows": {"items": {"properties": {"v": {"type": "string"}}, "required": ["w"]}}}});
+    let rows: Vec<Value> = (0..5_000).map(|n| json!({"v": n})).collect();
+    let invalid = compile(&schema).check(&json!({"rows": rows})).unwrap_err();
+    assert_eq!(invalid.len(), MAX_INVALID);
+    assert_eq!(invalid.last().map(|one| one.kind), Some(InvalidKind::More));
+    let paths: Vec<&str> = invalid.iter().take(6).map(|one| one.path.as_str()).collect();
+    assert_eq!(paths, ["/rows/0/v", "/rows/0/w", "/rows/1/v", "/rows/1/w", "/rows/2/v", "/rows/2/w"]);
+    let long = "k".repeat(5_000);
+    let schema = json!({"properties": {(&long): {"type": "string"}, "p": {"const": long}}});
+    let lines = lines(&schema, &json!({(&long): 1, "p": vec![long.as_str(); 9]}));
+    assert!(lines.iter().map(|line| line.len() + 1).sum::<usize>() <= MAX_INVALID_BYTES, "{lines:?}");
+    assert!(lines.iter().all(|line| line.len() < 600), "{lines:?}");
+}
+
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!("x"), |inner, _| json!({"a": inner}))
+}
+
+/// Thirty definitions, each of which uses all others.
+fn everyone(how: &str) -> Value {
+    let all: Vec<Value> = (0..30).map(|n| json!({"$ref": format!("#/$defs/d{n}")})).collect();
+    let each: serde_json::Map<String, Value> = (0..30).map(|n| (format!("d{n}"), json!({(how): all}))).collect();
+    json!({"$ref": "#/$defs/d0", "$defs": each})
+}
+
+/// References that lead to references, 3,000 of them before the next property.
+fn bare(draft: &str) -> Value {
+    let mut chain: serde_json::Map<String, Value> =
+        (0..3_000).map(|n| (format!("d{n}"), json!({"$ref": format!("#/$defs/d{}", n + 1)}))).collect();
+    chain.insert("d3000".to_owned(), json!({"properties": {"a": {"$ref": "#/$defs/d0"}}}));
+    json!({"$schema": draft, "allOf": [{"$ref": "#/$defs/d0"}], "$defs": chain})
+}
+
+/// Schemas that mean harm. Each is compiled and asked within [`SOON`], on a thread with the usual stack.
+fn hostile() -> Vec<(&'static str, Value, Value)> {
+    let mut bomb = serde_json::Map::new();
+    let mut chain = serde_json::Map::new();
+    for n in 0..40 {
+        let next = format!("#/$defs/d{}", n + 1);
+        bomb.insert(format!("d{n}"), json!({"allOf": [{"$ref": next}, {"$ref": next}]}));
+    }
+    bomb.insert("d40".to_owned(), json!({"type": "object"}));
+    for n in 0..3_000 {
+        chain.insert(format!("d{n}"), json!({"allOf": [{"$ref": format!("#/$defs/d{}", n + 1)}]}));
+    }
+    chain.insert("d3000".to_owned(), json!({"properties": {"a": {"$ref": "#/$defs/d0"}}}));
+    let twice = json!({"oneOf": [
+        {"properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+        {"properties": {"a": {"$ref": "#"}}, "required": ["a"], "maxProperties": 9}
+    ]});
+    let mut elsewhere = twice.clone();
+    elsewhere = json!({"$ref": "#/x y/0", "x y": [{"oneOf": [
+        {"properties": {"a": {"$ref": "#/x%20y/0"}}}, {"properties": {"a": {"$ref": "#/x%20y/0"}}}, elsewhere
+    ]}]});
+    let mut unevaluated = json!({"properties": {"a": {}}});
+    for _ in 0..40 {
+        unevaluated = json!({"allOf": [unevaluated], "unevaluatedProperties": false});
+    }
+    let deep = (0..62).fold(json!({"type": "string"}), |inner, _| json!({"properties": {"a": inner}}));
+    let mut shorter = json!({"$defs": {"end": {"properties": {"a": {"$ref": "#"}}}}, "$ref": "#/$defs/end"});
+    for _ in 0..50 {
+        let inner = shorter.as_object_mut().and_then(|map| map.remove("$ref")).map(|to| json!({"$ref": to}));
+        let inner = inner.unwrap_or_else(|| shorter["allOf"].take());
+        let inner = if inner.is_array() { inner } else { json!([inner]) };
+        shorter["allOf"] = json!([{"allOf": inner}]);
+    }
+    let mut fails = json!({"$defs": {"d16": false}, "$ref": "#/$defs/d0"});
+    for n in 0..16 {
+        let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+        fails["$defs"][format!("d{n}")] = json!({"if": next, "else": next});
+    }
+    let nobody = fails;
+    let below = json!({"anyOf": [
+        {"properties": {"a": {"$ref": "#"}}, "required": ["a", "b"]}, {"properties": {"a": {"$ref": "#"}}, "required": ["c"]},
+        {"if": {"properties": {"a": {"$ref": "#"}}}, "then": {"properties": {"a": {"$ref": "#"}}}, "else": {"properties": {"a": {"$ref": "#"}}}, "required": ["d"]}
+    ]});
+    let text = "a".repeat(5_000) + "!";
+    let backtracking = json!({"properties": {"p": {"items": {"pattern": "^(?=(a|aa)+$)((a|a)+)+\\1$"}}}});
+    let names: Vec<String> = (0..100_000).map(|n| format!("v{n}")).collect();
+    vec![
+        ("a reference to itself", json!({"$ref": "#"}), json!({})),
+        (
+            "two that wait for each other",
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+            json!({}),
+        ),
+        ("twice below", twice, nested(60)),
+        (
+            "twice below, in a strange place",
+            elsewhere
+                .as_object()
+                .map(|_| {
+                    let mut moved = elsewhere.clone();
+                    moved["$ref"] = json!("#/x%20y/0");
+                    moved
+                })
+                .unwrap_or_default(),
+            nested(60),
+        ),
+        ("each uses the next twice", json!({"$ref": "#/$defs/d0", "$defs": bomb}), json!({})),
+        ("a long chain", json!({"$ref": "#/$defs/d0", "$defs": chain}), nested(100)),
+        ("a shorter chain", shorter, nested(100)),
+        ("everyone with everyone", everyone("allOf"), json!({})),
+        ("anyone with anyone", everyone("anyOf"), nested(60)),
+        ("nobody with nobody", nobody, json!({})),
+        ("nobody below nobody", below, nested(40)),
+        ("a bare chain", bare("https://json-schema.org/draft/2020-12/schema"), nested(100)),
+        ("a bare chain of draft 7", bare("http://json-schema.org/draft-07/schema"), nested(100)),
+        ("unevaluated in unevaluated", unevaluated, json!({"a": 1})),
+        ("nested as deep as it goes", deep, nested(120)),
+        ("a slow pattern", json!({"properties": {"p": {"pattern": "^(a+)+$"}}}), json!({"p": text})),
+        ("a pattern that backtracks", backtracking.clone(), json!({"p": [text]})),
+        ("and many of it", backtracking, json!({"p": vec!["a".repeat(60) + "!"; 20_000]})),
+        (
+            "a pattern that is too large",
+            json!({"properties": {"p": {"pattern": "((a{1000}){1000}){1000}"}}}),
+            json!({"p": "a"}),
+        ),
+        ("many values", json!({"enum": names}), json!({})),
+        ("many values, many times", json!({"items": {"enum": names}}), json!(vec!["none"; 20_000])),
+        ("many errors", json!({"items": {"not": {"enum": names}}}), json!(vec!["v99999"; 300])),
+        (
+            "all different",
+            json!({"uniqueItems": true}),
+            json!((0..5_000).map(|n| json!([{"a": n}])).collect::<Vec<_>>()),
+        ),
+        (
+            "a name of ours",
+            json!({"x-toolfold-step": 3, "properties": {"a": {"x-toolfold-step": {"$ref": "#"}}}}),
+            nested(3),
+        ),
+    ]
+}
+
+#[test]
+fn hostile_schemas_end_soon() {
+    for (name, schema, arguments) in hostile() {
+        let started = Instant::now();
+        let outcome = match Validator::compile(&schema) {
+            Err(why) => format!("does not compile: {why}"),
+            Ok(validator) => match validator.check(&arguments) {
+                Ok(checked) => format!("{checked:?}"),
+                Err(invalid) => format!("{} invalid, first: {}", invalid.len(), invalid[0]),
+            },
+        };
+        let took = started.elapsed();
+        println!("{name}: {took:?}, {outcome}");
+        assert!(took < SOON, "{name} took {took:?}");
+        assert!(outcome.len() < 800, "{name}: {outcome}");
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_says_so() {
+    let outcome = |wanted: &str| {
+        let (_, schema, arguments) = hostile().into_iter().find(|(name, ..)| *name == wanted).unwrap();
+        compile(&schema).check(&arguments).map_err(|invalid| invalid[0].to_string())
+    };
+    assert_eq!(outcome("a reference to itself"), Ok(Checked::Valid));
+    assert_eq!(outcome("a pattern that backtracks"), Ok(Checked::Unsettled));
+    for intricate in
+        ["each uses the next twice", "unevaluated in unevaluated", "a long chain", "everyone with everyone"]
+    {
+        let (_, schema, _) = hostile().into_iter().find(|(name, ..)| *name == intricate).unwrap();
+        assert!(Validator::compile(&schema).is_err(), "{intricate}");
+    }
+    assert_eq!(outcome("a shorter chain"), Ok(Checked::Unsettled));
+    let deep = compile(&json!({})).check(&nested(500)).unwrap_err();
+    assert_eq!(deep[0].to_string(), "arguments: expected arguments nested at most 127 levels deep, got deeper nesting");
+}
+
+#[test]
+fn honest_large_arguments_are_judged() {
+    let schema = json!({"properties": {"rows": {"items": {"items": {"$ref": "#/$defs/cell"}}}},
+        "$defs": {"cell": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}}});
+    let mut rows = vec![json!((0..20).collect::<Vec<_>>()); 5_000];
+    assert_eq!(compile(&schema).check(&json!({"rows": rows})), Ok(Checked::Valid));
+    rows[4_999][19] = json!(true);
+    check(&schema, &json!({"rows": rows}), &["/rows/4999/19: expected a string or a number or null, got true"]);
+}
+
+/// Every object that some key of a tool calls its schema.
+fn schemas(value: &Value, found: &mut Vec<Value>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|one| schemas(one, found)),
+        Value::Object(map) => {
+            let own = ["inputSchema", "input_schema", "parameters"].iter().find_map(|key| map.get(*key));
+            match own.filter(|schema| schema.is_object()) {
+                Some(schema) => found.push(schema.clone()),
+                None => map.values().for_each(|one| schemas(one, found)),
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn schemas_of_real_tools_compile() {
+    for folder in ["mcp", "excelmanus", "bfcl"] {
+        let Some(folder) = corpus(folder) else { continue };
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let Ok(text) = std::fs::read_to_string(entry.unwrap().path()) else { continue };
+            match serde_json::from_str::<Value>(&text) {
+                Ok(value) => schemas(&value, &mut found),
+                Err(_) => text
+                    .lines()
+                    .filter_map(|line| serde_json::from_str(line).ok())
+                    .for_each(|v: Value| schemas(&v, &mut found)),
+            }
+        }
+        let refused: Vec<String> = found.iter().filter_map(|schema| Validator::compile(schema).err()).collect();
+        println!("{}: {}/{} compile {refused:?}", folder.display(), found.len() - refused.len(), found.len());
+        assert!(refused.is_empty());
+        // An empty call is judged the way the list of required names says, whatever else the schema holds.
+        for schema in &found {
+            let needs = schema.get("required").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+            let empty = compile(schema).check(&json!({}));
+            assert!(!needs || empty.is_err(), "{schema}");
+        }
+    }
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop_oneof![Just("a".to_owned()), Just("object".to_owned()), Just("^(a|b)+$".to_owned()), any::<String>()]
+            .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec(
+                (prop_oneof![Just("a".to_owned()), Just("b".to_owned()), any::<String>()], inner),
+                0..4
+            )
+            .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+fn json_schema() -> impl Strategy<Value = Value> {
+    let kinds = ["string", "number", "integer", "boolean", "object", "array", "null"];
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        prop::sample::select(kinds.to_vec()).prop_map(|kind| json!({"type": kind})),
+        prop::sample::subsequence(kinds.to_vec(), 1..4).prop_map(|kinds| json!({"type": kinds})),
+        prop::collection::vec(json_value(), 1..4).prop_map(|list| json!({"enum": list})),
+        json_value().prop_map(|value| json!({"const": value})),
+        prop::sample::select(vec!["#", "#/$defs/a", "#/properties/a", "#/a", "a#"]).prop_map(|to| json!({"$ref": to})),
+        (any::<i32>(), any::<u8>()).prop_map(|(low, length)| json!({"minimum": low, "maxLength": length})),
+        (0.001_f64..9.0).prop_map(|step| json!({"multipleOf": step, "pattern": "^(?!b)(a|b)*\\1?$"})),
+        prop::collection::vec(prop::sample::select(vec!["a", "b", "/~"]), 1..2)
+            .prop_map(|list| json!({"required": list})),
+        json_value(),
+    ];
+    leaf.prop_recursive(5, 48, 4, |inner| {
+        let list = prop::collection::vec(inner.clone(), 1..4);
+        prop_oneof![
+            (prop::sample::select(vec!["anyOf", "oneOf", "allOf", "prefixItems"]), list).prop_map(|(key, list)| json!({(key): list})),
+            (
+                prop::sample::select(vec![
+                    "not", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedProperties",
+                    "unevaluatedItems", "if", "then",
+                ]),
+                inner.clone(),
+                inner.clone(),
+            )
+                .prop_map(|(key, one, two)| json!({(key): one, "properties": {"a": two}})),
+            (inner.clone(), inner).prop_map(|(one, two)| json!({
+                "properties": {"a": one, "/~": true}, "$defs": {"a": two}, "required": ["a"], "additionalProperties": false,
+            })),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_panics(schema in json_schema(), arguments in json_value()) {
+        let Ok(validator) = Validator::compile(&schema) else { return Ok(()) };
+        let first = validator.check(&arguments);
+        prop_assert_eq!(&first, &validator.check(&arguments));
+        if let Err(invalid) = first {
+            let text: usize = invalid.iter().map(|one| one.to_string().len() + 1).sum();
+            prop_assert!((1..=MAX_INVALID).contains(&invalid.len()) && text <= MAX_INVALID_BYTES);
+            for one in &invalid {
+                prop_assert!(!one.to_string().chars().any(char::is_control), "{one}");
+            }
+        }
+    }
+}

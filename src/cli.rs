@@ -2,12 +2,17 @@
 //!
 //! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 
+mod approvals;
+mod audit;
 mod builtin;
 mod config;
 mod count;
 mod expand;
+mod grants;
 mod input;
+mod ledger;
 mod output;
+mod policy;
 mod profile;
 mod report;
 mod session;
@@ -61,6 +66,18 @@ enum Command {
     Config(config::ConfigArgs),
     /// Billed input tokens of recorded requests.
     Count(count::CountArgs),
+    /// Check, explain and try policy files: tiers, rules, decisions.
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    /// See and answer what waits for a person.
+    #[command(subcommand)]
+    Approvals(approvals::ApprovalsCommand),
+    /// See and take back remembered yeses.
+    #[command(subcommand)]
+    Grants(grants::GrantsCommand),
+    /// Read, check and export the audit.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
 }
 
 /// Parses the arguments, runs the command and gives its exit code.
@@ -80,5 +97,9 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Count(args)) => count::run(&args),
+        Some(Command::Policy(command)) => policy::run(&command),
+        Some(Command::Approvals(command)) => approvals::run(&command),
+        Some(Command::Grants(command)) => grants::run(&command),
+        Some(Command::Audit(command)) => audit::run(&command),
     }
 }

@@ -9,7 +9,10 @@ pub mod diagnostic;
 pub mod engine;
 pub mod error;
 pub mod name;
+pub mod policy;
 pub mod profile;
 pub mod skill;
+#[cfg(feature = "store")]
+pub mod store;
 pub mod tokens;
 pub mod wire;

@@ -14,6 +14,8 @@ mod hostile;
 #[cfg(feature = "tiktoken")]
 mod ledger;
 mod orthogonality;
+#[cfg(feature = "shell")]
+mod policy;
 mod profile;
 mod skill;
 #[cfg(feature = "tiktoken")]

@@ -1,7 +1,7 @@
 //! Words for a language model: a value in short, and what a schema expects.
 
 use std::fmt::Write as _;
-use std::io;
+use std::io::{Error, Result as Written, Write};
 
 use serde_json::Value;
 
@@ -123,14 +123,14 @@ fn hidden(c: char) -> bool {
 /// Takes the first bytes of what is written, then refuses.
 struct Head(Vec<u8>);
 
-impl io::Write for Head {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> Written<usize> {
         let room = (FOUND_CHARS * 4 + 4).saturating_sub(self.0.len());
         self.0.extend(bytes.iter().take(room));
-        if room == 0 { Err(io::Error::other("enough")) } else { Ok(bytes.len()) }
+        if room == 0 { Err(Error::other("enough")) } else { Ok(bytes.len()) }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> Written<()> {
         Ok(())
     }
 }

@@ -1,0 +1,55 @@
+//! What a decision costs. `cargo bench --bench policy`.
+//!
+//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, under 10 ms at 10,000 characters.
+#![allow(missing_docs, reason = "benches document themselves by name")]
+
+use divan::{Bencher, black_box};
+use serde_json::{Value, json};
+use toolfold::policy::{Call, Facts, Origin, Policy, PolicyFile, Scope};
+
+const POLICY: &str = include_str!("../profiles/excel/policy.toml");
+
+fn main() {
+    divan::main();
+}
+
+fn decide(bencher: Bencher<'_, '_>, tool: &str, arguments: &Value) {
+    let file = PolicyFile::load(POLICY, "policy.toml", Scope::User).into_result().expect("our own policy is sound");
+    let policy = Policy::new(vec![file]);
+    let facts = Facts { interactive: true, cwd: Some("/work/sheets".to_owned()), ..Facts::default() };
+    let call = Call { tool, origin: &Origin::Native, arguments };
+    bencher.bench_local(|| policy.decide(black_box(&call), black_box(&facts), &[]));
+}
+
+#[divan::bench]
+fn without_paths(bencher: Bencher<'_, '_>) {
+    decide(bencher, "task_update", &json!({"task_index": 1, "status": "completed"}));
+}
+
+#[divan::bench]
+fn with_a_path(bencher: Bencher<'_, '_>) {
+    decide(bencher, "write_cells", &json!({"file_path": "reports/2026/q1.xlsx", "cell": "A1", "value": 1}));
+}
+
+#[divan::bench(args = [
+    "git log --oneline",
+    "cd src && grep -rn TODO . | sort -u | head -20 > ../todo.txt",
+    "for f in *.csv; do wc -l \"$f\"; done; if test -f x; then cat x; else echo \"$(date) none\"; fi",
+    "timeout 5 bash -c 'git status && find . -name \"*.rs\" -exec grep -l foo {} +' 2>&1 | tee out.log",
+])]
+fn with_a_shell_command(bencher: Bencher<'_, '_>, command: &str) {
+    decide(bencher, "run_shell", &json!({ "command": command }));
+}
+
+#[divan::bench(args = ["words", "commands", "substitutions", "quotes", "redirects"])]
+fn at_the_limit(bencher: Bencher<'_, '_>, kind: &str) {
+    let unit = match kind {
+        "words" => "ls a ",
+        "commands" => "ls;",
+        "substitutions" => "a $(ls) ",
+        "quotes" => "'a' \"b\" ",
+        _ => "ls >a;",
+    };
+    let command = format!("echo {}", unit.repeat(9_990 / unit.len()));
+    decide(bencher, "run_shell", &json!({ "command": command }));
+}

@@ -1,0 +1,68 @@
+//! Words of a command line, as far as they are known before it runs.
+
+use serde::Serialize;
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Word {
+    /// Its value after quotes are removed, if that is certain.
+    pub value: Option<String>,
+    /// The word as it stands in the source.
+    pub text: String,
+    /// Whether it becomes exactly one argument, whatever its value.
+    pub one: bool,
+    /// What it may well become: several arguments after splitting. Only to find what is denied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guess: Vec<String>,
+    /// `~/…` with nothing else unknown: the part after the tilde.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tilde: Option<String>,
+}
+
+impl Word {
+    /// A word of known value.
+    #[must_use]
+    pub fn known(value: &str) -> Self {
+        Self { value: Some(value.to_owned()), text: value.to_owned(), one: true, guess: Vec::new(), tilde: None }
+    }
+
+    /// A word of unknown value.
+    #[must_use]
+    pub fn unknown(text: &str, one: bool) -> Self {
+        Self { value: None, text: text.to_owned(), one, guess: Vec::new(), tilde: None }
+    }
+
+    /// The value, if it is known.
+    #[must_use]
+    pub fn get(&self) -> Option<&str> {
+        self.value.as_deref()
+    }
+
+    /// Whether its value is this text.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
+        self.get() == Some(text)
+    }
+}
+
+/// The last segment of a program's path, without `.exe`.
+#[must_use]
+pub fn base_name(program: &str) -> &str {
+    let base = program.rsplit('/').next().unwrap_or(program);
+    base.strip_suffix(".exe").unwrap_or(base)
+}
+
+/// A command line as a person would read it: known words quoted where they need it, unknown ones as written.
+#[must_use]
+pub fn display(words: &[Word]) -> String {
+    words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")
+}
+
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

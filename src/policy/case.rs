@@ -1,0 +1,173 @@
+//! A call laid out for judging: its record, its target, and everything it would touch.
+
+use super::argv::display;
+use super::decision::Fit;
+use super::facts::{Call, Facts};
+use super::path::LexPath;
+use super::record::{Family, Record, Tier, texts, unreadable};
+use super::rule::{Access, Rule, best, host_of};
+use super::shell::{self, Effects, FileEffect, Role, Weight};
+
+/// A call with what it does.
+pub(crate) struct Case<'a> {
+    pub(crate) call: &'a Call<'a>,
+    pub(crate) facts: &'a Facts,
+    pub(crate) record: Record,
+    pub(crate) tier: Option<Tier>,
+    pub(crate) target: Option<String>,
+    pub(crate) effects: Effects,
+    /// The spellings of each command, for ask and deny.
+    pub(crate) spellings: Vec<Vec<Vec<super::argv::Word>>>,
+    /// Hosts; an entry that is absent is one that could not be read.
+    pub(crate) hosts: Vec<Option<String>>,
+    pub(crate) is_shell: bool,
+    /// An argument that decides cannot be read.
+    pub(crate) unreadable: Option<String>,
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(call: &'a Call<'a>, facts: &'a Facts, record: Record) -> Self {
+        let arguments = call.arguments;
+        let tier = record.tier_of(arguments, call.origin, facts.annotations, facts.server_trusted);
+        let target = record.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
+        let mut unread = None;
+        let mut note = |names: &str| {
+            if unreadable(arguments, names) {
+                unread.get_or_insert_with(|| names.to_owned());
+            }
+        };
+        let named =
+            record.reads.iter().chain(record.writes.iter().flatten()).chain(&record.hosts).chain(&record.target);
+        named.for_each(|names| note(names));
+        let mut effects = Effects::default();
+        let mut is_shell = false;
+        if let Some(arg) = &record.command {
+            is_shell = true;
+            let start = record.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
+            let start = start.map_or_else(LexPath::here, LexPath::read);
+            match command_text(arguments, arg) {
+                Some(text) => effects = shell::effects(&text, &start),
+                None => note(arg),
+            }
+            if arguments.get(arg).is_none() {
+                unread.get_or_insert_with(|| arg.clone());
+            }
+        }
+        for (names, access) in record
+            .reads
+            .iter()
+            .map(|n| (n, Access::Read))
+            .chain(record.writes.iter().flatten().map(|n| (n, Access::Write)))
+        {
+            for text in texts(arguments, names) {
+                let hidden = text.chars().any(char::is_control);
+                effects.files.push(FileEffect {
+                    path: (!hidden).then(|| LexPath::read(text)),
+                    text: text.to_owned(),
+                    access,
+                    own: false,
+                    recursive: false,
+                    certain: true,
+                });
+            }
+        }
+        let mut hosts: Vec<Option<String>> =
+            record.hosts.iter().flat_map(|names| texts(arguments, names)).map(host_of).collect();
+        if is_shell {
+            // A URL among the words of a command is a host that it may reach.
+            let words = effects.commands.iter().flat_map(|c| &c.words).filter_map(|w| w.get());
+            hosts.extend(words.filter(|w| w.contains("://")).map(host_of));
+        }
+        if hosts.iter().any(Option::is_none) {
+            // Where readers may differ, a deny looks at what any of them would see.
+            let texts: Vec<&str> = record.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
+            let words = effects.commands.iter().flat_map(|c| &c.words).filter_map(|w| w.get());
+            let all = texts.into_iter().chain(words.filter(|w| w.contains("://")));
+            hosts.extend(all.flat_map(|t| t.split(['@', '\\'])).map(host_of).filter(Option::is_some));
+        }
+        if !arguments.is_object() {
+            unread.get_or_insert_with(|| "arguments".to_owned());
+        }
+        let spellings = effects.commands.iter().map(|c| shell::spellings(&c.words)).collect();
+        Self { call, facts, record, tier, target, effects, spellings, hosts, is_shell, unreadable: unread }
+    }
+
+    /// Whether a rule speaks of this tool.
+    pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
+        rule.tool.fits(self.call, self.target.as_deref(), rule.says)
+            || (rule.family.is_some() && rule.family == self.record.family)
+    }
+
+    /// Whether a rule speaks of files or hosts whoever touches them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
+    pub(crate) fn of_effects(&self, rule: &Rule) -> bool {
+        rule.args.is_empty() && matches!(rule.family, Some(Family::Edit | Family::Read | Family::Fetch))
+    }
+
+    /// How far an ask or deny catches this call.
+    pub(crate) fn caught(&self, rule: &Rule) -> Fit {
+        if self.of_tool(rule) {
+            if !rule.arguments_fit(self.call, self.target.as_deref(), self.facts.annotations) {
+                return Fit::No;
+            }
+            let command = rule.command.as_ref().filter(|c| !c.any).map(|pattern| {
+                let fits = best(self.spellings.iter().map(|s| pattern.fit_any_spelling(s)));
+                if self.is_shell && self.unreadable.is_some() { fits.max(Fit::Maybe) } else { fits }
+            });
+            let path = rule.path.as_ref().map(|_| best(self.effects.files.iter().map(|f| self.file_fit(rule, f))));
+            let host = rule.host.as_ref().map(|p| best(self.hosts.iter().map(|h| host_fit(p, h.as_deref()))));
+            return [command, path, host].into_iter().flatten().min().unwrap_or(Fit::Yes);
+        }
+        if !self.of_effects(rule) {
+            return Fit::No;
+        }
+        match (&rule.host, rule.family) {
+            (Some(pattern), _) => best(self.hosts.iter().map(|h| host_fit(pattern, h.as_deref()))),
+            (None, Some(Family::Fetch)) => Fit::No,
+            (None, _) => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
+        }
+    }
+
+    /// How far a rule's path condition fits one file. Without one: every file of the family's access that the
+    /// command itself would not cover.
+    pub(crate) fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
+        let loosen = rule.says == super::decision::Says::Allow;
+        let Some((pattern, access)) = &rule.path else {
+            let access = if rule.family == Some(Family::Read) { Access::Read } else { Access::Write };
+            return Fit::of(file.own && access == file.access);
+        };
+        if access.is_some_and(|a| a != file.access) {
+            return Fit::No;
+        }
+        let Some(path) = &file.path else { return Fit::Maybe };
+        match pattern.fit(path, file.recursive, self.facts, loosen) {
+            Fit::Yes if !file.certain => Fit::Maybe,
+            fit => fit,
+        }
+    }
+
+    /// What a part that only the run would show is called: the heaviest first.
+    pub(crate) fn heaviest(&self) -> Option<(&str, Weight)> {
+        self.effects.unknowns.iter().max_by_key(|u| u.weight).map(|u| (u.text.as_str(), u.weight))
+    }
+
+    /// The commands that must be allowed, as text.
+    pub(crate) fn command_lines(&self) -> Vec<String> {
+        self.effects.commands.iter().filter(|c| c.role == Role::Runs).map(|c| display(&c.words)).collect()
+    }
+}
+
+fn host_fit(pattern: &super::rule::HostPattern, host: Option<&str>) -> Fit {
+    host.map_or(Fit::Maybe, |h| Fit::of(pattern.fits(h)))
+}
+
+/// A command given as one text, or as a list that is run without a shell.
+fn command_text(arguments: &serde_json::Value, arg: &str) -> Option<String> {
+    match arguments.get(arg)? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Array(items) => {
+            let words: Option<Vec<_>> = items.iter().map(|i| i.as_str().map(super::argv::Word::known)).collect();
+            Some(display(&words?))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,341 @@
+//! Patterns over commands: token by token on words without their quotes, never on text.
+//!
+//! - `git log:*` and `git log *`: these tokens, then anything
+//! - `git log`: these tokens and no more
+//! - `git push --force*`: a `*` inside a token stands for any characters; as the last one it also opens the end
+//! - `git push * -f`: a `*` of its own stands for any number of tokens
+//! - `*`: every command of the tool, whatever it does
+
+use super::argv::{Word, base_name};
+use super::decision::Fit;
+use super::glob::{glob, is_glob};
+
+/// A command pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPattern {
+    tokens: Vec<Token>,
+    open: bool,
+    /// `*`: the blanket.
+    pub any: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Literal(String),
+    Glob(String),
+    Many,
+}
+
+/// Programs whose one-letter options can be written together, in any order, with others between.
+const CLUSTERS: &[&str] = &["rm", "rmdir", "cp", "mv", "ln", "chmod", "chown", "git", "ls", "shred"];
+
+impl CommandPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// A sentence if it is empty, its quotes do not close or a control character stands in it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.chars().any(char::is_control) {
+            return Err("a command pattern has no control characters".to_owned());
+        }
+        if matches!(text, "*" | ":*") {
+            return Ok(Self { tokens: Vec::new(), open: true, any: true });
+        }
+        let (body, mut open) = match text.strip_suffix(":*") {
+            Some(body) => (body, true),
+            None => (text, false),
+        };
+        let mut tokens = split(body)?;
+        while tokens.last() == Some(&Token::Many) {
+            tokens.pop();
+            open = true;
+        }
+        if matches!(tokens.last(), Some(Token::Glob(g)) if g.ends_with('*')) {
+            open = true;
+        }
+        match tokens.first() {
+            None => Err("a command pattern must name a program, or be `*`".to_owned()),
+            Some(_) => Ok(Self { tokens, open, any: false }),
+        }
+    }
+
+    /// The tokens of a pattern that is a plain prefix or exact: what a grant can remember.
+    #[must_use]
+    pub fn literal(&self) -> Option<(Vec<&str>, bool)> {
+        let mut words = Vec::with_capacity(self.tokens.len());
+        for token in &self.tokens {
+            match token {
+                Token::Literal(text) => words.push(text.as_str()),
+                Token::Glob(_) | Token::Many => return None,
+            }
+        }
+        (!self.any).then_some((words, self.open))
+    }
+
+    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one program.
+    #[must_use]
+    pub fn first_is_glob(&self) -> bool {
+        matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
+    }
+
+    /// The program it names, if it names one.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        match self.tokens.first() {
+            Some(Token::Literal(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether everything that `other` fits, this fits too, as far as literals show. For the lint.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
+    }
+
+    /// Whether a command fits as written. Enough to allow only if it is [`Fit::Yes`].
+    #[must_use]
+    pub fn fit(&self, argv: &[Word]) -> Fit {
+        if self.any {
+            return Fit::Yes;
+        }
+        if self.tokens.contains(&Token::Many) {
+            return self.fit_table(argv);
+        }
+        let mut fit = Fit::Yes;
+        for (i, token) in self.tokens.iter().enumerate() {
+            let Some(word) = argv.get(i) else { return Fit::No };
+            match token.fits(word) {
+                Fit::No => return Fit::No,
+                Fit::Maybe if !word.one => return Fit::Maybe,
+                other => fit = fit.min(other),
+            }
+        }
+        let rest = argv.get(self.tokens.len()..).unwrap_or_default();
+        if self.open || rest.is_empty() {
+            fit
+        } else if rest.iter().all(|w| w.value.is_none() && !w.one) {
+            Fit::Maybe
+        } else {
+            Fit::No
+        }
+    }
+
+    /// The same for patterns with a `*` of its own: a table of tokens by words.
+    fn fit_table(&self, argv: &[Word]) -> Fit {
+        let n = argv.len();
+        let mut row: Vec<Fit> = (0..=n).map(|j| Fit::of(j == 0)).collect();
+        for token in &self.tokens {
+            let mut next = vec![Fit::No; n + 1];
+            for j in 0..=n {
+                let before = j.checked_sub(1);
+                let best = match token {
+                    Token::Many => {
+                        let left = before.and_then(|k| next.get(k).copied()).unwrap_or(Fit::No);
+                        row.get(j).copied().unwrap_or(Fit::No).max(left)
+                    }
+                    token => before.map_or(Fit::No, |k| {
+                        let word = argv.get(k).map_or(Fit::No, |w| token.fits(w));
+                        row.get(k).copied().unwrap_or(Fit::No).min(word)
+                    }),
+                };
+                if let Some(cell) = next.get_mut(j) {
+                    *cell = best;
+                }
+            }
+            row = next;
+        }
+        let fit = if self.open { row.iter().copied().max() } else { row.last().copied() };
+        match fit.unwrap_or(Fit::No) {
+            Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => self.head_may_fit(argv),
+            fit => fit,
+        }
+    }
+
+    fn head_may_fit(&self, argv: &[Word]) -> Fit {
+        match (self.tokens.first(), argv.first()) {
+            (Some(token), Some(word)) => token.fits(word).min(Fit::Maybe),
+            _ => Fit::No,
+        }
+    }
+
+    /// Whether a command fits under any spelling: options in another place, letters written together, words
+    /// that may become what is forbidden. For ask and deny.
+    #[must_use]
+    pub fn fit_any_spelling(&self, spellings: &[Vec<Word>]) -> Fit {
+        let mut best = Fit::No;
+        for argv in spellings {
+            best = best.max(self.fit(argv)).max(self.fit_options(argv));
+            if best == Fit::Yes {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Options compared as a set: `-r -f` is `-rf`, `push main --force` is `push --force main`.
+    fn fit_options(&self, argv: &[Word]) -> Fit {
+        let lead = self.tokens.iter().take_while(|t| !t.is_option()).count();
+        let options = self.tokens.get(lead..).unwrap_or_default();
+        if self.any || lead == 0 || options.is_empty() || !options.iter().all(Token::is_option) {
+            return Fit::No;
+        }
+        let mut fit = Fit::Yes;
+        for (i, token) in self.tokens.iter().take(lead).enumerate() {
+            let one = argv.get(i).map_or(Fit::No, |w| token.fits(w));
+            fit = fit.min(one);
+        }
+        if fit == Fit::No {
+            return Fit::No;
+        }
+        let rest = argv.get(lead..).unwrap_or_default();
+        let end = rest.iter().position(|w| w.is("--")).unwrap_or(rest.len());
+        let rest = rest.get(..end).unwrap_or_default();
+        if !self.open && rest.iter().any(|w| w.get().is_none_or(|v| !v.starts_with('-'))) {
+            return Fit::No;
+        }
+        let program = argv.first().and_then(Word::get).map_or("", base_name);
+        options.iter().map(|o| o.among(rest, CLUSTERS.contains(&program))).fold(fit, Fit::min)
+    }
+}
+
+impl Token {
+    fn is_option(&self) -> bool {
+        match self {
+            Self::Literal(t) | Self::Glob(t) => t.len() > 1 && t.starts_with('-'),
+            Self::Many => false,
+        }
+    }
+
+    fn fits(&self, word: &Word) -> Fit {
+        let Some(value) = word.get() else {
+            return if *self == Self::Many && word.one { Fit::Yes } else { Fit::Maybe };
+        };
+        Fit::of(match self {
+            Self::Literal(text) => text == value,
+            Self::Glob(pattern) => glob(pattern, value),
+            Self::Many => true,
+        })
+    }
+
+    /// Whether an option stands among words, in any place and any grouping.
+    fn among(&self, words: &[Word], clusters: bool) -> Fit {
+        let mut best = Fit::No;
+        for word in words {
+            best = best.max(self.fits(word));
+            let Some(have) = word.get() else { continue };
+            let want = match self {
+                Self::Literal(want) => want.as_str(),
+                Self::Glob(glob) => glob.trim_end_matches('*'),
+                Self::Many => continue,
+            };
+            // Long options may be cut short as long as they stay unambiguous.
+            let name = have.split('=').next().unwrap_or(have);
+            if want.starts_with("--") && name.len() > 3 && name.starts_with("--") && want.starts_with(name) {
+                best = best.max(if name == want { Fit::Yes } else { Fit::Maybe });
+            }
+        }
+        let (Self::Literal(want), true) = (self, best != Fit::Yes) else { return best };
+        let Some(letters) = short(want) else { return best };
+        let mut missing: Vec<char> = letters.chars().collect();
+        for have in words.iter().filter_map(|w| w.get().and_then(short)) {
+            if clusters || have.chars().all(|c| letters.contains(c)) {
+                missing.retain(|&c| !have.contains(c));
+            }
+        }
+        if missing.is_empty() { Fit::Yes } else { best }
+    }
+}
+
+/// The letters of `-rf`; nothing for `--long`, `-`, `-5`.
+fn short(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|l| !l.is_empty() && l.chars().all(|c| c.is_ascii_alphabetic()))
+}
+
+/// Splits a pattern at blanks outside quotes. `*` and `?` inside quotes are themselves.
+fn split(text: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let (mut word, mut started, mut wild, mut quote) = (String::new(), false, false, None::<char>);
+    let mut chars = text.chars();
+    let mut finish = |word: &mut String, started: &mut bool, wild: &mut bool| {
+        if *started {
+            let text = std::mem::take(word);
+            tokens.push(match (*wild, text.as_str()) {
+                (true, "*") => Token::Many,
+                (true, _) => Token::Glob(text),
+                (false, _) => Token::Literal(text),
+            });
+        }
+        (*started, *wild) = (false, false);
+    };
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(q), c) if q == c => quote = None,
+            (Some(_), c) => word.push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                started = true;
+            }
+            (None, '\\') => {
+                started = true;
+                word.extend(chars.next());
+            }
+            (None, c) if c.is_whitespace() => finish(&mut word, &mut started, &mut wild),
+            (None, c) => {
+                wild |= is_glob(c.encode_utf8(&mut [0; 4]));
+                started = true;
+                word.push(c);
+            }
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".to_owned());
+    }
+    finish(&mut word, &mut started, &mut wild);
+    Ok(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Word> {
+        text.split_whitespace()
+            .map(|w| if w.starts_with('$') { Word::unknown(w, false) } else { Word::known(w) })
+            .collect()
+    }
+
+    #[test]
+    fn token_patterns() {
+        use Fit::{Maybe, No, Yes};
+        for (pattern, argv, allow, deny) in [
+            ("git log:*", "git log --oneline", Yes, Yes),
+            ("git log:*", "git logout", No, No),
+            ("git log", "git log x", No, No),
+            ("ls *", "ls", Yes, Yes),
+            ("ls *", "lstmeval", No, No),
+            ("ls -l?", "ls -la", Yes, Yes),
+            ("ls -l?", "ls -lah", No, No),
+            ("git push * -f", "git push origin main -f", Yes, Yes),
+            ("find * -delete*", "find . -name x -delete", Yes, Yes),
+            ("git push --force*", "git push --force-with-lease x", Yes, Yes),
+            ("git push --force:*", "git push x --force", No, Yes),
+            ("git push --force:*", "git push --forc", No, Maybe),
+            ("rm -rf:*", "rm -f x -r", No, Yes),
+            ("rm -rf:*", "rm -r x", No, No),
+            ("rm -f:*", "rm -- -f", No, No),
+            ("rm -rf:*", "rm -rvf x", No, Yes),
+            ("bash -i:*", "bash -init", No, No),
+            ("git reset --hard:*", "git $X", Maybe, Maybe),
+            ("git reset --hard:*", "git log $X", No, No),
+            ("*", "anything", Yes, Yes),
+            ("* --force", "x y --force", Yes, Yes),
+            ("* --force", "x --force y", No, No),
+        ] {
+            let pattern_ = CommandPattern::parse(pattern).unwrap();
+            assert_eq!(pattern_.fit(&words(argv)), allow, "allow {pattern} ~ {argv}");
+            assert_eq!(pattern_.fit_any_spelling(&[words(argv)]), deny, "deny {pattern} ~ {argv}");
+        }
+    }
+}

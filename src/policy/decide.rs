@@ -1,0 +1,360 @@
+//! The decision: a pure function of the call, the facts and the grants.
+//!
+//! Order of power: the floor (managed denies, protected paths), then deny, then ask, then allow, then the tier.
+//! A grant can lift an ask and nothing else. Nothing here depends on what is shown, expanded or active beyond
+//! what the facts say.
+
+use super::case::Case;
+use super::decision::{Decision, Fit, Reason, Says, Verdict};
+use super::facts::{Call, Facts, Origin};
+use super::grant::{Grant, covers};
+use super::load::Mode;
+use super::path::LexPath;
+use super::record::Tier;
+use super::rule::{Access, Rule, Scope};
+use super::set::Policy;
+use super::shell::{Role, Weight};
+
+impl Policy {
+    /// Decides on a call.
+    ///
+    /// Never fails; whatever cannot be judged is asked about. See the [module](self) for the order of power.
+    pub fn decide(&self, call: &Call<'_>, facts: &Facts, grants: &[Grant]) -> Verdict {
+        if self.mode == Mode::Off {
+            return Verdict {
+                decision: Decision::Allow,
+                reasons: vec![Reason::new(Says::Allow, "the policy is off: nothing is judged")],
+                would_be: None,
+            };
+        }
+        let case = Case::new(call, facts, self.record(call, facts));
+        let mut outcome = self.judge(&case, grants);
+        if outcome.decision == Decision::Confirm && !facts.interactive {
+            outcome.decision = Decision::Deny;
+            let text = "this needs a person's yes and nobody can be asked here; choose another way or stop and say so";
+            outcome.reasons.insert(0, Reason::new(Says::Deny, text));
+        }
+        if self.mode == Mode::Audit && !outcome.floor && !outcome.decision.runs() {
+            let text = "the policy only records: this runs, audited";
+            outcome.reasons.insert(0, Reason::new(Says::Allow, text));
+            return Verdict {
+                decision: Decision::AllowAudited,
+                reasons: outcome.reasons,
+                would_be: Some(outcome.decision),
+            };
+        }
+        Verdict { decision: outcome.decision, reasons: outcome.reasons, would_be: None }
+    }
+
+    /// Whether a tool is denied whatever it is called with: then it is not shown, not listed, not expandable and
+    /// not named in any error.
+    #[must_use]
+    pub fn denies_outright(&self, tool: &str, origin: &Origin, facts: &Facts) -> bool {
+        if self.mode == Mode::Off {
+            return false;
+        }
+        let none = serde_json::Value::Object(serde_json::Map::new());
+        let call = Call { tool, origin, arguments: &none };
+        let record = self.record(&call, facts);
+        let binds = |rule: &&Rule| self.mode == Mode::Enforce || rule.scope == Scope::Managed;
+        self.rules().filter(|r| r.says == Says::Deny && !r.is_conditional()).filter(binds).any(|rule| {
+            let family = rule.family.is_some() && rule.family == record.family;
+            (rule.tool.fits(&call, None, Says::Deny) || family) && rule.arguments_fit(&call, None, facts.annotations)
+        }) || (self.mode == Mode::Enforce
+            && self.default == Some(Says::Deny)
+            && record.tier.is_none()
+            && !self.may_allow(&call))
+    }
+
+    /// Whether any allow speaks of a tool at all.
+    fn may_allow(&self, call: &Call<'_>) -> bool {
+        self.rules().any(|r| r.says == Says::Allow && (r.tool.fits(call, None, Says::Allow) || r.family.is_some()))
+    }
+
+    fn judge(&self, case: &Case<'_>, grants: &[Grant]) -> Outcome {
+        if let Some(reason) = protected(case) {
+            return Outcome { decision: Decision::Deny, reasons: vec![reason], floor: true };
+        }
+        let (mut denies, mut asks, mut restricted) = (Vec::new(), Vec::new(), !case.facts.protected.is_empty());
+        let (mut floor, mut doubt) = (false, false);
+        for rule in self.rules().filter(|r| r.says != Says::Allow) {
+            let fit = case.caught(rule);
+            // A rule that catches nothing here may still be what an opaque part would run into.
+            restricted |= case.is_shell && rule.is_conditional() && (case.of_tool(rule) || case.of_effects(rule));
+            let fit = if fit != Fit::No && self.taken_back(case, rule) { Fit::No } else { fit };
+            match (fit, rule.says) {
+                (Fit::No, _) | (_, Says::Allow) => {}
+                (Fit::Yes, Says::Deny) => {
+                    floor |= rule.scope == Scope::Managed;
+                    // Of rules that say the same the last one is named.
+                    denies.insert(0, by_rule(rule, "this is forbidden"));
+                }
+                (Fit::Maybe, Says::Deny) => {
+                    doubt = true;
+                    asks.insert(0, by_rule(rule, "this may be what is forbidden"));
+                }
+                (Fit::Yes | Fit::Maybe, Says::Ask) => asks.insert(0, by_rule(rule, "this is to be asked about")),
+            }
+        }
+        if !denies.is_empty() {
+            return Outcome { decision: Decision::Deny, reasons: denies, floor };
+        }
+        if self.broken {
+            let text = "a policy file could not be read whole: until it is mended everything is asked about";
+            return Outcome { decision: Decision::Confirm, reasons: vec![Reason::new(Says::Ask, text)], floor: false };
+        }
+        let permission = self.permission(case, restricted);
+        // Where a rule asks, what an allow says about the same command does not count: only the grants do.
+        let by_rules = asks.is_empty();
+        let covered = || {
+            let ids = covers(grants, case, &|i| by_rules && self.command_allowed(case, i)).filter(|_| !doubt)?;
+            Some(Reason::new(Says::Allow, format!("a remembered yes covers it ({ids})")))
+        };
+        let covered = covered();
+        let (decision, reasons) = match (asks.is_empty(), permission) {
+            (true, Ok(reason)) => (Decision::AllowAudited, vec![reason]),
+            (false, Ok(_)) => (Decision::Confirm, asks),
+            (_, Err(Refusal { reason, decision: Decision::Deny })) => (Decision::Deny, vec![reason]),
+            (_, Err(Refusal { reason, .. })) => {
+                asks.push(reason);
+                (Decision::Confirm, asks)
+            }
+        };
+        if decision == Decision::Confirm {
+            if let Some(reason) = covered {
+                return Outcome { decision: audited(case.tier), reasons: vec![reason], floor: false };
+            }
+            return Outcome { decision, reasons, floor: false };
+        }
+        let decision = if decision == Decision::AllowAudited { audited(case.tier) } else { decision };
+        Outcome { decision, reasons, floor: false }
+    }
+
+    /// Whether a later allow of the same file covers all that a rule catches, in a file where the last match wins.
+    fn taken_back(&self, case: &Case<'_>, rule: &Rule) -> bool {
+        let Some(file) = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|r| std::ptr::eq(r, rule)))
+        else {
+            return false;
+        };
+        let later = file.rules.iter().skip_while(|r| !std::ptr::eq(*r, rule)).skip(1);
+        let mut allows = later.filter(|r| r.says == Says::Allow && case.of_tool(r) && self.may_loosen(r, case));
+        allows.any(|allow| {
+            let caught = |i: &usize| {
+                rule.command
+                    .as_ref()
+                    .is_none_or(|c| case.spellings.get(*i).is_some_and(|s| c.fit_any_spelling(s) != Fit::No))
+            };
+            let commands = allow.command.as_ref().is_none_or(|pattern| {
+                let all = &case.effects.commands;
+                (0..all.len()).filter(caught).all(|i| all.get(i).is_some_and(|c| pattern.fit(&c.words) == Fit::Yes))
+            });
+            let files = allow.path.is_none() || case.effects.files.iter().all(|f| case.file_fit(allow, f) == Fit::Yes);
+            commands && files && allow.host.is_none()
+        })
+    }
+
+    /// What allows the call, or why nothing does.
+    fn permission(&self, case: &Case<'_>, restricted: bool) -> Result<Reason, Refusal> {
+        let closed = self.by_tier(case).err().filter(|refusal| refusal.decision == Decision::Deny);
+        if let (Some(refusal), true) = (&closed, case.unreadable.is_some() || case.facts.definition_changed) {
+            return Err(Refusal { reason: refusal.reason.clone(), decision: Decision::Deny });
+        }
+        if let Some(arg) = &case.unreadable {
+            return Err(Refusal::ask(format!("`{arg}` cannot be judged: it is missing or not a text")));
+        }
+        if case.facts.definition_changed {
+            return Err(Refusal::ask("the tool's definition has changed since it was allowed"));
+        }
+        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, case)).collect();
+        if case.is_shell {
+            return self.shell_permission(case, &rules, restricted);
+        }
+        if let Some(rule) =
+            rules.iter().rev().find(|r| case.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.is_none())
+        {
+            return Ok(by_rule(rule, "allowed"));
+        }
+        let file =
+            |f| rules.iter().rev().find(|r| r.path.is_some() && case.of_tool(r) && case.file_fit(r, f) == Fit::Yes);
+        let host = |h: &Option<String>| {
+            let h = h.as_deref()?;
+            rules.iter().rev().find(|r| case.of_tool(r) && r.host.as_ref().is_some_and(|p| p.fits(h)))
+        };
+        let files: Option<Vec<_>> = case.effects.files.iter().map(file).collect();
+        let hosts: Option<Vec<_>> = case.hosts.iter().map(host).collect();
+        if let (Some(files), Some(hosts)) = (files, hosts)
+            && let Some(rule) = files.into_iter().chain(hosts).next()
+        {
+            return Ok(by_rule(rule, "allowed"));
+        }
+        self.by_tier(case)
+    }
+
+    /// Whether an allow may be used here at all: a project's only in a trusted workspace, one that rests on a
+    /// server's hints only if the server is trusted.
+    fn may_loosen(&self, rule: &Rule, case: &Case<'_>) -> bool {
+        let hinted =
+            rule.annotations != super::facts::Annotations::default() && matches!(case.call.origin, Origin::Mcp(_));
+        rule.says == Says::Allow
+            && (rule.scope > Scope::Project || case.facts.workspace_trusted)
+            && (!hinted || case.facts.server_trusted)
+            && (case.of_tool(rule) || case.of_effects(rule))
+            && (!case.of_tool(rule) || rule.arguments_fit(case.call, case.target.as_deref(), case.facts.annotations))
+    }
+
+    fn by_tier(&self, case: &Case<'_>) -> Result<Reason, Refusal> {
+        let tool = case.call.tool;
+        match (case.tier, self.default) {
+            (Some(Tier::ReadOnly), _) => Ok(Reason::new(Says::Allow, format!("`{tool}` only reads"))),
+            (Some(Tier::B), _) => Ok(Reason::new(Says::Allow, format!("`{tool}` is Tier B: it runs, audited"))),
+            (Some(Tier::A), _) => Err(Refusal::ask(format!("`{tool}` is Tier A: a person sees it first"))),
+            (None, Some(Says::Allow)) => Ok(Reason::new(Says::Allow, "allowed by default")),
+            (None, Some(Says::Deny)) => {
+                let text = format!("nothing allows `{tool}`, and what nothing allows is forbidden here");
+                Err(Refusal { reason: Reason::new(Says::Deny, text), decision: Decision::Deny })
+            }
+            (None, _) => Err(Refusal::ask(format!("no rule and no tier speaks of `{tool}`"))),
+        }
+    }
+
+    fn shell_permission(&self, case: &Case<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Refusal> {
+        let unseen = case.effects.unknowns.iter().find(|u| u.weight == Weight::Unseen);
+        if let Some(part) = unseen {
+            return Err(Refusal::ask(format!("it holds what a person could not see: `{}` ({})", part.text, part.kind)));
+        }
+        let blanket = rules.iter().rev().find(|r| {
+            case.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_none_or(|c| c.any)
+        });
+        let tier = self.by_tier(case);
+        let wide = blanket.map(|r| by_rule(r, "allowed")).or(tier.as_ref().ok().cloned());
+        if let Some(reason) = wide {
+            let code = case.effects.unknowns.iter().find(|u| u.weight == Weight::Code);
+            return match code.filter(|_| restricted) {
+                None => Ok(reason),
+                Some(part) => {
+                    let text = format!("`{}` may run anything ({}), also what is forbidden", part.text, part.kind);
+                    Err(Refusal::ask(text))
+                }
+            };
+        }
+        let nothing = match tier {
+            Err(refusal) => refusal,
+            Ok(_) => Refusal::ask("nothing allows it"),
+        };
+        let mut by: Option<Reason> = None;
+        for (i, command) in case.effects.commands.iter().enumerate() {
+            if command.role != Role::Runs {
+                continue;
+            }
+            match self.command_allowed_by(case, rules, i) {
+                Some(reason) => by = Some(reason),
+                None => {
+                    let line = super::argv::display(&command.words);
+                    return Err(
+                        nothing.because(format!("no rule allows `{}`", line.chars().take(120).collect::<String>()))
+                    );
+                }
+            }
+        }
+        for file in case.effects.files.iter().filter(|f| f.own) {
+            match rules.iter().rev().find(|r| case.of_effects(r) && case.file_fit(r, file) == Fit::Yes) {
+                Some(_) => {}
+                None => return Err(nothing.because(format!("no rule allows to write `{}`", file.text))),
+            }
+        }
+        for part in &case.effects.unknowns {
+            let named = part.interpreter.is_some_and(|i| rules.iter().any(|r| self.names_interpreter(case, r, i)));
+            if !named {
+                return Err(nothing.because(format!("`{}` is only known when it runs ({})", part.text, part.kind)));
+            }
+        }
+        by.ok_or_else(|| nothing.because("there is no command in it that a rule allows".to_owned()))
+    }
+
+    /// Whether a rule or the built-in table allows one command: for grants, which fill the gaps.
+    pub(crate) fn command_allowed(&self, case: &Case<'_>, index: usize) -> bool {
+        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, case)).collect();
+        self.command_allowed_by(case, &rules, index).is_some()
+    }
+
+    fn command_allowed_by(&self, case: &Case<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let words = &case.effects.commands.get(index)?.words;
+        let program = words.first()?.get()?;
+        if program.split('/').any(|part| part == "..") {
+            return None;
+        }
+        let mut renamed = words.clone();
+        if let Some((name, _)) = self.programs().find(|(_, path)| *path == program)
+            && let Some(first) = renamed.first_mut()
+        {
+            *first = super::argv::Word::known(name);
+        }
+        let fits = |r: &&&Rule| {
+            let yes = |c: &super::command::CommandPattern| c.fit(words) == Fit::Yes || c.fit(&renamed) == Fit::Yes;
+            case.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_some_and(yes)
+        };
+        if let Some(rule) = rules.iter().rev().find(fits) {
+            return Some(by_rule(rule, "allowed"));
+        }
+        let reads =
+            self.read_only_shell(case.facts) && super::shell::readonly::only_reads(words, case.facts.workspace_trusted);
+        reads.then(|| Reason::new(Says::Allow, format!("`{program}` only reads")))
+    }
+
+    fn names_interpreter(&self, case: &Case<'_>, rule: &Rule, index: usize) -> bool {
+        let words = case.effects.commands.get(index).map(|c| c.words.as_slice()).unwrap_or_default();
+        let program = words.first().and_then(super::argv::Word::get);
+        let names = |c: &super::command::CommandPattern| {
+            c.program().is_some() && c.program() == program && c.fit(words) == Fit::Yes
+        };
+        case.of_tool(rule) && rule.command.as_ref().is_some_and(names)
+    }
+}
+
+struct Outcome {
+    decision: Decision,
+    reasons: Vec<Reason>,
+    floor: bool,
+}
+
+/// Why nothing allows a call, and what follows.
+struct Refusal {
+    reason: Reason,
+    decision: Decision,
+}
+
+impl Refusal {
+    fn ask(text: impl Into<String>) -> Self {
+        Self { reason: Reason::new(Says::Ask, text), decision: Decision::Confirm }
+    }
+
+    fn because(mut self, text: String) -> Self {
+        self.reason.text = text;
+        self
+    }
+}
+
+fn audited(tier: Option<Tier>) -> Decision {
+    if tier == Some(Tier::ReadOnly) { Decision::Allow } else { Decision::AllowAudited }
+}
+
+pub(crate) fn by_rule(rule: &Rule, what: &str) -> Reason {
+    let text = rule.why.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"));
+    Reason { says: rule.says, text, rule: Some(rule.text.clone()), place: Some(rule.place.clone()) }
+}
+
+/// The floor that no file needs to write: the policy itself and the audit store are not written by any call.
+fn protected(case: &Case<'_>) -> Option<Reason> {
+    let guarded: Vec<LexPath> = case.facts.protected.iter().map(|p| LexPath::read(p).absolute(case.facts)).collect();
+    let fold = |p: &LexPath| p.parts.iter().map(|s| s.to_lowercase()).collect::<Vec<_>>();
+    let hits = |file: &&super::shell::FileEffect| {
+        let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Write) else { return false };
+        let path = path.absolute(case.facts);
+        guarded.iter().any(|g| {
+            let (have, guard) = (fold(&path), fold(g));
+            path.base == g.base && (have.starts_with(&guard) || (file.recursive && guard.starts_with(&have)))
+        })
+    };
+    let file = case.effects.files.iter().find(hits)?;
+    Some(Reason::new(Says::Deny, format!("`{}` belongs to the policy itself: no call writes it", file.text)))
+}

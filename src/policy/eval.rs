@@ -1,0 +1,286 @@
+//! Judging rows of rules and calls: what `policy eval` and the corpus test run.
+//!
+//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Beside `allow`, `ask` and
+//! `deny` with a compact rule, a row may say things for which a policy file has other places; they get their
+//! meaning here: `default X`, `mode X`, `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`,
+//! `managed …` and `project …` before a line (whose file it stands in), `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with the tool
+//! `@persist_grant`, and annotation policies in the style of Cedar. A row whose `profile` is `last-match` is judged
+//! in that order. Where `ctx` does not say, the working folder is `/workspace` and home `/home/user`. A line that means nothing makes everything
+//! ask, as a malformed deny does.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::compact::compact;
+use super::decision::Says;
+use super::facts::{Annotations, Call, Facts, Origin};
+use super::grant::{Grant, Holds, What};
+use super::load::PolicyFile;
+use super::record::{Record, Tier};
+use super::rule::{Rule, Scope, ToolPattern};
+use super::set::Policy;
+
+mod approvals;
+
+/// What a row got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Evaluated {
+    /// The row's id.
+    pub id: String,
+    /// `allow`, `ask` or `deny`.
+    pub decision: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+/// What the lines of a row add up to.
+#[derive(Default)]
+struct Setting {
+    file: PolicyFile,
+    facts: Facts,
+    grants: Vec<Grant>,
+    approve_once: bool,
+    /// The latest answer that was given once, if it was a no.
+    refused: bool,
+    /// Files of other scopes than the user's.
+    others: Vec<PolicyFile>,
+}
+
+/// Judges one row.
+///
+/// # Errors
+/// A sentence if the row is not an object with the members it needs.
+pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
+    let text = |key: &str| row.get(key).and_then(Value::as_str);
+    let id = text("id").unwrap_or_default().to_owned();
+    let tool = text("tool").ok_or("the row has no `tool`")?;
+    let lines: Vec<&str> = match row.get("rule") {
+        Some(Value::Array(lines)) => {
+            lines.iter().map(|l| l.as_str().ok_or("`rule` must be a list of texts")).collect::<Result<_, _>>()?
+        }
+        Some(Value::String(line)) => vec![line],
+        None => Vec::new(),
+        Some(_) => return Err("`rule` must be a list of texts".to_owned()),
+    };
+    let empty = Value::Object(Map::new());
+    let arguments = row.get("args").unwrap_or(&empty);
+    let ctx = row.get("ctx").filter(|c| c.is_object()).unwrap_or(&empty);
+    let done = |decision: &'static str, reason: String| Ok(Evaluated { id: id.clone(), decision, reason });
+
+    if tool == "@persist_grant" {
+        return match persist(arguments) {
+            Ok(()) => done("allow", "narrow enough to remember".to_owned()),
+            Err(why) => done("deny", why),
+        };
+    }
+    let mut setting = Setting { facts: facts(ctx), ..Setting::default() };
+    let origin = match ctx.get("server").and_then(Value::as_str) {
+        Some(server) => Origin::Mcp(server.to_owned()),
+        None => Origin::Native,
+    };
+    setting.file.last_match = text("profile") == Some("last-match");
+    for line in &lines {
+        if !setting.line(line, ctx, tool) {
+            setting.file.broken = true;
+        }
+    }
+    if setting.refused {
+        return done("deny", "the latest answer was no".to_owned());
+    }
+    let call = Call { tool, origin: &origin, arguments };
+    setting.others.push(setting.file);
+    let policy = Policy::new(setting.others);
+    if setting.approve_once {
+        let (decision, reason) = approvals::evaluate(&policy, &call, &setting.facts, ctx);
+        return done(decision, reason);
+    }
+    let verdict = policy.decide(&call, &setting.facts, &setting.grants);
+    done(verdict.decision.word(), verdict.reason())
+}
+
+fn facts(ctx: &Value) -> Facts {
+    let flag = |key: &str| ctx.get(key).and_then(Value::as_bool);
+    let text = |key: &str| ctx.get(key).and_then(Value::as_str).map(str::to_owned);
+    Facts {
+        cwd: text("cwd").or_else(|| Some("/workspace".to_owned())),
+        home: text("home").or_else(|| Some("/home/user".to_owned())),
+        interactive: flag("interactive").unwrap_or(true),
+        workspace_trusted: flag("workspace_trusted").unwrap_or(false),
+        server_trusted: flag("server_trusted").unwrap_or(false),
+        annotations: ctx
+            .get("annotations")
+            .and_then(|a| serde_json::from_value::<Annotations>(a.clone()).ok())
+            .unwrap_or_default(),
+        case_sensitive_paths: flag("case_insensitive_fs").map(|b| !b),
+        definition_changed: flag("schema_hash_changed").unwrap_or(false),
+        active_skills: text("active_skill").map(|n| (n, "eval".to_owned())).into_iter().collect(),
+        ..Facts::default()
+    }
+}
+
+impl Setting {
+    /// Takes one line; false if it means nothing.
+    fn line(&mut self, line: &str, ctx: &Value, tool: &str) -> bool {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if let Some(says) = Says::parse(word) {
+            return self.rule(says, rest, ctx, tool);
+        }
+        match (word, rest) {
+            ("managed" | "floor" | "project", rest) => {
+                let scope = if word == "project" { Scope::Project } else { Scope::Managed };
+                let own = std::mem::take(&mut self.file);
+                let known = self.line(rest, ctx, tool);
+                let file = std::mem::replace(&mut self.file, own);
+                self.others.push(PolicyFile { scope, broken: !known, ..file });
+                true
+            }
+            ("default", says) => {
+                self.file.default = Says::parse(says);
+                self.file.default.is_some()
+            }
+            ("mode", "non-interactive") => {
+                self.facts.interactive = false;
+                true
+            }
+            // Bypassing asks is what a default of allow does; denies stay.
+            ("mode", "yolo") => {
+                self.file.default = Some(Says::Allow);
+                true
+            }
+            ("mode", _) => true,
+            ("builtin", "READ_ONLY_SAFE_SHELL") => {
+                self.file.read_only_shell = true;
+                true
+            }
+            ("tier", rest) => self.tier(rest),
+            ("host_executable", rest) => match rest.split_once('=') {
+                Some((name, path)) => {
+                    self.file.programs.entry(name.to_owned()).or_default().push(path.to_owned());
+                    true
+                }
+                None => false,
+            },
+            ("skill", rest) => self.skill(rest, ctx),
+            ("approve-once", "") => {
+                self.approve_once = true;
+                true
+            }
+            ("cedar", rest) => self.cedar(rest),
+            (word, rest) if word.starts_with("grant(") => self.grant(&format!("{word} {rest}")),
+            _ => false,
+        }
+    }
+
+    fn rule(&mut self, says: Says, text: &str, ctx: &Value, tool: &str) -> bool {
+        if let Some(pattern) = ctx.get("arg_pattern").and_then(Value::as_str) {
+            let mut rule = Rule::new(says, ToolPattern::Name(tool.to_owned()), text);
+            rule.args.push(("*".to_owned(), format!("*{pattern}*")));
+            self.file.rules.push(rule);
+            return true;
+        }
+        match compact(says, text, |name| self.file.records.get(name).cloned()) {
+            Ok(rule) => {
+                self.file.rules.push(rule);
+                true
+            }
+            Err(_) => says == Says::Allow,
+        }
+    }
+
+    fn tier(&mut self, rest: &str) -> bool {
+        let Some((tier, tool)) = rest.split_once(' ') else { return false };
+        let tier = match tier {
+            "READ_ONLY_SAFE" | "READ_ONLY" => Tier::ReadOnly,
+            "A" => Tier::A,
+            "B" => Tier::B,
+            _ => return false,
+        };
+        let record = Record { tier: Some(tier), ..Record::builtin(tool).unwrap_or_default() };
+        self.file.records.insert(tool.to_owned(), record);
+        true
+    }
+
+    /// A skill's allowed tools: while it is active, and only what can be remembered or names its own scripts.
+    fn skill(&mut self, rest: &str, ctx: &Value) -> bool {
+        let Some((name, rule)) = rest.split_once(" allowed-tools ") else { return false };
+        let folder = ctx.get("SKILL_DIR").and_then(Value::as_str).unwrap_or("${SKILL_DIR}");
+        let Ok(rule) = compact(Says::Allow, &rule.replace("${SKILL_DIR}", folder), |_| None) else { return true };
+        let holds = Holds::Skill { name: name.to_owned(), hash: "eval".to_owned() };
+        match Grant::from_rule(&rule, "skill", holds, name) {
+            Ok(grant) => self.grants.push(grant),
+            Err(_) if self.facts.active_skills.iter().any(|(n, _)| n == name) && !rule.text.contains("(*)") => {
+                self.file.rules.push(rule);
+            }
+            Err(_) => {}
+        }
+        true
+    }
+
+    fn grant(&mut self, line: &str) -> bool {
+        let Some((kind, rest)) = line.trim_start_matches("grant(").split_once(')') else { return false };
+        let rest = rest.trim();
+        self.refused = kind.contains("denied");
+        if self.refused || kind.contains("expired") {
+            return true;
+        }
+        let holds = Holds::Always;
+        if let Some(rest) = rest.strip_prefix("tool=") {
+            let (head, arguments) = match rest.split_once(" args=") {
+                Some((head, json)) => (head, serde_json::from_str::<Value>(json).ok()),
+                None => (rest, None),
+            };
+            let (tool, server) = match head.split_once(" server=") {
+                Some((tool, server)) => (tool, Some(server)),
+                None => (head, None),
+            };
+            let what = arguments.map_or(What::Tool, |arguments| What::Arguments { arguments });
+            let origin = server.map_or(Origin::Native, |s| Origin::Mcp(s.to_owned()));
+            let source = "a person".to_owned();
+            self.grants.push(Grant {
+                id: "grant".to_owned(),
+                origin,
+                tool: tool.to_owned(),
+                what,
+                holds,
+                expires_ms: None,
+                source,
+            });
+            return true;
+        }
+        let Ok(rule) = compact(Says::Allow, rest, |_| None) else { return true };
+        self.grants.extend(Grant::from_rule(&rule, "grant", holds, "a person"));
+        true
+    }
+
+    /// `permit(…) when {resource.readOnlyHint == true};`: what nothing permits is denied.
+    fn cedar(&mut self, text: &str) -> bool {
+        self.file.default = Some(Says::Deny);
+        let says = match text.split('(').next() {
+            Some("permit") => Says::Allow,
+            Some("forbid") => Says::Deny,
+            _ => return false,
+        };
+        let mut rule = Rule::new(says, ToolPattern::Any, text);
+        if let Some((_, condition)) = text.split_once("when") {
+            let condition: String = condition.chars().filter(|c| !"{}; ".contains(*c)).collect();
+            let Some((name, value)) = condition.split_once("==") else { return false };
+            let Ok(value) = value.parse::<bool>() else { return false };
+            match name {
+                "resource.readOnlyHint" => rule.annotations.read_only_hint = Some(value),
+                "resource.destructiveHint" => rule.annotations.destructive_hint = Some(value),
+                "resource.idempotentHint" => rule.annotations.idempotent_hint = Some(value),
+                "resource.openWorldHint" => rule.annotations.open_world_hint = Some(value),
+                _ => return false,
+            }
+        }
+        self.file.rules.push(rule);
+        true
+    }
+}
+
+fn persist(arguments: &Value) -> Result<(), String> {
+    let proposed = arguments.get("proposed").and_then(Value::as_str).ok_or("nothing is proposed")?;
+    let rule = proposed.strip_prefix("allow ").ok_or("only an allow can be remembered")?;
+    let rule = compact(Says::Allow, rule, |_| None)?;
+    Grant::from_rule(&rule, "proposed", Holds::Always, "eval").map(drop).map_err(|e| e.to_string())
+}

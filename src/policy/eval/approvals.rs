@@ -1,0 +1,68 @@
+//! `approve-once`: a real approval in a store in memory, and then the call.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::policy::approval::{ApprovalError, Request, WAIT_MS};
+use crate::policy::facts::{Call, Facts};
+use crate::policy::gate::open;
+use crate::policy::memory::MemoryStore;
+use crate::policy::set::Policy;
+
+pub(super) fn evaluate(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> (&'static str, String) {
+    match run(policy, call, facts, ctx) {
+        Ok(()) => ("allow", "approved once, for exactly this".to_owned()),
+        Err(ApprovalError::Not { state: crate::policy::approval::State::Rejected, .. }) => {
+            ("deny", "it was rejected".to_owned())
+        }
+        Err(ApprovalError::Denied(why)) => ("deny", why),
+        Err(why) => ("ask", why.to_string()),
+    }
+}
+
+fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(), ApprovalError> {
+    let flag = |key: &str| ctx.get(key).and_then(Value::as_bool).unwrap_or(false);
+    let text = |key: &str| ctx.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let request = |arguments: &Value, session: String, call_id: String, schema: &str, version: &str| Request {
+        origin: call.origin.clone(),
+        tool: call.tool.to_owned(),
+        schema_hash: schema.to_owned(),
+        arguments: arguments.clone(),
+        cwd: facts.cwd.clone(),
+        session,
+        call_id,
+        policy_version: version.to_owned(),
+        shown: crate::policy::approval::Shown::default(),
+    };
+    let (gate, approver) = open(Arc::new(MemoryStore::new()));
+    let approved = ctx.get("approved").ok_or_else(|| ApprovalError::NotFound("none".to_owned()))?;
+    let given = request(approved, text("approved_scope"), text("approved_call_id"), "schema-1", policy.version());
+    let approval = gate.ask(given, 0, WAIT_MS)?;
+    if text("resolution") == "denied" {
+        approver.reject(&approval.id, None, 1)?;
+        if flag("late_grant") {
+            approver.accept(&approval.id, 2)?;
+        }
+    } else {
+        approver.accept(&approval.id, 1)?;
+    }
+    let schema = if flag("schema_hash_changed") { "schema-2" } else { "schema-1" };
+    let now_ms = if flag("expired") { 10 * WAIT_MS } else { 2 };
+    let facts = Facts { session: text("scope"), now_ms, definition_changed: false, ..facts.clone() };
+    if flag("policy_version_changed") {
+        return Err(ApprovalError::Differs(approval.id, "the policy has changed"));
+    }
+    if ctx.get("digest").is_some_and(Value::is_null) {
+        return Err(ApprovalError::Differs(approval.id, "there is no digest"));
+    }
+    // The call that comes now must be the one that was approved, in everything it is bound to.
+    let now = request(call.arguments, facts.session.clone(), text("call_id"), schema, policy.version());
+    if now.digest() != approval.digest {
+        return Err(ApprovalError::Differs(approval.id, "the digest is another"));
+    }
+    if flag("consumed") {
+        gate.redeem(&approval.id, policy, &facts, schema)?;
+    }
+    gate.redeem(&approval.id, policy, &facts, schema).map(drop)
+}

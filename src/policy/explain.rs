@@ -1,0 +1,159 @@
+//! Why a call gets what it gets, and what would have made it allowed.
+
+use serde::Serialize;
+
+use super::approval::Shown;
+use super::argv::display;
+use super::canonical::canonical;
+use super::case::Case;
+use super::decision::{Decision, Fit, Reason, Says, Verdict};
+use super::facts::{Call, Facts};
+use super::grant::{Grant, What, offer};
+use super::record::{Tier, Undo};
+use super::rule::{Access, Rule};
+use super::set::Policy;
+use super::shell::Role;
+use crate::diagnostic::visible;
+
+/// A call taken apart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// What it gets.
+    pub verdict: Verdict,
+    /// The tier of the call.
+    pub tier: Option<Tier>,
+    /// Every part of it, and what each got.
+    pub parts: Vec<Part>,
+    /// Rules, in compact form, any of which would have helped; or why none can.
+    pub would_allow: Vec<String>,
+}
+
+/// One part of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// `tool`, `command`, `file` or `unknown`.
+    pub kind: &'static str,
+    /// The part, invisible characters escaped.
+    pub text: String,
+    /// What it got.
+    pub got: Says,
+    /// The rule that says so, with its place; or the tier.
+    pub by: String,
+}
+
+impl Policy {
+    /// Explains a decision. Decides by the same code as [`Policy::decide`].
+    #[must_use]
+    pub fn explain(&self, call: &Call<'_>, facts: &Facts, grants: &[Grant]) -> Explanation {
+        let verdict = self.decide(call, facts, grants);
+        let case = Case::new(call, facts, self.record(call, facts));
+        let mut parts = Vec::new();
+        for (i, command) in case.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
+            let caught = self.rules().rfind(|r| {
+                r.says != Says::Allow
+                    && case.of_tool(r)
+                    && r.command
+                        .as_ref()
+                        .is_some_and(|c| case.spellings.get(i).is_some_and(|s| c.fit_any_spelling(s) != Fit::No))
+            });
+            let (got, by) = match (caught, self.command_allowed(&case, i)) {
+                (Some(rule), _) => (rule.says, rule_text(rule)),
+                (None, true) => (Says::Allow, "a rule".to_owned()),
+                (None, false) => (Says::Ask, "nothing allows it by itself".to_owned()),
+            };
+            parts.push(Part { kind: "command", text: visible(&display(&command.words)).into_owned(), got, by });
+        }
+        for file in &case.effects.files {
+            let fits = |r: &&Rule| {
+                (case.of_tool(r) || case.of_effects(r)) && r.path.is_some() && case.file_fit(r, file) != Fit::No
+            };
+            let rule = self.rules().filter(fits).max_by_key(|r| r.says);
+            let (got, by) = rule.map_or_else(
+                || (if file.own { Says::Ask } else { Says::Allow }, "no rule over paths".to_owned()),
+                |r| {
+                    // What may fit a deny is asked about.
+                    let sure = case.file_fit(r, file) == Fit::Yes;
+                    (if sure { r.says } else { r.says.min(Says::Ask) }, rule_text(r))
+                },
+            );
+            let access = if file.access == Access::Read { "reads" } else { "writes" };
+            parts.push(Part { kind: "file", text: format!("{access} {}", visible(&file.text)), got, by });
+        }
+        for part in &case.effects.unknowns {
+            parts.push(Part {
+                kind: "unknown",
+                text: visible(&part.text).into_owned(),
+                got: Says::Ask,
+                by: part.kind.to_owned(),
+            });
+        }
+        if parts.is_empty() {
+            let got = verdict.reasons.first().map_or(Says::Ask, |r| r.says);
+            parts.push(Part { kind: "tool", text: call.origin.identity(call.tool), got, by: verdict.reason() });
+        }
+        let would_allow = if verdict.decision.runs() { Vec::new() } else { helps(&case, &verdict) };
+        Explanation { tier: case.tier, verdict, parts, would_allow }
+    }
+
+    /// What a person is shown before the yes.
+    #[must_use]
+    pub fn shown(&self, call: &Call<'_>, facts: &Facts, verdict: &Verdict) -> Shown {
+        let case = Case::new(call, facts, self.record(call, facts));
+        let mut effects: Vec<String> =
+            case.command_lines().iter().map(|line| format!("runs {}", visible(line))).collect();
+        for file in &case.effects.files {
+            let verb = if file.access == Access::Read { "reads" } else { "writes" };
+            let line = match &file.path {
+                Some(path) => format!("{verb} {}", visible(&path.absolute(facts).to_string())),
+                None => format!("{verb} {} (only known when it runs)", visible(&file.text)),
+            };
+            if !effects.contains(&line) {
+                effects.push(line);
+            }
+        }
+        effects.extend(case.hosts.iter().flatten().map(|host| format!("reaches {}", visible(host))));
+        effects.extend(case.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
+        let own = call.origin.identity(call.tool);
+        Shown {
+            target: case.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
+            arguments: visible(&canonical(call.arguments)).into_owned(),
+            effects,
+            undo: undo_word(case.record.undo).to_owned(),
+            why: verdict.reasons.iter().map(ToString::to_string).collect(),
+            remember: offer(&case).unwrap_or_default(),
+        }
+    }
+}
+
+/// `snapshot`, `inverse`, `compensate` or `irreversible`.
+fn undo_word(undo: Undo) -> &'static str {
+    match undo {
+        Undo::Snapshot => "snapshot",
+        Undo::Inverse => "inverse",
+        Undo::Compensate => "compensate",
+        Undo::Irreversible => "irreversible",
+    }
+}
+
+fn rule_text(rule: &Rule) -> String {
+    format!("{} {} ({})", rule.says, rule.text, rule.place)
+}
+
+fn helps(case: &Case<'_>, verdict: &Verdict) -> Vec<String> {
+    let forbids = |r: &&Reason| verdict.decision == Decision::Deny && r.says == Says::Deny && r.rule.is_some();
+    if let Some(deny) = verdict.reasons.iter().find(forbids) {
+        return vec![format!("nothing, as long as the rule `{}` stands", deny.rule.as_deref().unwrap_or_default())];
+    }
+    match offer(case) {
+        Err(why) => vec![format!("no rule: {why}")],
+        Ok(offers) => offers
+            .iter()
+            .map(|what| match what {
+                What::Command { tokens, open } => {
+                    format!("allow {}({}{})", case.call.tool, tokens.join(" "), if *open { ":*" } else { "" })
+                }
+                What::Tool | What::Arguments { .. } => format!("allow {}", case.call.origin.identity(case.call.tool)),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,109 @@
+//! What is decided about: a call, and the facts about its surroundings that the host gives.
+//!
+//! The layer has no clock and sees no disk. Whatever it must know beyond the call stands in [`Facts`]; what is
+//! not said there counts against permission, never for it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who offers a tool. Part of a tool's identity: two servers may offer tools of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The host itself.
+    Native,
+    /// The MCP server with this literal id.
+    Mcp(String),
+}
+
+impl Origin {
+    /// How the identity of a tool is written in rules and records: `name`, or `mcp:server/name`.
+    #[must_use]
+    pub fn identity(&self, tool: &str) -> String {
+        match self {
+            Self::Native => tool.to_owned(),
+            Self::Mcp(server) => format!("mcp:{server}/{tool}"),
+        }
+    }
+}
+
+/// A call that a model made.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The tool's name as its origin gives it, without a server prefix.
+    pub tool: &'a str,
+    /// Who offers the tool.
+    pub origin: &'a Origin,
+    /// The arguments, parsed. Anything but an object is judged as arguments that cannot be read.
+    pub arguments: &'a Value,
+}
+
+/// What an MCP server says about its own tool. Hints, not promises (MCP 2025-11-25, `ToolAnnotations`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Annotations {
+    /// The tool changes nothing. A missing hint never means yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// The tool may destroy something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it twice is calling it once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// The tool reaches outside the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+/// What the host knows about the surroundings of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The working folder of the call, absolute. Absent: relative paths are judged as relative.
+    pub cwd: Option<String>,
+    /// The user's home folder, absolute. Absent: `~` is an unknown.
+    pub home: Option<String>,
+    /// Whether somebody can answer a question now. If not, ask becomes deny.
+    pub interactive: bool,
+    /// Whether a person has said that this workspace's own files may decide things.
+    pub workspace_trusted: bool,
+    /// Whether the tool's server has been marked trusted, so that its hints may also loosen.
+    pub server_trusted: bool,
+    /// What the server says about the tool.
+    pub annotations: Annotations,
+    /// Whether file names differ by case. Absent: denies ignore case, allows do not.
+    pub case_sensitive_paths: Option<bool>,
+    /// Paths that no call may write: the policy files and the audit store. Absolute.
+    pub protected: Vec<String>,
+    /// Whether the tool's definition is not the one that a rule or a grant was given for.
+    pub definition_changed: bool,
+    /// Skills active now, with their content hashes: `(name, hash)`.
+    pub active_skills: Vec<(String, String)>,
+    /// The session, for grants that hold in one session only.
+    pub session: String,
+    /// The project, for grants that hold in one project only.
+    pub project: String,
+    /// Now, in milliseconds since 1970-01-01 UTC. For expiry; the layer has no clock.
+    pub now_ms: i64,
+}
+
+impl Default for Facts {
+    /// Nobody can answer, nothing is trusted, nothing is known.
+    fn default() -> Self {
+        Self {
+            cwd: None,
+            home: None,
+            interactive: false,
+            workspace_trusted: false,
+            server_trusted: false,
+            annotations: Annotations::default(),
+            case_sensitive_paths: None,
+            protected: Vec::new(),
+            definition_changed: false,
+            active_skills: Vec::new(),
+            session: String::new(),
+            project: String::new(),
+            now_ms: 0,
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Remembered yeses: data, never patterns.
+//!
+//! A grant names a tool by its identity and, for shells, the first words of a command as literal tokens. It can
+//! turn an ask into an allow and nothing else.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::argv::{Word, base_name};
+use super::case::Case;
+use super::facts::Origin;
+use super::record::Family;
+use super::rule::{Rule, ToolPattern};
+use super::shell::{Role, tables};
+
+/// What a grant covers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum What {
+    /// Every call of the tool. Never for a tool that runs commands.
+    Tool,
+    /// Calls with exactly these arguments.
+    Arguments {
+        /// The arguments.
+        arguments: Value,
+    },
+    /// Commands that start with these tokens, or are exactly these.
+    Command {
+        /// The tokens, without quotes.
+        tokens: Vec<String>,
+        /// Whether more may follow.
+        open: bool,
+    },
+}
+
+/// How long a grant holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "scope", content = "of")]
+pub enum Holds {
+    /// In one session.
+    Session(String),
+    /// In one project.
+    Project(String),
+    /// While a skill of this name and content hash is active.
+    Skill {
+        /// Its name.
+        name: String,
+        /// The hash of its content.
+        hash: String,
+    },
+    /// Until it is revoked or expires.
+    Always,
+}
+
+/// A remembered yes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Grant {
+    /// Its id. Never reused.
+    pub id: String,
+    /// Who offers the tool.
+    pub origin: Origin,
+    /// The tool's name at its origin.
+    pub tool: String,
+    /// What it covers.
+    pub what: What,
+    /// How long it holds.
+    pub holds: Holds,
+    /// When it ends, in milliseconds since 1970 UTC. Absent: with its scope.
+    pub expires_ms: Option<i64>,
+    /// Who said yes.
+    pub source: String,
+}
+
+/// Why something cannot be remembered. The call itself may still be approved once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantError {
+    /// It would cover whatever a program or tool can do.
+    #[error("`{0}` is too wide to remember: it would cover arbitrary code")]
+    TooWide(String),
+    /// Only literal tokens are remembered.
+    #[error("`{0}` is a pattern; only literal words are remembered")]
+    Pattern(String),
+    /// A part of the call is only known when it runs.
+    #[error("`{0}` is only known when it runs, so it cannot be remembered")]
+    NotStatic(String),
+}
+
+/// Programs whose bare name covers everything they can be told to do.
+const MANY_IN_ONE: &[&str] = &[
+    "git",
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "go",
+    "docker",
+    "podman",
+    "kubectl",
+    "helm",
+    "terraform",
+    "aws",
+    "gcloud",
+    "az",
+    "gh",
+    "glab",
+    "systemctl",
+    "brew",
+    "apt",
+    "apt-get",
+    "pip",
+    "pip3",
+    "poetry",
+    "bundle",
+    "rails",
+    "rake",
+    "gradle",
+    "mvn",
+    "dotnet",
+    "nix",
+    "tar",
+    "rsync",
+    "scp",
+    "curl",
+    "wget",
+    "nc",
+    "rm",
+    "dd",
+    "chmod",
+    "chown",
+    "sed",
+    "tee",
+    "cp",
+    "mv",
+    "gcc",
+    "clang",
+];
+
+/// First two words that run whatever follows.
+const RUNNERS: &[(&str, &str)] = &[
+    ("go", "run"),
+    ("go", "generate"),
+    ("npm", "run"),
+    ("npm", "exec"),
+    ("npm", "x"),
+    ("npm", "run-script"),
+    ("yarn", "run"),
+    ("yarn", "dlx"),
+    ("yarn", "exec"),
+    ("pnpm", "run"),
+    ("pnpm", "exec"),
+    ("pnpm", "dlx"),
+    ("cargo", "run"),
+    ("cargo", "install"),
+    ("docker", "run"),
+    ("docker", "exec"),
+    ("podman", "run"),
+    ("podman", "exec"),
+    ("kubectl", "exec"),
+    ("kubectl", "run"),
+    ("git", "config"),
+    ("git", "-c"),
+    ("git", "bisect"),
+    ("git", "submodule"),
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("bundle", "exec"),
+    ("deno", "run"),
+    ("deno", "eval"),
+    ("bun", "run"),
+    ("bun", "x"),
+    ("dotnet", "run"),
+    ("rails", "runner"),
+    ("gh", "api"),
+    ("gh", "alias"),
+    ("gh", "extension"),
+    ("nix", "run"),
+    ("nix", "shell"),
+    ("pip", "install"),
+    ("gradle", "run"),
+    ("mvn", "exec"),
+];
+
+impl Grant {
+    /// The grant that a compact rule proposes, if it can be remembered.
+    ///
+    /// # Errors
+    /// [`GrantError`] if it is a pattern or covers arbitrary code.
+    pub fn from_rule(rule: &Rule, id: &str, holds: Holds, source: &str) -> Result<Self, GrantError> {
+        let wide = || GrantError::TooWide(rule.text.clone());
+        let (origin, tool) = match &rule.tool {
+            ToolPattern::Any => return Err(wide()),
+            ToolPattern::Name(name) => (Origin::Native, name.clone()),
+            ToolPattern::Mcp { server, tool } => (Origin::Mcp(server.clone()), tool.clone()),
+        };
+        if tool.contains(['*', '?']) {
+            return Err(GrantError::Pattern(rule.text.clone()));
+        }
+        let what = match &rule.command {
+            Some(command) => {
+                if command.any {
+                    return Err(wide());
+                }
+                let (tokens, open) = command.literal().ok_or_else(|| GrantError::Pattern(rule.text.clone()))?;
+                check_tokens(&tokens, open).map_err(|()| wide())?;
+                What::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open }
+            }
+            None if rule.family == Some(Family::Shell) => return Err(wide()),
+            None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") && !rule.is_conditional() => return Err(wide()),
+            None if rule.is_conditional() => return Err(GrantError::Pattern(rule.text.clone())),
+            None => What::Tool,
+        };
+        Ok(Self { id: id.to_owned(), origin, tool, what, holds, expires_ms: None, source: source.to_owned() })
+    }
+
+    /// Whether it holds now.
+    #[must_use]
+    pub fn is_live(&self, facts: &super::facts::Facts) -> bool {
+        let scope = match &self.holds {
+            Holds::Session(session) => *session == facts.session,
+            Holds::Project(project) => *project == facts.project,
+            Holds::Skill { name, hash } => facts.active_skills.iter().any(|(n, h)| n == name && h == hash),
+            Holds::Always => true,
+        };
+        scope && self.expires_ms.is_none_or(|end| facts.now_ms < end)
+    }
+}
+
+/// Whether the first words of a command are narrow enough.
+fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
+    let Some((program, rest)) = tokens.split_first() else { return Err(()) };
+    let base = base_name(program);
+    let second = rest.first().copied();
+    // A script named by a path narrows an interpreter; an option, or nothing, does not.
+    let script = second.is_some_and(|s| !s.starts_with('-') && s.contains(['.', '/']));
+    if tables::is_interpreter(base) || tables::is_shell(base) {
+        return if script && (!base.ends_with("awk")) { Ok(()) } else { Err(()) };
+    }
+    if tables::LAUNCHERS.contains(&base) {
+        let privileged = matches!(
+            base,
+            "sudo" | "doas" | "su" | "pkexec" | "eval" | "exec" | "source" | "." | "ssh" | "env" | "xargs"
+        );
+        return if open || privileged { Err(()) } else { Ok(()) };
+    }
+    if open && (rest.is_empty() && MANY_IN_ONE.contains(&base)) {
+        return Err(());
+    }
+    if open && rest.len() == 1 && second.is_some_and(|s| RUNNERS.contains(&(base, s))) {
+        return Err(());
+    }
+    if open && second.is_some_and(|s| s.starts_with("-c") && base == "git") { Err(()) } else { Ok(()) }
+}
+
+/// What a person may be offered to remember for a call: absent if no part may be.
+pub(crate) fn offer(case: &Case<'_>) -> Result<Vec<What>, GrantError> {
+    if !case.is_shell {
+        return Ok(vec![What::Arguments { arguments: case.call.arguments.clone() }, What::Tool]);
+    }
+    if let Some((text, _)) = case.heaviest() {
+        return Err(GrantError::NotStatic(text.to_owned()));
+    }
+    if let Some(file) = case.effects.files.iter().find(|f| f.own) {
+        return Err(GrantError::NotStatic(file.text.clone()));
+    }
+    let mut offers = Vec::new();
+    for command in case.effects.commands.iter().filter(|c| c.role == Role::Runs) {
+        let tokens: Option<Vec<&str>> = command.words.iter().map(Word::get).collect();
+        let Some(tokens) = tokens else { return Err(GrantError::NotStatic(super::argv::display(&command.words))) };
+        let short: Vec<&str> = tokens.iter().copied().take(2).take_while(|t| !t.starts_with('-')).collect();
+        let (tokens, open) = if check_tokens(&short, true).is_ok() { (short, true) } else { (tokens, false) };
+        check_tokens(&tokens, open).map_err(|()| GrantError::TooWide(tokens.join(" ")))?;
+        offers.push(What::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open });
+    }
+    if offers.is_empty() { Err(GrantError::NotStatic("the command".to_owned())) } else { Ok(offers) }
+}
+
+/// The grants that together lift an ask: their ids, or nothing. `allowed` says which commands need none.
+pub(crate) fn covers(grants: &[Grant], case: &Case<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
+    let of_tool = |g: &&Grant| g.tool == case.call.tool && g.origin == *case.call.origin && g.is_live(case.facts);
+    let live: Vec<&Grant> = grants.iter().filter(of_tool).collect();
+    if live.is_empty() || case.unreadable.is_some() || case.facts.definition_changed {
+        return None;
+    }
+    if !case.is_shell {
+        let fits = |g: &&&Grant| match &g.what {
+            What::Tool => true,
+            What::Arguments { arguments } => {
+                super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments)
+            }
+            What::Command { .. } => false,
+        };
+        return live.iter().find(fits).map(|g| g.id.clone());
+    }
+    let exact = |g: &&&Grant| matches!(&g.what, What::Arguments { arguments } if super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments));
+    if let Some(grant) = live.iter().find(exact) {
+        return Some(grant.id.clone());
+    }
+    if !case.effects.unknowns.is_empty() || case.effects.files.iter().any(|f| f.own) {
+        return None;
+    }
+    let mut ids: Vec<&str> = Vec::new();
+    for (i, command) in case.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
+        let words: Vec<&str> = command.words.iter().map(Word::get).collect::<Option<_>>()?;
+        let fits = |g: &&&Grant| match &g.what {
+            What::Command { tokens, open } => {
+                words.len() >= tokens.len()
+                    && words.iter().zip(tokens).all(|(w, t)| w == t)
+                    && (*open || words.len() == tokens.len())
+            }
+            What::Tool | What::Arguments { .. } => false,
+        };
+        match live.iter().find(fits) {
+            Some(grant) => ids.push(&grant.id),
+            None if allowed(i) => {}
+            None => return None,
+        }
+    }
+    ids.dedup();
+    (!ids.is_empty()).then(|| ids.join(", "))
+}

@@ -1,0 +1,180 @@
+//! Reading a policy file:
+//!
+//! ```toml
+//! [policy]
+//! mode = "enforce"             # enforce | audit | off
+//! default = "ask"              # what a call gets that nothing speaks of: allow | ask | deny
+//! order = "strictest"          # or "last-match": a later allow takes back an earlier ask or deny
+//! read_only_shell = true       # allow the built-in table of shell commands that only read
+//!
+//! [tool.write_cells]           # one record a tool; "mcp:server/tool" for a server's
+//! tier = "b"                   # read_only | b | a
+//! writes = ["file_path"]       # path arguments; "a|b" is the first that is present
+//! undo = "snapshot"
+//!
+//! [[rule]]
+//! decide = "deny"
+//! tool = "run_shell"
+//! command = "rm:*"
+//! match = ["rm -rf /"]         # examples, checked when the file loads
+//! not_match = ["ls"]
+//! ```
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+use toml::de::{DeTable, DeValue};
+
+use super::decision::Says;
+use super::record::Record;
+use super::rule::{Rule, Scope};
+use crate::diagnostic::{Diagnostic, Loaded, Place};
+
+mod records;
+mod rules;
+mod toml_reader;
+
+use toml_reader::Reader;
+
+/// The largest policy file that is read, in bytes.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// Whether a policy decides or only records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Verdicts bind.
+    #[default]
+    Enforce,
+    /// Everything but the floor runs, audited; the verdict says what it would have been.
+    Audit,
+    /// Everything runs, and the verdict says so.
+    Off,
+}
+
+/// One policy file, read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// Who wrote it.
+    pub scope: Scope,
+    /// Its mode, if it gives one.
+    pub mode: Option<Mode>,
+    /// What a call gets that nothing speaks of.
+    pub default: Option<Says>,
+    /// Whether of this file's rules that fit one part of a call only the last one counts, so that a later allow
+    /// takes back an earlier ask or deny. Off: deny beats ask beats allow, wherever they stand.
+    pub last_match: bool,
+    /// Whether the built-in table of reading shell commands allows.
+    pub read_only_shell: bool,
+    /// Records by identity: `name` or `mcp:server/tool`.
+    pub records: IndexMap<String, Record>,
+    /// Rules in the order of the file.
+    pub rules: Vec<Rule>,
+    /// Which absolute paths are meant by a program's name in an allow.
+    pub programs: BTreeMap<String, Vec<String>>,
+    /// Argument names (globs) whose values the audit leaves out.
+    pub redact: Vec<String>,
+    /// The file as the user named it, and its digest.
+    pub source: (String, String),
+    /// A deny or the file itself could not be read: until it is mended everything asks.
+    pub broken: bool,
+}
+
+impl PolicyFile {
+    /// Reads a policy file. What cannot be read is left out and named; a malformed deny makes the whole file
+    /// [`broken`](Self::broken).
+    pub fn load(text: &str, file: &str, scope: Scope) -> Loaded<Self> {
+        let digest = hex(&Sha256::digest(text.as_bytes()));
+        let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
+        let mut diagnostics = Vec::new();
+        if text.len() > MAX_BYTES {
+            let message = format!("the file has {} bytes, a policy has at most {MAX_BYTES}", text.len());
+            diagnostics.push(Diagnostic::error("policy-too-large", Place::file(file), message));
+            loaded.broken = true;
+            return Loaded { value: loaded, diagnostics };
+        }
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let mut reader = Reader { text, file, diagnostics: Vec::new() };
+        for error in &errors {
+            let at = error.span().map_or(0, |s| s.start);
+            reader.error(
+                "policy-syntax",
+                at,
+                error.message().to_owned(),
+                "the file is TOML; until it is mended everything asks",
+            );
+            loaded.broken = true;
+        }
+        for (key, value) in table.get_ref() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("policy", DeValue::Table(head)) => loaded.head(&mut reader, head),
+                ("tool", DeValue::Table(tools)) => records::read(&mut reader, tools, &mut loaded.records),
+                ("programs", DeValue::Table(programs)) => loaded.programs(&mut reader, programs),
+                ("rule" | "allow" | "ask" | "deny", _) => {}
+                ("redact", _) => loaded.redact = reader.texts(value, "redact").unwrap_or_default(),
+                (other, _) => {
+                    let known = ["policy", "tool", "rule", "programs", "redact", "allow", "ask", "deny"];
+                    reader.unknown_key(key.span().start, other, &known);
+                    loaded.broken = true;
+                }
+            }
+        }
+        rules::read(&mut reader, table.get_ref(), &mut loaded);
+        diagnostics.append(&mut reader.diagnostics);
+        for rule in &mut loaded.rules {
+            rule.scope = scope;
+        }
+        Loaded { value: loaded, diagnostics }
+    }
+
+    fn head(&mut self, reader: &mut Reader<'_>, head: &DeTable<'_>) {
+        for (key, value) in head {
+            let at = value.span().start;
+            match (key.get_ref().as_ref(), reader.text_of(value)) {
+                ("mode", Some("enforce")) => self.mode = Some(Mode::Enforce),
+                ("mode", Some("audit")) => self.mode = Some(Mode::Audit),
+                ("mode", Some("off")) => self.mode = Some(Mode::Off),
+                ("mode", _) => reader.error("policy-mode", at, "the mode is not known", "write enforce, audit or off"),
+                ("default", Some(says)) if Says::parse(says).is_some() => self.default = Says::parse(says),
+                ("default", _) => {
+                    reader.error("policy-default", at, "the default is not known", "write allow, ask or deny");
+                    self.broken = true;
+                }
+                ("order", Some("last-match")) => self.last_match = true,
+                ("order", Some("strictest")) => self.last_match = false,
+                ("order", _) => {
+                    reader.error("policy-order", at, "the order is not known", "write strictest or last-match");
+                }
+                ("read_only_shell", _) => match value.get_ref() {
+                    DeValue::Boolean(on) => self.read_only_shell = *on,
+                    _ => reader.error("policy-type", at, "`read_only_shell` must be true or false", ""),
+                },
+                ("description", Some(_)) => {}
+                (other, _) => reader.unknown_key(
+                    key.span().start,
+                    other,
+                    &["mode", "default", "order", "read_only_shell", "description"],
+                ),
+            }
+        }
+    }
+
+    fn programs(&mut self, reader: &mut Reader<'_>, programs: &DeTable<'_>) {
+        for (key, value) in programs {
+            if let Some(paths) = reader.texts(value, key.get_ref()) {
+                self.programs.insert(key.get_ref().to_string(), paths);
+            }
+        }
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{b:02x}");
+        out
+    })
+}

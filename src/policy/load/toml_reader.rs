@@ -1,0 +1,66 @@
+//! Small helpers over TOML with spans: a typed value, or a diagnostic that names its place.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::name::nearest;
+
+/// The file being read, and what was noticed.
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) file: &'a str,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    pub(super) fn place(&self, at: usize) -> Place {
+        Place::file(self.file).at(self.text, at)
+    }
+
+    pub(super) fn error(&mut self, code: &'static str, at: usize, message: impl Into<String>, help: &str) {
+        let diagnostic = Diagnostic::error(code, self.place(at), message);
+        self.diagnostics.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
+    }
+
+    pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &[&str]) {
+        let help = match nearest(key, known.iter().copied(), 1).first() {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        self.error("policy-unknown-key", at, format!("`{key}` means nothing here"), &help);
+    }
+
+    pub(super) fn text_of<'v>(&self, value: &'v Spanned<DeValue<'_>>) -> Option<&'v str> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// A text, or a diagnostic.
+    pub(super) fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
+        let text = self.text_of(value).map(str::to_owned);
+        if text.is_none() {
+            self.error("policy-type", value.span().start, format!("`{key}` must be a text"), "");
+        }
+        text
+    }
+
+    /// A list of texts, or a diagnostic. One text alone counts as a list of one.
+    pub(super) fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<Vec<String>> {
+        if let Some(text) = self.text_of(value) {
+            return Some(vec![text.to_owned()]);
+        }
+        let items = match value.get_ref() {
+            DeValue::Array(items) => {
+                items.iter().map(|i| self.text_of(i).map(str::to_owned)).collect::<Option<Vec<_>>>()
+            }
+            _ => None,
+        };
+        if items.is_none() {
+            self.error("policy-type", value.span().start, format!("`{key}` must be a list of texts"), "");
+        }
+        items
+    }
+}

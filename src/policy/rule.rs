@@ -1,0 +1,285 @@
+//! Rules: which tools, under which condition, say what.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::command::CommandPattern;
+use super::decision::{Fit, Says};
+use super::facts::{Annotations, Call, Origin};
+use super::glob::{glob, glob_fold, is_glob};
+use super::path::PathPattern;
+use super::record::Family;
+use crate::diagnostic::Place;
+
+/// Who wrote a rule. Ordered by power.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The project's own files: they only tighten, unless the workspace is trusted.
+    Project,
+    /// The user.
+    #[default]
+    User,
+    /// Whoever runs the machine. Its denies are the floor.
+    Managed,
+}
+
+/// Which tools a rule speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolPattern {
+    /// `*`
+    Any,
+    /// A name or glob. An allow means native tools only; ask and deny mean every tool called so.
+    Name(String),
+    /// A tool of an MCP server. The server is literal in an allow; ask and deny cover every claimant of the name.
+    Mcp {
+        /// The server's id.
+        server: String,
+        /// A glob over its tools.
+        tool: String,
+    },
+}
+
+impl ToolPattern {
+    /// Reads `*`, `name`, `mcp:server/tool`, `mcp__server__tool`, `mcp__server`.
+    ///
+    /// # Errors
+    /// A sentence if the name is empty or has a character that no name has.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let ok = |c: char| c.is_alphanumeric() || "_-.:/@*?".contains(c);
+        if text.is_empty() {
+            return Err("the tool's name is missing".to_owned());
+        }
+        if let Some(c) = text.chars().find(|&c| !ok(c)) {
+            return Err(format!("`{}` is not part of a tool's name", c.escape_default()));
+        }
+        if text == "*" {
+            return Ok(Self::Any);
+        }
+        let mcp = |server: &str, tool: &str| Self::Mcp { server: server.to_owned(), tool: tool.to_owned() };
+        if let Some(rest) = text.strip_prefix("mcp:") {
+            return match rest.split_once('/') {
+                Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(mcp(server, tool)),
+                _ => Err("write `mcp:server/tool`, or `mcp:server/*` for all of them".to_owned()),
+            };
+        }
+        Ok(match text.strip_prefix("mcp__") {
+            Some("") => return Err("the server's name is missing".to_owned()),
+            Some(rest) => match rest.split_once("__") {
+                Some((server, tool)) => mcp(server, if tool.is_empty() { "*" } else { tool }),
+                None if is_glob(rest) => Self::Name(text.to_owned()),
+                None => mcp(rest, "*"),
+            },
+            None => Self::Name(text.to_owned()),
+        })
+    }
+
+    /// Whether a tool is meant: by its own name or, to ask or deny, by the target it passes the call on to.
+    pub(crate) fn fits(&self, call: &Call<'_>, target: Option<&str>, says: Says) -> bool {
+        let named = |pattern: &str, name: &str| if is_glob(pattern) { glob(pattern, name) } else { pattern == name };
+        match (self, call.origin, says) {
+            (Self::Any, _, _) => true,
+            (Self::Name(pattern), Origin::Native, Says::Allow) => named(pattern, call.tool),
+            (Self::Name(_), Origin::Mcp(_), Says::Allow) | (Self::Mcp { .. }, Origin::Native, Says::Allow) => false,
+            (Self::Name(pattern), origin, _) => {
+                named(pattern, call.tool)
+                    || target.is_some_and(|t| named(pattern, t))
+                    || matches!(origin, Origin::Mcp(server) if glob(pattern, &joined(server, call.tool)))
+            }
+            (Self::Mcp { server, tool }, Origin::Mcp(have), Says::Allow) => server == have && glob(tool, call.tool),
+            (Self::Mcp { server, tool }, Origin::Mcp(have), _) => {
+                (glob(server, have) && glob(tool, call.tool)) || glob(&joined(server, tool), &joined(have, call.tool))
+            }
+            // A native tool that carries another's joined name claims to be it.
+            (Self::Mcp { server, tool }, Origin::Native, _) => glob(&joined(server, tool), call.tool),
+        }
+    }
+}
+
+/// `mcp__server__tool` with everything that providers forbid in names replaced, as hosts do.
+fn joined(server: &str, tool: &str) -> String {
+    let clean = |c: char| if c.is_ascii_alphanumeric() || "_-*?".contains(c) { c } else { '_' };
+    format!("mcp__{}__{}", server.chars().map(clean).collect::<String>(), tool.chars().map(clean).collect::<String>())
+}
+
+/// A pattern over hosts: the host itself and everything below it. `*.x` means only below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPattern(String);
+
+impl HostPattern {
+    /// Reads a host pattern.
+    ///
+    /// # Errors
+    /// A sentence if it is not a host.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
+        if text.is_empty() || !text.chars().all(ok) {
+            return Err(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
+        }
+        Ok(Self(text.to_lowercase().trim_end_matches('.').to_owned()))
+    }
+
+    /// Whether a host fits.
+    #[must_use]
+    pub fn fits(&self, host: &str) -> bool {
+        match self.0.strip_prefix("*.") {
+            Some(rest) => host.strip_suffix(rest).is_some_and(|h| h.len() > 1 && h.ends_with('.')),
+            None if is_glob(&self.0) => glob_fold(&self.0, host),
+            None => host == self.0 || host.strip_suffix(&self.0).is_some_and(|h| h.ends_with('.')),
+        }
+    }
+}
+
+/// The host of a URL or a bare host, lower case. Nothing where two readers might see two hosts.
+#[must_use]
+pub(crate) fn host_of(url: &str) -> Option<String> {
+    let rest = match url.split_once("://") {
+        Some((scheme, rest)) if scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) => rest,
+        Some(_) => return None,
+        None => url,
+    };
+    if rest.contains(['\\', '\t', '\n', '\r']) || rest.chars().any(char::is_control) {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') || authority.contains('%') {
+        return None;
+    }
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let host = host.trim_end_matches('.').to_lowercase();
+    (!host.is_empty() && !host.contains(char::is_whitespace)).then_some(host)
+}
+
+/// What kind of access a path condition means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Reading.
+    Read,
+    /// Writing, creating, deleting.
+    Write,
+}
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// What it says.
+    pub says: Says,
+    /// Which tools.
+    pub tool: ToolPattern,
+    /// Which family of tools beside those, from a compact name such as `Bash`.
+    pub family: Option<Family>,
+    /// Which commands.
+    pub command: Option<CommandPattern>,
+    /// Which paths, and under which access.
+    pub path: Option<(PathPattern, Option<Access>)>,
+    /// Which hosts.
+    pub host: Option<HostPattern>,
+    /// Which targets of a dispatcher.
+    pub target: Option<String>,
+    /// Which arguments: `(name, glob)`; the name `*` means any leaf.
+    pub args: Vec<(String, String)>,
+    /// Which hints the tool must carry.
+    pub annotations: Annotations,
+    /// Why it is there.
+    pub why: Option<String>,
+    /// Who wrote it.
+    pub scope: Scope,
+    /// The rule in one line.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl Rule {
+    /// A rule about a tool, without conditions.
+    #[must_use]
+    pub fn new(says: Says, tool: ToolPattern, text: &str) -> Self {
+        Self {
+            says,
+            tool,
+            family: None,
+            command: None,
+            path: None,
+            host: None,
+            target: None,
+            args: Vec::new(),
+            annotations: Annotations::default(),
+            why: None,
+            scope: Scope::User,
+            text: text.to_owned(),
+            place: Place::default(),
+        }
+    }
+
+    /// Whether it has a condition on what the call does, beside which tool it is.
+    #[must_use]
+    pub fn is_conditional(&self) -> bool {
+        self.command.as_ref().is_some_and(|c| !c.any)
+            || self.path.is_some()
+            || self.host.is_some()
+            || self.target.as_deref().is_some_and(|t| t != "*")
+            || !self.args.is_empty()
+    }
+
+    /// Whether the arguments, the target and the hints fit, as far as conditions speak of them.
+    pub(crate) fn arguments_fit(&self, call: &Call<'_>, target: Option<&str>, hints: Annotations) -> bool {
+        let hint = |want: Option<bool>, have: Option<bool>| want.is_none() || want == have;
+        let loosen = self.says == Says::Allow;
+        self.args.iter().all(|(name, pattern)| arg_fits(call.arguments, name, pattern, loosen))
+            && self.target.as_deref().is_none_or(|t| t == "*" || target.is_some_and(|have| glob(t, have)))
+            && hint(self.annotations.read_only_hint, hints.read_only_hint)
+            && hint(self.annotations.destructive_hint, hints.destructive_hint)
+            && hint(self.annotations.idempotent_hint, hints.idempotent_hint)
+            && hint(self.annotations.open_world_hint, hints.open_world_hint)
+    }
+}
+
+/// An allow needs every text of the argument to fit, a deny any.
+fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool {
+    let value = if name == "*" { Some(arguments) } else { arguments.get(name) };
+    let mut leaves = Vec::new();
+    collect(value.unwrap_or(&Value::Null), &mut leaves);
+    let fits = |leaf: &String| if loosen { glob(pattern, leaf) } else { glob_fold(pattern, leaf) };
+    if loosen { !leaves.is_empty() && leaves.iter().all(fits) } else { leaves.iter().any(fits) }
+}
+
+fn collect(value: &Value, leaves: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::String(text) => leaves.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|v| collect(v, leaves)),
+        Value::Object(map) => map.values().for_each(|v| collect(v, leaves)),
+        other => leaves.push(other.to_string()),
+    }
+}
+
+/// `Yes` if any, else the best of the rest.
+pub(crate) fn best(fits: impl Iterator<Item = Fit>) -> Fit {
+    fits.max().unwrap_or(Fit::No)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts() {
+        for (url, host) in [
+            ("https://API.GitHub.com/x", Some("api.github.com")),
+            ("github.com", Some("github.com")),
+            ("https://github.com.:443/", Some("github.com")),
+            ("https://github.com@evil.com/", None),
+            ("https://evil.com\\@github.com", None),
+            ("http://[::1]:80/", Some("::1")),
+        ] {
+            assert_eq!(host_of(url).as_deref(), host, "{url}");
+        }
+        let pattern = HostPattern::parse("github.com").unwrap();
+        assert!(pattern.fits("api.github.com") && !pattern.fits("notgithub.com"));
+        assert!(!HostPattern::parse("*.github.com").unwrap().fits("github.com"));
+    }
+}

@@ -1,0 +1,66 @@
+//! The JSON Schema of policy files, for editors.
+
+use serde_json::{Value, json};
+
+/// The schema (JSON Schema 2020-12). It says what the loader accepts; examples and patterns are checked by the
+/// loader alone.
+#[must_use]
+pub fn policy_schema() -> Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let says = json!({ "enum": ["allow", "ask", "deny"] });
+    let hint = json!({ "type": "boolean" });
+    let record = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["tier"],
+        "properties": {
+            "tier": { "enum": ["read_only", "b", "a"], "description": "read_only runs; b runs, audited; a is confirmed" },
+            "reads": texts.clone(), "hosts": texts.clone(),
+            "writes": { "type": "array", "items": { "type": "string" }, "description": "arguments that name what is written; `a|b` is the first that is present; [] if no file is" },
+            "command": { "type": "string", "description": "the argument that holds a shell command" },
+            "workdir": { "type": "string" }, "target": { "type": "string" }, "why": { "type": "string" },
+            "like": { "enum": ["Bash", "Read", "Edit", "WebFetch"] },
+            "undo": { "enum": ["snapshot", "inverse", "compensate", "irreversible"] },
+            "actions": {
+                "type": "object", "additionalProperties": false, "required": ["arg"],
+                "properties": { "arg": { "type": "string" }, "read_only": texts.clone(), "b": texts.clone(), "a": texts.clone() }
+            }
+        }
+    });
+    let rule = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["decide"],
+        "properties": {
+            "decide": says.clone(),
+            "rule": { "type": "string", "description": "the compact form: Bash(git log:*), Edit(src/**), mcp__server__tool" },
+            "tool": { "type": "string", "description": "a name, a glob, mcp:server/tool, or *" },
+            "command": { "type": "string" }, "path": { "type": "string" }, "access": { "enum": ["read", "write", "any"] },
+            "host": { "type": "string" }, "target": { "type": "string" }, "args": { "type": "object" },
+            "annotations": {
+                "type": "object", "additionalProperties": false,
+                "properties": { "readOnlyHint": hint.clone(), "destructiveHint": hint.clone(), "idempotentHint": hint.clone(), "openWorldHint": hint }
+            },
+            "why": { "type": "string" }, "match": { "type": "array" }, "not_match": { "type": "array" }
+        }
+    });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "toolfold policy",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "policy": {
+                "type": "object", "additionalProperties": false,
+                "properties": {
+                    "description": { "type": "string" }, "mode": { "enum": ["enforce", "audit", "off"] }, "default": says,
+                    "order": { "enum": ["strictest", "last-match"] }, "read_only_shell": { "type": "boolean" }
+                }
+            },
+            "tool": { "type": "object", "additionalProperties": record },
+            "rule": { "type": "array", "items": rule },
+            "allow": texts.clone(), "ask": texts.clone(), "deny": texts.clone(), "redact": texts.clone(),
+            "programs": { "type": "object", "additionalProperties": texts }
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! A policy: one or more files, from the weakest scope to the strongest, and what they say together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::decision::Says;
+use super::facts::{Call, Facts};
+use super::load::{Mode, PolicyFile, hex};
+use super::record::{Record, Tier};
+use super::rule::{Rule, Scope};
+
+/// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    pub(crate) files: Arc<Vec<PolicyFile>>,
+    version: Arc<str>,
+    pub(crate) mode: Mode,
+    pub(crate) default: Option<Says>,
+    pub(crate) broken: bool,
+}
+
+impl Policy {
+    /// Puts files together. The order among files of one scope does not matter for what is decided.
+    #[must_use]
+    pub fn new(mut files: Vec<PolicyFile>) -> Self {
+        files.sort_by_key(|f| f.scope);
+        // A rule has the power of its file, whoever built it.
+        for file in &mut files {
+            file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
+        }
+        let mut hash = Sha256::new();
+        for file in &files {
+            hash.update(format!("{:?}\n{}\n", file.scope, file.source.1));
+            if file.source.1.is_empty() {
+                hash.update(format!("{:?}", file.rules));
+            }
+        }
+        // The strongest scope that gives a mode or a default has the word; a project may only tighten.
+        let own = |f: &&PolicyFile| f.scope > Scope::Project;
+        let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
+        let project = files.iter().filter(|f| f.scope == Scope::Project).filter_map(|f| f.default).max();
+        let default = files.iter().filter(own).rev().find_map(|f| f.default);
+        let default = match (default, project) {
+            (None, Some(Says::Allow)) => None,
+            (own, project) => own.max(project),
+        };
+        let broken = files.iter().any(|f| f.broken);
+        Self { files: Arc::new(files), version: hex(&hash.finalize()).into(), mode, default, broken }
+    }
+
+    /// A digest over all its files. An approval given under another version is void.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Its mode.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Its files, the weakest scope first.
+    #[must_use]
+    pub fn files(&self) -> &[PolicyFile] {
+        &self.files
+    }
+
+    /// All rules, in the order of files.
+    pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
+        self.files.iter().flat_map(|f| &f.rules)
+    }
+
+    /// What is known of a tool: the record of the strongest scope. A project's record only tightens, unless
+    /// the workspace is trusted and nobody above speaks of the tool.
+    pub(crate) fn record(&self, call: &Call<'_>, facts: &Facts) -> Record {
+        let identity = call.origin.identity(call.tool);
+        let mut found: Option<Record> = None;
+        for file in self.files.iter().rev() {
+            let Some(record) = file.records.get(&identity) else { continue };
+            match (&mut found, file.scope) {
+                (None, Scope::Project) if !facts.workspace_trusted => {
+                    let tighten = record.tier.filter(|&t| t == Tier::A);
+                    found = Some(Record { tier: tighten, actions: None, ..record.clone() });
+                }
+                (None, _) => found = Some(record.clone()),
+                (Some(above), _) => {
+                    if let (Some(have), Some(more)) = (above.tier, record.tier) {
+                        above.tier = Some(have.max(more));
+                    }
+                }
+            }
+        }
+        found.or_else(|| Record::builtin(call.tool)).unwrap_or_default()
+    }
+
+    /// Absolute paths that an allow means when it names a program.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files
+            .iter()
+            .filter(|f| f.scope > Scope::Project)
+            .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
+    }
+
+    /// Whether the built-in table of reading shell commands allows.
+    pub(crate) fn read_only_shell(&self, facts: &Facts) -> bool {
+        self.files.iter().any(|f| f.read_only_shell && (f.scope > Scope::Project || facts.workspace_trusted))
+    }
+
+    /// Globs over argument names whose values never reach the audit, beside the built-in ones.
+    #[must_use]
+    pub fn redactions(&self) -> Vec<&str> {
+        self.files.iter().flat_map(|f| f.redact.iter().map(String::as_str)).collect()
+    }
+
+    /// The records of all files by identity: for checks and listings.
+    #[must_use]
+    pub fn records(&self) -> BTreeMap<&str, &Record> {
+        self.files.iter().flat_map(|f| f.records.iter().map(|(n, r)| (n.as_str(), r))).collect()
+    }
+}

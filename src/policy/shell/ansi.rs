@@ -1,0 +1,69 @@
+//! `$'…'`: the escapes of ANSI-C quoting (bash manual, 3.1.2.4).
+
+/// Decodes the inside of `$'…'`. Nothing for what is not text: `\0`, control letters, bytes above 127.
+pub(super) fn decode(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        let c = chars.next()?;
+        let digits = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, most: usize| {
+            let mut value = None;
+            for _ in 0..most {
+                let Some(d) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
+                chars.next();
+                value = Some(value.unwrap_or(0) * radix + d);
+            }
+            value
+        };
+        let byte = |value: u32| char::from_u32(value).filter(|&c| c.is_ascii() && c != '\0');
+        match c {
+            'n' => out.push('\n'),
+            't' => out.push('\t'),
+            'r' => out.push('\r'),
+            'a' => out.push('\u{7}'),
+            'b' => out.push('\u{8}'),
+            'e' | 'E' => out.push('\u{1b}'),
+            'f' => out.push('\u{c}'),
+            'v' => out.push('\u{b}'),
+            '\\' | '\'' | '"' | '?' => out.push(c),
+            'x' => out.push(byte(digits(&mut chars, 16, 2)?)?),
+            '0'..='7' => {
+                let mut value = c.to_digit(8)?;
+                for _ in 0..2 {
+                    let Some(d) = chars.peek().and_then(|c| c.to_digit(8)) else { break };
+                    chars.next();
+                    value = value * 8 + d;
+                }
+                out.push(byte(value)?);
+            }
+            'u' => out.push(char::from_u32(digits(&mut chars, 16, 4)?).filter(|&c| c != '\0')?),
+            'U' => out.push(char::from_u32(digits(&mut chars, 16, 8)?).filter(|&c| c != '\0')?),
+            _ => return None,
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn escapes() {
+        for (text, value) in [
+            ("a\\x62c", Some("abc")),
+            ("\\162m", Some("rm")),
+            ("\\u0072m", Some("rm")),
+            ("a\\'b", Some("a'b")),
+            ("a\\nb", Some("a\nb")),
+            ("\\x00", None),
+            ("\\cA", None),
+        ] {
+            assert_eq!(decode(text).as_deref(), value, "{text}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Built-ins of the shell that evaluate their arguments again, change what later words mean, or move.
+
+use super::Weight;
+use super::place::Place;
+use super::walk::Walker;
+use crate::policy::argv::Word;
+
+/// Looks at a built-in.
+pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
+    let arguments = words.get(1..).unwrap_or_default();
+    let has = |option: &str| arguments.iter().any(|w| w.get().is_some_and(|v| v == option));
+    let letter = |c: char| {
+        arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").any(|v| v.contains(c))
+    };
+    let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
+    match name {
+        "cd" => change_folder(walker, arguments),
+        "pushd" | "popd" => walker.place = Place::unknown(),
+        "printf" if letter('v') => walker.found.unknown("assignment", "printf -v", code_if(subscript)),
+        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
+        "read" | "readarray" | "mapfile" | "getopts" | "wait" => {
+            let callback = name != "read" && (letter('C') || letter('c'));
+            if name != "wait" || letter('p') {
+                walker.found.unknown("assignment", name, code_if(subscript || callback));
+            }
+            for word in arguments {
+                word.get().into_iter().for_each(|n| drop(walker.variables.remove(n)));
+            }
+        }
+        "declare" | "typeset" | "local" | "export" | "readonly" => declare(walker, name, arguments),
+        "unset" => walker.found.unknown("assignment", "unset", code_if(subscript)),
+        "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
+        "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
+            walker.found.unknown("shell-settings", name, Weight::Code);
+        }
+        "set" => walker.found.unknown("shell-settings", name, Weight::Value),
+        "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
+        "jobs" if letter('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
+        _ => {}
+    }
+}
+
+fn code_if(evaluates: bool) -> Weight {
+    if evaluates { Weight::Code } else { Weight::Value }
+}
+
+fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
+    let options = arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+']));
+    let evaluates = options.clone().any(|v| v.contains(['n', 'i', 'a', 'A']) && !v.contains('p'));
+    let printing = options.clone().any(|v| v.contains(['p', 'f', 'F']));
+    if printing || arguments.is_empty() {
+        return;
+    }
+    let mut weight = code_if(evaluates);
+    for word in arguments {
+        match word.get() {
+            None if !word.text.contains('=') => weight = Weight::Code,
+            Some(v) if v.starts_with(['-', '+']) => {}
+            _ => {
+                let text = word.text.clone();
+                let (variable, value) = text.split_once('=').unwrap_or((text.as_str(), ""));
+                if variable.contains('[') || super::tables::is_dangerous_variable(variable) {
+                    weight = Weight::Code;
+                }
+                walker.variables.remove(variable);
+                if let Some((_, value)) = word.get().and_then(|v| v.split_once('=')).filter(|_| !value.is_empty()) {
+                    walker.variables.insert(variable.to_owned(), value.to_owned());
+                }
+            }
+        }
+    }
+    walker.found.unknown("assignment", name, weight);
+}
+
+fn change_folder(walker: &mut Walker, arguments: &[Word]) {
+    let mut rest = arguments.iter().skip_while(|w| matches!(w.get(), Some("-L" | "-P" | "-e" | "-LP" | "--")));
+    walker.place = match (rest.next(), rest.next()) {
+        (Some(folder), None) => match (folder.get(), &folder.tilde) {
+            (Some("-"), _) | (None, None) => Place::unknown(),
+            // Where CDPATH was set in the line, a relative folder may be anywhere.
+            (Some(f), _) if f.is_empty() || f.starts_with('+') => Place::unknown(),
+            (Some(_), _) if walker.variables.contains_key("CDPATH") => Place::unknown(),
+            (Some(f), _) => walker.place.enter(f),
+            (None, Some(f)) => walker.place.enter(f),
+        },
+        (None, _) => Place::at(crate::policy::path::LexPath::read("~")),
+        _ => Place::unknown(),
+    };
+}

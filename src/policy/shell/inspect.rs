@@ -1,0 +1,228 @@
+//! One command with its words: what it runs itself, what it runs besides, what it writes.
+
+use super::redirect::Input;
+use super::walk::Walker;
+use super::{Command, FileEffect, Role, Unknown, Weight, builtins, crude, files, programs, scripts, tables, wrappers};
+use crate::policy::argv::{Word, base_name};
+use crate::policy::path::LexPath;
+use crate::policy::rule::Access;
+
+impl Walker {
+    /// A command that runs.
+    pub(super) fn run(&mut self, words: Vec<Word>, input: &Input) {
+        self.run_as(words, input, Role::Runs);
+    }
+
+    /// A command that runs, or is only guessed at.
+    pub(super) fn run_as(&mut self, words: Vec<Word>, input: &Input, role: Role) {
+        self.guesses(&words);
+        let Some(first) = words.first() else { return };
+        let Some(program) = first.get().map(str::to_owned) else {
+            self.found.unknown("program", &first.text, Weight::Code);
+            self.found.commands.push(Command { words, role });
+            return;
+        };
+        if program.is_empty() {
+            self.found.unknown("program", "''", Weight::Code);
+        }
+        let index = self.found.commands.len();
+        let base = base_name(&program).to_owned();
+        if self.functions.contains(&program) && *input != Input::Inherited {
+            self.found.unknown("function-input", &program, Weight::Code);
+        }
+        self.found.commands.push(Command { words: words.clone(), role });
+        if wrappers::unwrap(self, &base, &words, input, index) {
+            return;
+        }
+        if !program.contains('/') {
+            builtins::inspect(self, &base, &words);
+        }
+        if tables::is_shell(&base) {
+            return self.shell(&words, input);
+        }
+        if base == "eval" || base == "source" || base == "." || base == "trap" {
+            return self.evaluator(&base, &words);
+        }
+        if tables::is_interpreter(&base) {
+            self.interpreter(&base, &words, input, index);
+        }
+        programs::options(self, &base, &words);
+        scripts::inspect(self, &base, &words);
+        files::operands(self, &base, &words);
+    }
+
+    /// Adds what unknown words may well become.
+    fn guesses(&mut self, words: &[Word]) {
+        if words.iter().all(|w| w.guess.is_empty()) {
+            return;
+        }
+        let mut guess = Vec::new();
+        for word in words {
+            match (&word.value, word.guess.is_empty()) {
+                (None, false) => guess.extend(word.guess.iter().map(|g| Word::known(g))),
+                _ => guess.push(word.clone()),
+            }
+        }
+        crude::tails(&guess, &mut self.found);
+        let program = guess.first().and_then(Word::get).map(|p| base_name(p).to_owned());
+        if let Some(program) = program {
+            files::operands(self, &program, &guess);
+        }
+    }
+
+    /// `bash -c text`, `bash file`, `bash` reading its input.
+    fn shell(&mut self, words: &[Word], input: &Input) {
+        let mut rest = words.iter().skip(1);
+        while let Some(word) = rest.next() {
+            let Some(option) = word.get() else {
+                return self.found.unknown("shell-argument", &word.text, Weight::Code);
+            };
+            if matches!(option, "--rcfile" | "--init-file") {
+                self.found.unknown("startup-file", option, Weight::Code);
+                rest.next();
+            } else if matches!(option, "-o" | "+o" | "-O" | "+O") {
+                rest.next();
+            } else if let Some(letters) = option.strip_prefix('-').filter(|l| !l.starts_with('-') && !l.is_empty()) {
+                if letters.contains('c') {
+                    // Further options may stand before the text.
+                    let text = rest.find(|w| w.get().is_none_or(|v| !v.starts_with(['-', '+'])));
+                    return self.payload(text);
+                }
+                if letters.contains('s') {
+                    break;
+                }
+            } else if !option.starts_with('-') && !option.starts_with('+') {
+                // A script on disk: its text is not seen.
+                return;
+            } else if matches!(option, "--version" | "--help") {
+                return;
+            } else if option == "--command" {
+                return self.payload(rest.next());
+            }
+        }
+        self.stdin_payload(input);
+    }
+
+    fn payload(&mut self, text: Option<&Word>) {
+        match text {
+            None => {}
+            Some(Word { value: Some(text), .. }) => {
+                let (text, place) = (text.clone(), self.place.clone());
+                self.program(&text);
+                self.place = place;
+            }
+            Some(word) => {
+                self.found.unknown("payload", &word.text, Weight::Code);
+                crude::guess(&word.guess.join(" "), &mut self.found);
+            }
+        }
+    }
+
+    fn stdin_payload(&mut self, input: &Input) {
+        match input {
+            Input::Inherited => {}
+            Input::Text(Some(text)) => {
+                let (text, place) = (text.clone(), self.place.clone());
+                self.program(&text);
+                self.place = place;
+            }
+            Input::Text(None) | Input::Pipe(None) | Input::File => {
+                self.found.unknown("piped-code", "a shell reads its commands from its input", Weight::Code);
+            }
+            Input::Pipe(Some(text)) => {
+                self.found.unknown("piped-code", text, Weight::Code);
+                crude::guess(text, &mut self.found);
+            }
+        }
+    }
+
+    /// `eval`, `source`, `trap`: text that runs in this shell.
+    fn evaluator(&mut self, base: &str, words: &[Word]) {
+        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = if arguments.first().is_some_and(|w| w.is("--")) {
+            arguments.get(1..).unwrap_or_default()
+        } else {
+            arguments
+        };
+        if matches!(base, "source" | ".") {
+            let text = arguments.first().map_or("", |w| w.text.as_str());
+            return self.found.unknown("sourced-file", text, Weight::Code);
+        }
+        let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
+        if arguments.first().is_some_and(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
+            return;
+        }
+        let text: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
+        match text {
+            Some(text) => {
+                self.found.unknown("evaluated", &text.join(" "), Weight::Value);
+                self.program(&text.join(" "));
+            }
+            None => {
+                self.found.unknown("evaluated", base, Weight::Code);
+                let guess: Vec<&str> = arguments
+                    .iter()
+                    .flat_map(|w| w.get().into_iter().chain(w.guess.iter().map(String::as_str)))
+                    .collect();
+                crude::guess(&guess.join(" "), &mut self.found);
+            }
+        }
+    }
+
+    /// An interpreter that is given code in its arguments or its input.
+    fn interpreter(&mut self, base: &str, words: &[Word], input: &Input, index: usize) {
+        let awk = base.ends_with("awk");
+        let code = |word: &Word| match word.get() {
+            None => !word.one,
+            Some(option) => programs::gives_code(base, option),
+        };
+        let arguments = words.get(1..).unwrap_or_default();
+        let script = arguments.iter().any(|w| w.get().is_none_or(|v| !v.starts_with('-')));
+        let inline = !awk && base != "jq" && arguments.iter().any(code);
+        let reads = !script && !matches!(input, Input::Inherited) && !awk && base != "jq";
+        if inline || reads {
+            let text = arguments.first().map_or(base, |w| w.text.as_str()).to_owned();
+            let text = text.chars().take(80).collect();
+            self.found.unknowns.push(Unknown {
+                kind: "inline-code",
+                text,
+                weight: Weight::Code,
+                interpreter: Some(index),
+            });
+        }
+    }
+
+    /// Something that happens to a file named by a word.
+    pub(super) fn file(&mut self, word: &Word, access: Access, own: bool, recursive: bool) {
+        let text = word.text.clone();
+        let value = word.value.clone().or_else(|| word.tilde.clone());
+        let mut add = |path: Option<LexPath>, certain: bool| {
+            self.found.files.push(FileEffect { path, text: text.clone(), access, own, recursive, certain });
+        };
+        let Some(value) = value else {
+            add(None, false);
+            // What it may well become, for denies.
+            let here = self.place.clone();
+            for guess in &word.guess {
+                for path in here.files(guess).0 {
+                    self.found.files.push(FileEffect {
+                        path: Some(path),
+                        text: word.text.clone(),
+                        access,
+                        own: false,
+                        recursive,
+                        certain: false,
+                    });
+                }
+            }
+            return;
+        };
+        let (paths, certain) = self.place.files(&value);
+        if paths.is_empty() {
+            return add(None, false);
+        }
+        for path in paths {
+            self.found.files.push(FileEffect { path: Some(path), text: text.clone(), access, own, recursive, certain });
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Where a command line stands while it is read: the working folder, as far as `cd` lets one follow it.
+
+use crate::policy::path::LexPath;
+
+/// The folders that the shell may be in. Empty: nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place(Vec<LexPath>);
+
+/// The most folders that are kept apart.
+const MAX: usize = 4;
+
+impl Place {
+    pub(super) fn at(path: LexPath) -> Self {
+        Self(vec![path])
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self(Vec::new())
+    }
+
+    /// After a `cd` that succeeded.
+    pub(super) fn enter(&self, folder: &str) -> Self {
+        Self(
+            self.0
+                .iter()
+                .map(|p| if folder.starts_with('~') { LexPath::read(folder) } else { p.join(folder) })
+                .collect(),
+        )
+    }
+
+    /// One of two places.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        if self.0.is_empty() || other.0.is_empty() {
+            return Self::unknown();
+        }
+        let mut all = self.0.clone();
+        all.extend(other.0.iter().filter(|p| !self.0.contains(p)).cloned());
+        if all.len() > MAX { Self::unknown() } else { Self(all) }
+    }
+
+    /// The files that a path may mean here, and whether there is no doubt. Empty: nobody knows.
+    pub(super) fn files(&self, path: &str) -> (Vec<LexPath>, bool) {
+        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
+            return (vec![LexPath::read(path)], true);
+        }
+        (self.0.iter().map(|p| p.join(path)).collect(), self.0.len() == 1)
+    }
+}

@@ -1,0 +1,172 @@
+//! Redirections, assignments and `[[ … ]]`: what happens beside the words of a command.
+
+use brush_parser::ast::{
+    Assignment, AssignmentName, AssignmentValue, BinaryPredicate, ExtendedTestExpr, IoFileRedirectKind as Kind,
+    IoFileRedirectTarget as Target, IoRedirect, UnaryPredicate,
+};
+
+use super::walk::Walker;
+use super::{Weight, tables};
+use crate::policy::rule::Access;
+
+/// What a command reads as its input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Input {
+    /// Whatever the host gives.
+    Inherited,
+    /// Text that stands in the line. Absent: it is only known at the run.
+    Text(Option<String>),
+    /// What the command before the pipe prints, where that is certain.
+    Pipe(Option<String>),
+    /// A file.
+    File,
+}
+
+/// Targets that are not files in any sense that matters.
+fn is_sink(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero")
+}
+
+impl Walker {
+    /// Walks a redirection. Gives the new input, if it is one of the input.
+    pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
+        match redirect {
+            IoRedirect::File(fd, kind, target) => {
+                let is_input = fd.is_none_or(|fd| fd == 0)
+                    && matches!(kind, Kind::Read | Kind::DuplicateInput | Kind::ReadAndWrite);
+                self.file_redirect(kind, target);
+                is_input.then_some(Input::File)
+            }
+            IoRedirect::HereDocument(fd, document) => {
+                let text = if document.requires_expansion {
+                    let before = self.found.unknowns.len();
+                    let text = self.expanded(&document.doc.value);
+                    if self.found.unknowns.len() > before { None } else { text }
+                } else {
+                    Some(document.doc.value.clone())
+                };
+                fd.is_none_or(|fd| fd == 0).then_some(Input::Text(text))
+            }
+            IoRedirect::HereString(fd, word) => {
+                let word = self.word(&word.value);
+                fd.is_none_or(|fd| fd == 0).then_some(Input::Text(word.value))
+            }
+            IoRedirect::OutputAndError(word, _) => {
+                let word = self.word(&word.value);
+                self.file(&word, Access::Write, true, false);
+                None
+            }
+        }
+    }
+
+    fn file_redirect(&mut self, kind: &Kind, target: &Target) {
+        match target {
+            Target::Fd(_) => {}
+            Target::ProcessSubstitution(_, shell) => self.process_substitution(&shell.list),
+            Target::Filename(word) => {
+                let word = self.word(&word.value);
+                if word.get().is_some_and(|p| p.starts_with("/dev/tcp/") || p.starts_with("/dev/udp/")) {
+                    return self.found.unknown("network-redirect", &word.text, Weight::Code);
+                }
+                if word.get().is_some_and(is_sink) {
+                    return;
+                }
+                match kind {
+                    Kind::Read | Kind::DuplicateInput => self.file(&word, Access::Read, false, false),
+                    _ => self.file(&word, Access::Write, true, false),
+                }
+            }
+            Target::Duplicate(word) => {
+                let word = self.word(&word.value);
+                let fd = |v: &str| v.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+                match (word.get(), kind) {
+                    (Some(value), _) if fd(value) || is_sink(value) => {}
+                    (_, Kind::DuplicateInput) => self.found.unknown("descriptor", &word.text, Weight::Value),
+                    // `>&word` writes a file if the word is not a number.
+                    _ => self.file(&word, Access::Write, true, false),
+                }
+            }
+        }
+    }
+
+    /// Walks an assignment. Gives the name and, if it is certain, the value.
+    pub(super) fn assignment(&mut self, assignment: &Assignment) -> (String, Option<String>) {
+        let name = match &assignment.name {
+            AssignmentName::VariableName(name) => name.clone(),
+            AssignmentName::ArrayElementName(name, index) => {
+                if !index.chars().all(|c| c.is_ascii_digit()) {
+                    self.arithmetic(index);
+                    self.found.unknown("subscript", index, Weight::Code);
+                }
+                name.clone()
+            }
+        };
+        let value = match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                let word = self.word(&word.value);
+                word.value.or_else(|| (word.guess.len() == 1).then(|| word.guess.concat()))
+            }
+            AssignmentValue::Array(items) => {
+                for (key, item) in items {
+                    key.iter().for_each(|k| self.arithmetic(&k.value));
+                    self.word(&item.value);
+                }
+                None
+            }
+        };
+        (name, value.filter(|_| !assignment.append))
+    }
+
+    /// A variable changed for the rest of the line.
+    pub(super) fn assigned(&mut self, name: &str) {
+        let weight = if tables::is_dangerous_variable(name) { Weight::Code } else { Weight::Value };
+        self.found.unknown("assignment", name, weight);
+    }
+
+    /// A variable set for one command.
+    pub(super) fn environment(&mut self, name: &str) {
+        let weight = if tables::is_dangerous_variable(name) { Weight::Code } else { Weight::Value };
+        self.found.unknown("environment", name, weight);
+    }
+
+    /// `[[ … ]]`: arithmetic comparison and `-v` evaluate their operands again.
+    pub(super) fn test(&mut self, expr: &ExtendedTestExpr) {
+        match expr {
+            ExtendedTestExpr::And(a, b) | ExtendedTestExpr::Or(a, b) => {
+                self.deeper(|walker| walker.test(a), "[[");
+                self.deeper(|walker| walker.test(b), "[[");
+            }
+            ExtendedTestExpr::Not(a) | ExtendedTestExpr::Parenthesized(a) => self.deeper(|walker| walker.test(a), "[["),
+            ExtendedTestExpr::UnaryTest(predicate, word) => {
+                self.expanded(&word.value);
+                self.word(&word.value);
+                let evaluates = matches!(
+                    predicate,
+                    UnaryPredicate::ShellVariableIsSetAndAssigned | UnaryPredicate::ShellVariableIsSetAndNameRef
+                );
+                if evaluates {
+                    self.found.unknown("evaluating-test", &word.value, Weight::Code);
+                }
+            }
+            ExtendedTestExpr::BinaryTest(predicate, left, right) => {
+                let arithmetic = matches!(
+                    predicate,
+                    BinaryPredicate::ArithmeticEqualTo
+                        | BinaryPredicate::ArithmeticNotEqualTo
+                        | BinaryPredicate::ArithmeticLessThan
+                        | BinaryPredicate::ArithmeticLessThanOrEqualTo
+                        | BinaryPredicate::ArithmeticGreaterThan
+                        | BinaryPredicate::ArithmeticGreaterThanOrEqualTo
+                );
+                for word in [left, right] {
+                    let read = self.word(&word.value);
+                    let number =
+                        read.get().is_some_and(|v| v.trim_start_matches('-').chars().all(|c| c.is_ascii_digit()));
+                    if arithmetic && !number {
+                        self.found.unknown("evaluating-test", &word.value, Weight::Code);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Facts about programs that more than one reader needs.
+
+use crate::policy::argv::{Word, base_name};
+
+/// Programs that run whatever text they are given.
+pub(crate) const INTERPRETERS: &[&str] = &[
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "ruby",
+    "irb",
+    "perl",
+    "php",
+    "lua",
+    "luajit",
+    "osascript",
+    "pwsh",
+    "powershell",
+    "tclsh",
+    "wish",
+    "expect",
+    "Rscript",
+    "R",
+    "julia",
+    "ghci",
+    "runghc",
+    "scala",
+    "groovy",
+    "jshell",
+    "elixir",
+    "iex",
+    "erl",
+    "swift",
+    "guile",
+    "racket",
+    "ocaml",
+    "gdb",
+    "lldb",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "jq",
+    "tsx",
+    "ts-node",
+    "ipython",
+    "ipython3",
+];
+
+/// Shells.
+pub(crate) const SHELLS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "yash", "nu", "elvish", "xonsh",
+    "cmd",
+];
+
+/// Programs that start another program named in their arguments.
+pub(crate) const LAUNCHERS: &[&str] = &[
+    "env",
+    "sudo",
+    "doas",
+    "su",
+    "pkexec",
+    "runuser",
+    "xargs",
+    "parallel",
+    "timeout",
+    "nice",
+    "nohup",
+    "stdbuf",
+    "setsid",
+    "time",
+    "watch",
+    "flock",
+    "ssh",
+    "npx",
+    "uvx",
+    "bunx",
+    "pnpx",
+    "pipx",
+    "uv",
+    "exec",
+    "eval",
+    "command",
+    "builtin",
+    "source",
+    ".",
+    "busybox",
+    "toybox",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "strace",
+    "ltrace",
+    "script",
+    "docker",
+    "podman",
+    "kubectl",
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "find",
+    "fd",
+    "vim",
+    "vi",
+    "nvim",
+    "emacs",
+    "ed",
+    "ex",
+    "less",
+    "more",
+    "man",
+    "screen",
+    "tmux",
+    "at",
+    "batch",
+    "crontab",
+    "systemd-run",
+    "open",
+    "xdg-open",
+    "start",
+    "rundll32",
+    "wsl",
+];
+
+/// Whether a program is an interpreter, also under a version: `python3.12`.
+pub(crate) fn is_interpreter(base: &str) -> bool {
+    let bare = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&base) || INTERPRETERS.contains(&bare)
+}
+
+/// Whether a program is a shell.
+pub(crate) fn is_shell(base: &str) -> bool {
+    SHELLS.contains(&base)
+}
+
+/// Options before git's subcommand that take the next word as their value.
+const GIT_VALUES: &[&str] = &[
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--config-env",
+    "--exec-path",
+    "--attr-source",
+    "--config",
+];
+
+/// Where the subcommand stands, for programs that have one and take options before it.
+pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
+    let base = base_name(words.first()?.get()?);
+    let values: &[&str] = match base {
+        "git" => GIT_VALUES,
+        "docker" | "podman" => &["-H", "--host", "-c", "--context", "--config", "-l", "--log-level"],
+        "kubectl" => &["-n", "--namespace", "--context", "--kubeconfig", "-s", "--server", "--cluster", "--user"],
+        "npm" | "pnpm" | "yarn" | "cargo" | "gh" | "helm" | "terraform" | "systemctl" | "apt" | "apt-get" | "pip"
+        | "aws" | "gcloud" => {
+            &["--prefix", "-C", "--config", "--cwd", "-R", "--repo", "--profile", "--region", "--project", "-o"]
+        }
+        _ => return None,
+    };
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        match word.get() {
+            Some(option) if values.contains(&option) => at += 2,
+            Some(option) if option.starts_with('-') && option.len() > 1 => at += 1,
+            Some(option) if option.starts_with('+') && base == "cargo" => at += 1,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+/// Environment variables that make a program run or load something else.
+#[cfg(feature = "shell")]
+pub(crate) fn is_dangerous_variable(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "PATH",
+        "IFS",
+        "ENV",
+        "BASH_ENV",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "PS4",
+        "PS0",
+        "PROMPT_COMMAND",
+        "CDPATH",
+        "PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "SHELL",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PERL5OPT",
+        "PERL5LIB",
+        "PERLLIB",
+        "RUBYOPT",
+        "RUBYLIB",
+        "JAVA_TOOL_OPTIONS",
+        "_JAVA_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "RUSTC_WRAPPER",
+        "RUSTC",
+        "RUSTFLAGS",
+        "CC",
+        "CXX",
+        "LD",
+        "AR",
+        "MAKEFLAGS",
+        "GNUMAKEFLAGS",
+        "CARGO",
+        "TAR_OPTIONS",
+        "GREP_OPTIONS",
+        "RIPGREP_CONFIG_PATH",
+        "FZF_DEFAULT_COMMAND",
+        "PYTHONSTARTUP",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "PYTHONINSPECT",
+        "BASH_FUNC_",
+        "HISTFILE",
+        "GLOBIGNORE",
+        "EXECIGNORE",
+        "SUDO_ASKPASS",
+        "SSH_ASKPASS",
+        "TMPDIR",
+        "LD_PRELOAD",
+        "ZDOTDIR",
+        "OPENSSL_CONF",
+        "GCONV_PATH",
+        "LOCPATH",
+        "HOSTALIASES",
+        "POSIXLY_CORRECT",
+        "BASH_CMDS",
+        "BASH_ALIASES",
+        "BASH_ARGV0",
+        "FPATH",
+    ];
+    const STARTS: &[&str] =
+        &["LD_", "DYLD_", "GIT_", "BASH_", "npm_config_", "NPM_CONFIG_", "CARGO_", "PIP_", "DOCKER_", "GCC_", "PYTHON"];
+    NAMES.contains(&name) || STARTS.iter().any(|s| name.starts_with(s))
+}

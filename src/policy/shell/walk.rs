@@ -1,0 +1,373 @@
+//! The walk over a parsed program: every command, wherever it stands.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use brush_parser::ast::{
+    AndOr, AndOrList, Command as Node, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, Pipeline,
+    Program, SeparatorOperator, SimpleCommand,
+};
+use brush_parser::{Parser, ParserOptions};
+
+use super::place::Place;
+use super::redirect::Input;
+use super::{Effects, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Weight, crude};
+use crate::policy::argv::Word;
+use crate::policy::path::LexPath;
+
+/// The deepest nesting of brackets and keywords that is handed to the parser, whose stack is not ours.
+const MAX_BRACKETS: usize = 24;
+
+/// What the walk knows so far.
+pub(super) struct Walker {
+    pub(super) options: ParserOptions,
+    pub(super) found: Effects,
+    /// Values assigned in the line itself, where they are certain. Only for guesses.
+    pub(super) variables: BTreeMap<String, String>,
+    /// Functions that the line defines.
+    pub(super) functions: Vec<String>,
+    pub(super) place: Place,
+    pub(super) depth: usize,
+    /// Words printed by the command before the pipe, where certain: what a shell behind it would read.
+    pub(super) piped: Option<String>,
+    /// What the commands of the group around read, unless they say otherwise.
+    input: Input,
+    limited: bool,
+}
+
+pub(super) fn read(command: &str, start: &LexPath) -> Effects {
+    let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
+    let mut walker = Walker {
+        options,
+        found: Effects::default(),
+        variables: BTreeMap::new(),
+        functions: Vec::new(),
+        place: Place::at(start.clone()),
+        depth: 0,
+        piped: None,
+        input: Input::Inherited,
+        limited: false,
+    };
+    if command.chars().count() > MAX_CHARS {
+        walker.limit(command, "more than 10000 characters");
+    } else {
+        walker.program(command);
+    }
+    if walker.found.commands.len() > MAX_COMMANDS && !walker.limited {
+        walker.found.unknown("limit", "more than 200 commands", Weight::Code);
+    }
+    walker.found
+}
+
+impl Walker {
+    fn limit(&mut self, text: &str, what: &str) {
+        if !self.limited {
+            self.limited = true;
+            self.found.unknown("limit", what, Weight::Code);
+        }
+        crude::guess(text, &mut self.found);
+    }
+
+    /// Reads a whole program. What cannot be parsed is an unknown, and guessed at.
+    pub(super) fn program(&mut self, text: &str) {
+        if too_nested(text) {
+            return self.limit(text, "nested too deeply");
+        }
+        match self.parse(text) {
+            Some(program) => {
+                self.deeper(|walker| program.complete_commands.iter().for_each(|list| walker.list(list)), text);
+            }
+            None => {
+                self.found.unknown("syntax", text, Weight::Code);
+                crude::guess(text, &mut self.found);
+            }
+        }
+    }
+
+    fn parse(&self, text: &str) -> Option<Program> {
+        let reader = std::io::Cursor::new(text.as_bytes());
+        let mut parser = Parser::new(reader, &self.options);
+        // A fault in the parser must not become one in the host.
+        catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
+    }
+
+    /// One level down; beyond the limit only guessed at.
+    pub(super) fn deeper(&mut self, walk: impl FnOnce(&mut Self), text: &str) {
+        if self.depth >= MAX_DEPTH {
+            return self.limit(text, "nested more than 8 deep");
+        }
+        self.depth += 1;
+        walk(self);
+        self.depth -= 1;
+    }
+
+    /// A command substitution: runs in a subshell. Gives what it likely prints.
+    pub(super) fn substitution(&mut self, source: &str) -> Option<String> {
+        let (place, before) = (self.place.clone(), self.found.commands.len());
+        self.program(source);
+        self.place = place;
+        let added = self.found.commands.get(before..).unwrap_or_default();
+        match added {
+            [only] => super::scripts::printed(&only.words),
+            _ => None,
+        }
+    }
+
+    pub(super) fn list(&mut self, list: &CompoundList) {
+        for item in &list.0 {
+            let background = matches!(item.1, SeparatorOperator::Async);
+            let before = self.place.clone();
+            self.and_or(&item.0);
+            if background {
+                self.place = before;
+            }
+        }
+    }
+
+    /// `a && b || c`: inside, each step has succeeded or not; behind it nobody knows which.
+    fn and_or(&mut self, list: &AndOrList) {
+        let start = self.place.clone();
+        self.pipeline(&list.first);
+        let mut reached = vec![start.clone(), self.place.clone()];
+        for next in &list.additional {
+            match next {
+                AndOr::And(pipeline) => self.pipeline(pipeline),
+                AndOr::Or(pipeline) => {
+                    self.place = start.clone();
+                    self.pipeline(pipeline);
+                }
+            }
+            reached.push(self.place.clone());
+        }
+        self.place = reached.iter().skip(1).fold(start, |all, place| all.or(place));
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        let place = self.place.clone();
+        let several = pipeline.seq.len() > 1;
+        for (i, command) in pipeline.seq.iter().enumerate() {
+            let before = self.found.commands.len();
+            let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
+            self.command(command, input);
+            self.piped = match self.found.commands.get(before..) {
+                Some([only]) => super::scripts::printed(&only.words),
+                _ => None,
+            };
+            if several {
+                self.place = place.clone();
+            }
+        }
+        self.piped = None;
+    }
+
+    fn command(&mut self, command: &Node, input: Input) {
+        match command {
+            Node::Simple(simple) => self.simple(simple, input),
+            Node::Compound(compound, redirects) => {
+                let mut own = input;
+                for redirect in redirects.iter().flat_map(|r| &r.0) {
+                    if let Some(new) = self.redirect(redirect) {
+                        own = new;
+                    }
+                }
+                let outer = self.input.clone();
+                if own != Input::Inherited {
+                    self.input = own;
+                }
+                self.deeper(|walker| walker.compound(compound), "a compound command");
+                self.input = outer;
+            }
+            Node::Function(function) => {
+                self.functions.push(function.fname.value.clone());
+                self.found.unknown("function", &function.fname.value, Weight::Value);
+                let place = self.place.clone();
+                let body = &function.body;
+                for redirect in body.1.iter().flat_map(|r| &r.0) {
+                    self.redirect(redirect);
+                }
+                self.deeper(|walker| walker.compound(&body.0), "a function");
+                // It may run anywhere, or never.
+                self.place = place.or(&self.place.clone());
+            }
+            Node::ExtendedTest(test, redirects) => {
+                for redirect in redirects.iter().flat_map(|r| &r.0) {
+                    self.redirect(redirect);
+                }
+                self.test(&test.expr);
+            }
+        }
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand) {
+        match compound {
+            CompoundCommand::BraceGroup(group) => self.list(&group.list),
+            CompoundCommand::Subshell(shell) => {
+                let place = self.place.clone();
+                self.list(&shell.list);
+                self.place = place;
+            }
+            CompoundCommand::ForClause(clause) => {
+                let values: Vec<Word> = clause.values.iter().flatten().map(|w| self.word(&w.value)).collect();
+                let certain: Option<Vec<&str>> = values.iter().map(Word::get).collect();
+                match certain.as_deref() {
+                    Some([one]) => drop(self.variables.insert(clause.variable_name.clone(), (*one).to_owned())),
+                    _ => drop(self.variables.remove(&clause.variable_name)),
+                }
+                self.assigned(&clause.variable_name);
+                self.repeated(|walker| walker.list(&clause.body.list));
+            }
+            CompoundCommand::ArithmeticForClause(clause) => {
+                for expr in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
+                    self.arithmetic(&expr.value);
+                }
+                self.found.unknown("arithmetic", "for ((…))", Weight::Value);
+                self.repeated(|walker| walker.list(&clause.body.list));
+            }
+            CompoundCommand::CaseClause(clause) => {
+                self.word(&clause.value.value);
+                let start = self.place.clone();
+                let mut after = start.clone();
+                for case in &clause.cases {
+                    self.place = start.clone();
+                    case.patterns.iter().for_each(|p| drop(self.expanded(&p.value)));
+                    case.cmd.iter().for_each(|list| self.list(list));
+                    after = after.or(&self.place);
+                }
+                self.place = after;
+            }
+            CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition);
+                let start = self.place.clone();
+                self.list(&clause.then);
+                let mut after = start.or(&self.place);
+                for other in clause.elses.iter().flatten() {
+                    self.place = start.clone();
+                    other.condition.iter().for_each(|list| self.list(list));
+                    self.list(&other.body);
+                    after = after.or(&self.place);
+                }
+                self.place = after;
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.repeated(|walker| {
+                    walker.list(&clause.0);
+                    walker.list(&clause.1.list);
+                });
+            }
+            CompoundCommand::Arithmetic(arithmetic) => {
+                self.found.unknown("arithmetic", &arithmetic.expr.value, Weight::Value);
+                self.arithmetic(&arithmetic.expr.value);
+            }
+            CompoundCommand::Coprocess(coprocess) => {
+                self.found.unknown("coprocess", "coproc", Weight::Value);
+                let place = self.place.clone();
+                self.deeper(|walker| walker.command(&coprocess.body, Input::Pipe(None)), "coproc");
+                self.place = place;
+            }
+        }
+    }
+
+    /// A body that may run any number of times: where it changes folders, nobody knows where it stands.
+    fn repeated(&mut self, walk: impl Fn(&mut Self)) {
+        let (place, files) = (self.place.clone(), self.found.files.len());
+        walk(self);
+        if self.place != place {
+            self.place = Place::unknown();
+            for file in self.found.files.iter_mut().skip(files) {
+                file.certain = false;
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &SimpleCommand, mut input: Input) {
+        let mut words = Vec::new();
+        let mut assigned = Vec::new();
+        let prefix = simple.prefix.iter().flat_map(|p| &p.0);
+        let suffix = simple.suffix.iter().flat_map(|s| &s.0);
+        for item in prefix {
+            match item {
+                Item::AssignmentWord(assignment, _) => assigned.push(self.assignment(assignment)),
+                other => self.item(other, &mut words, &mut input),
+            }
+        }
+        let name = simple.word_or_name.as_ref().map(|name| self.word(&name.value));
+        words.extend(name);
+        for item in suffix {
+            self.item(item, &mut words, &mut input);
+        }
+        if words.is_empty() {
+            for (name, value) in assigned {
+                match value {
+                    Some(value) => drop(self.variables.insert(name.clone(), value)),
+                    None => drop(self.variables.remove(&name)),
+                }
+                self.assigned(&name);
+            }
+            return;
+        }
+        for (name, _) in assigned {
+            self.environment(&name);
+        }
+        if input == Input::Inherited {
+            input = self.input.clone();
+        }
+        self.run(words, &input);
+    }
+
+    fn item(&mut self, item: &Item, words: &mut Vec<Word>, input: &mut Input) {
+        match item {
+            Item::IoRedirect(redirect) => {
+                if let Some(new) = self.redirect(redirect) {
+                    *input = new;
+                }
+            }
+            Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(&word.value)),
+            Item::ProcessSubstitution(_, shell) => {
+                self.process_substitution(&shell.list);
+                words.push(Word::unknown("<(…)", true));
+            }
+        }
+    }
+
+    pub(super) fn process_substitution(&mut self, list: &CompoundList) {
+        self.found.unknown("process-substitution", "<(…)", Weight::Value);
+        let place = self.place.clone();
+        self.deeper(|walker| walker.list(list), "<(…)");
+        self.place = place;
+    }
+}
+
+/// Whether brackets or keywords nest so deeply that the parser might run out of stack. Quotes do not count:
+/// too much rather than too little.
+fn too_nested(text: &str) -> bool {
+    let (mut depth, mut deepest, mut ticks) = (0_usize, 0_usize, 0_usize);
+    for c in text.chars() {
+        match c {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
+            '`' => ticks += 1,
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    // `[[ ! ! …` nests once a word.
+    let (mut keywords, mut tested) = (0_usize, None::<usize>);
+    for word in text.split(|c: char| c.is_whitespace() || c == ';') {
+        match word {
+            "[[" => tested = Some(0),
+            "]]" => tested = None,
+            _ => {}
+        }
+        if let Some(words) = &mut tested {
+            *words += 1;
+            deepest = deepest.max(*words / 4);
+        }
+        match word {
+            "if" | "while" | "until" | "for" | "case" | "select" | "coproc" | "time" => keywords += 1,
+            "fi" | "done" | "esac" => keywords = keywords.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(keywords);
+    }
+    deepest > MAX_BRACKETS || ticks > 400
+}

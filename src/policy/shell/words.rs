@@ -1,0 +1,186 @@
+//! Words: from the source of one word to its value, as far as it is certain, and to everything that runs while
+//! it is expanded.
+
+use brush_parser::word::{self, WordPiece, WordPieceWithSource};
+
+use super::Weight;
+use super::walk::Walker;
+use super::{ansi, expansion};
+use crate::policy::argv::Word;
+
+/// What a word becomes, built piece by piece.
+#[derive(Default)]
+struct Built {
+    /// The value, as long as every piece is certain.
+    value: Option<String>,
+    /// The likely value. Absent once a piece cannot be guessed.
+    guess: Option<String>,
+    /// Text outside quotes: where braces count.
+    bare: String,
+    /// Whether an unquoted piece may become several words, or none.
+    splits: bool,
+    tilde: bool,
+}
+
+impl Walker {
+    /// Reads one word.
+    pub(super) fn word(&mut self, source: &str) -> Word {
+        let plain =
+            |c: char| !matches!(c, '\'' | '"' | '\\' | '$' | '`' | '*' | '?' | '[' | ']' | '{' | '}' | '~' | '(' | ')');
+        if source.chars().all(plain) || matches!(source, "[" | "]" | "{}" | "[[" | "]]") {
+            return Word::known(source);
+        }
+        let Ok(pieces) = word::parse(source, &self.options) else {
+            self.found.unknown("word", source, Weight::Code);
+            return Word::unknown(source, false);
+        };
+        let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
+        self.pieces(&pieces, &mut built, false);
+        let braces = is_brace_expansion(&built.bare);
+        if braces {
+            self.found.unknown("brace-expansion", source, Weight::Value);
+            let mut word = Word::unknown(source, false);
+            word.guess = braces_guess(source);
+            return word;
+        }
+        if let Some(value) = built.value.filter(|_| !built.splits) {
+            return Word { text: source.to_owned(), ..Word::known(&value) };
+        }
+        let mut word = Word::unknown(source, !built.splits);
+        if let Some(guess) = built.guess {
+            if built.tilde {
+                word.tilde = Some(guess.clone());
+            }
+            word.guess = if built.splits { guess.split_whitespace().map(str::to_owned).collect() } else { vec![guess] };
+        }
+        word
+    }
+
+    /// Walks text that is expanded but not split: here-documents, default values, arithmetic.
+    pub(super) fn expanded(&mut self, source: &str) -> Option<String> {
+        if !source.contains(['$', '`', '\\']) {
+            return Some(source.to_owned());
+        }
+        match word::parse_heredoc(source, &self.options) {
+            Ok(pieces) => {
+                let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
+                self.pieces(&pieces, &mut built, true);
+                built.value
+            }
+            Err(_) => {
+                self.found.unknown("word", source, Weight::Code);
+                None
+            }
+        }
+    }
+
+    fn pieces(&mut self, pieces: &[WordPieceWithSource], built: &mut Built, quoted: bool) {
+        for piece in pieces {
+            self.piece(&piece.piece, built, quoted);
+        }
+    }
+
+    fn piece(&mut self, piece: &WordPiece, built: &mut Built, quoted: bool) {
+        let certain = |text: &str, built: &mut Built| {
+            built.value.as_mut().into_iter().chain(built.guess.as_mut()).for_each(|v| v.push_str(text));
+        };
+        match piece {
+            WordPiece::Text(text) if quoted => certain(&text.replace("\\\n", ""), built),
+            WordPiece::Text(text) => {
+                built.bare.push_str(text);
+                certain(text, built);
+                if text.contains(['*', '?', '[']) {
+                    self.found.unknown("glob", text, Weight::Value);
+                    built.value = None;
+                    built.splits = true;
+                }
+            }
+            WordPiece::SingleQuotedText(text) => certain(text, built),
+            WordPiece::EscapeSequence(text) => match text.strip_prefix('\\').unwrap_or(text) {
+                "\n" => {}
+                c if quoted && !matches!(c, "$" | "`" | "\"" | "\\") => certain(text, built),
+                c => certain(c, built),
+            },
+            WordPiece::AnsiCQuotedText(text) => match ansi::decode(text) {
+                Some(text) => certain(&text, built),
+                None => self.unsure(built, "ansi-c-quoting", text, None),
+            },
+            WordPiece::DoubleQuotedSequence(inner) => self.pieces(inner, built, true),
+            WordPiece::GettextDoubleQuotedSequence(inner) => {
+                self.pieces(inner, built, true);
+                self.unsure(built, "translation", "$\"…\"", None);
+            }
+            WordPiece::TildeExpansion(tilde) => {
+                self.found.unknown("tilde", "~", Weight::Value);
+                built.value = None;
+                built.tilde = matches!(tilde, word::TildeExpr::Home);
+                match built.tilde {
+                    true => built.guess.as_mut().into_iter().for_each(|g| g.push('~')),
+                    false => built.guess = None,
+                }
+            }
+            WordPiece::ParameterExpansion(parameter) => {
+                let guess = expansion::parameter(self, parameter);
+                built.value = None;
+                built.splits |= !quoted || expansion::is_list(parameter);
+                self.append_guess(built, guess);
+            }
+            WordPiece::CommandSubstitution(source) => {
+                let guess = self.substitution(source);
+                built.splits |= !quoted;
+                self.unsure(built, "command-substitution", source, guess);
+            }
+            WordPiece::BackquotedCommandSubstitution(source) => {
+                // Inside backquotes a backslash is taken off before the text is read again.
+                let source = source.replace("\\`", "`").replace("\\\\", "\\").replace("\\$", "$");
+                let guess = self.substitution(&source);
+                built.splits |= !quoted;
+                self.unsure(built, "command-substitution", &source, guess);
+            }
+            WordPiece::ArithmeticExpression(expr) => {
+                self.arithmetic(&expr.value);
+                built.splits |= !quoted;
+                self.unsure(built, "arithmetic", &expr.value, None);
+            }
+        }
+    }
+
+    fn unsure(&mut self, built: &mut Built, kind: &'static str, text: &str, guess: Option<String>) {
+        self.found.unknown(kind, text, Weight::Value);
+        built.value = None;
+        self.append_guess(built, guess);
+    }
+
+    fn append_guess(&self, built: &mut Built, guess: Option<String>) {
+        built.guess = match (built.guess.take(), guess) {
+            (Some(have), Some(more)) if have.len() + more.len() < super::MAX_CHARS => Some(have + &more),
+            _ => None,
+        };
+    }
+
+    /// Arithmetic evaluates names and subscripts again: `a[$(…)]` runs a command.
+    pub(super) fn arithmetic(&mut self, source: &str) {
+        self.expanded(source);
+        if source.contains(['[', '`', '$']) {
+            self.found.unknown("arithmetic-code", source, Weight::Code);
+        }
+    }
+}
+
+/// `{a,b}` or `{a..b}` in text outside quotes. Counts too much rather than too little.
+fn is_brace_expansion(bare: &str) -> bool {
+    let Some(open) = bare.find('{') else { return false };
+    let rest = bare.get(open..).unwrap_or_default();
+    rest.contains('}') && (rest.contains(',') || rest.contains(".."))
+}
+
+/// What `x{a,b}y` becomes, without nesting and quotes.
+fn braces_guess(source: &str) -> Vec<String> {
+    let parts =
+        source.split_once('{').and_then(|(head, rest)| rest.split_once('}').map(|(body, tail)| (head, body, tail)));
+    let Some((head, body, tail)) = parts else { return Vec::new() };
+    if source.contains(['\'', '"', '$', '`']) || body.contains('{') || tail.contains('{') {
+        return Vec::new();
+    }
+    body.split(',').take(64).map(|part| format!("{head}{part}{tail}")).collect()
+}

@@ -1,0 +1,150 @@
+//! The store as approvals and grants see it.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{SqliteStore, append, failed};
+use crate::policy::approval::{Answer, Approval, ApprovalError, Request, State};
+use crate::policy::audit::{Entry, Kind};
+use crate::policy::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
+use crate::policy::{Grant, canonical};
+
+impl AuditSink for SqliteStore {
+    fn append(&self, entry: &Entry) -> Result<(), ApprovalError> {
+        let entry = entry.clone();
+        self.write(move |transaction| append(transaction, &entry))
+    }
+}
+
+impl ApprovalStore for SqliteStore {
+    fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+        self.write(move |transaction| {
+            // The number comes first: the id is part of what is stored.
+            transaction
+                .execute("INSERT INTO approval (state, expires_ms, body) VALUES ('pending', 0, '')", [])
+                .map_err(|why| failed(&why))?;
+            let number = transaction.last_insert_rowid();
+            let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
+            put(transaction, number, &approval)?;
+            append(transaction, &about(&approval, Kind::Asked, now_ms, &[]))?;
+            Ok(approval)
+        })
+    }
+
+    fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
+        let connection = self.lock();
+        let body =
+            connection.query_row("SELECT body FROM approval WHERE number = ?1", [number(id, "ap-")?], |row| row.get(0));
+        read(id, body.optional().map_err(|why| failed(&why))?)
+    }
+
+    fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+        let connection = self.lock();
+        let mut statement = connection
+            .prepare("SELECT body FROM approval WHERE state = 'pending' ORDER BY number")
+            .map_err(|why| failed(&why))?;
+        let bodies = statement.query_map([], |row| row.get::<_, String>(0)).map_err(|why| failed(&why))?;
+        let all: Result<Vec<Approval>, ApprovalError> =
+            bodies.map(|body| read("pending", Some(body.map_err(|why| failed(&why))?))).collect();
+        Ok(all?.into_iter().filter(|a| a.state_at(now_ms) == State::Pending).collect())
+    }
+
+    fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
+        let (number, id) = (number(id, "ap-")?, id.to_owned());
+        self.write(move |transaction| {
+            let answered = fetch(transaction, &id, number)?.answered(answer, now_ms)?;
+            let kind = if answered.state == State::Approved { Kind::Accepted } else { Kind::Rejected };
+            put(transaction, number, &answered)?;
+            append(transaction, &about(&answered, kind, now_ms, &[]))?;
+            Ok(answered)
+        })
+    }
+
+    fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
+        let (number, id, digest, record) = (number(id, "ap-")?, id.to_owned(), digest.to_owned(), record.clone());
+        self.write(move |transaction| {
+            let consumed = fetch(transaction, &id, number)?.consumed(&digest, now_ms)?;
+            put(transaction, number, &consumed)?;
+            append(transaction, &record)?;
+            Ok(consumed)
+        })
+    }
+
+    fn add_grant(&self, _: &Consent, mut grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {
+        self.write(move |transaction| {
+            transaction.execute("INSERT INTO remembered (body) VALUES ('')", []).map_err(|why| failed(&why))?;
+            let number = transaction.last_insert_rowid();
+            grant.id = format!("gr-{number}");
+            let body = serde_json::to_string(&grant).map_err(|why| ApprovalError::Store(why.to_string()))?;
+            transaction
+                .execute("UPDATE remembered SET body = ?2 WHERE number = ?1", (number, body))
+                .map_err(|why| failed(&why))?;
+            append(transaction, &about_grant(&grant, Kind::Granted, now_ms))?;
+            Ok(grant)
+        })
+    }
+
+    fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
+        let connection = self.lock();
+        let mut statement = connection
+            .prepare("SELECT body FROM remembered WHERE revoked = 0 ORDER BY number")
+            .map_err(|why| failed(&why))?;
+        let bodies = statement.query_map([], |row| row.get::<_, String>(0)).map_err(|why| failed(&why))?;
+        let mut live = Vec::new();
+        for body in bodies {
+            let body = body.map_err(|why| failed(&why))?;
+            let grant: Grant = serde_json::from_str(&body)
+                .map_err(|why| ApprovalError::Store(format!("a remembered yes cannot be read: {why}")))?;
+            if grant.expires_ms.is_none_or(|end| now_ms < end) {
+                live.push(grant);
+            }
+        }
+        Ok(live)
+    }
+
+    fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {
+        let Ok(number) = number(id, "gr-") else { return Ok(false) };
+        self.write(move |transaction| {
+            let body: Option<String> = transaction
+                .query_row("SELECT body FROM remembered WHERE number = ?1 AND revoked = 0", [number], |row| row.get(0))
+                .optional()
+                .map_err(|why| failed(&why))?;
+            let Some(body) = body else { return Ok(false) };
+            transaction
+                .execute("UPDATE remembered SET revoked = 1 WHERE number = ?1", [number])
+                .map_err(|why| failed(&why))?;
+            // One that cannot be read can still be taken back.
+            let entry = serde_json::from_str::<Grant>(&body)
+                .map_or_else(|_| Entry::new(Kind::Revoked, now_ms), |grant| about_grant(&grant, Kind::Revoked, now_ms));
+            append(transaction, &entry)?;
+            Ok(true)
+        })
+    }
+}
+
+fn number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
+    id.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
+}
+
+fn fetch(transaction: &Connection, id: &str, number: i64) -> Result<Approval, ApprovalError> {
+    let body = transaction
+        .prepare_cached("SELECT body FROM approval WHERE number = ?1")
+        .and_then(|mut s| s.query_row([number], |row| row.get(0)).optional())
+        .map_err(|why| failed(&why))?;
+    read(id, body)
+}
+
+fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
+    let body = body.ok_or_else(|| ApprovalError::NotFound(id.to_owned()))?;
+    serde_json::from_str(&body).map_err(|why| ApprovalError::Store(format!("approval `{id}` cannot be read: {why}")))
+}
+
+fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
+    let body = serde_json::to_value(approval).map_err(|why| ApprovalError::Store(why.to_string()))?;
+    transaction
+        .prepare_cached("UPDATE approval SET state = ?2, expires_ms = ?3, body = ?4 WHERE number = ?1")
+        .and_then(|mut s| {
+            s.execute((number, approval.state.to_string(), approval.expires_ms, canonical::canonical(&body)))
+        })
+        .map(drop)
+        .map_err(|why| failed(&why))
+}

@@ -1,0 +1,10 @@
+//! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
+mod cases;
+mod corpus;
+#[cfg(unix)]
+mod differential;
+mod excel;
+mod properties;
+mod rows;
+#[cfg(feature = "store")]
+mod store;

@@ -1,0 +1,292 @@
+//! The shell reader against a real bash: random programs are judged, and what is allowed is run with a PATH that
+//! holds nothing but stubs that log their argv. Nothing but allowed programs may have run, with the very words that
+//! the reader saw, and nothing may have been written.
+//!
+//! `TOOLFOLD_PROGRAMS` and `TOOLFOLD_SEED` set how many and from where.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use toolfold::policy::shell::{Role, effects};
+use toolfold::policy::{Call, Facts, LexPath, Origin, Policy, PolicyFile, Says, compact};
+
+/// A small generator: xorshift64*, seeded, so that a failure can be repeated.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 16) as usize % n
+    }
+
+    fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.below(list.len())]
+    }
+
+    fn once_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Names that are allowed, and names that are not.
+const ALLOWED: &[&str] = &["ok", "fine"];
+const FORBIDDEN: &[&str] = &["rm", "id", "evil"];
+
+const NAMES: &[&str] = &[
+    "ok",
+    "fine",
+    "ok",
+    "fine",
+    "o\\k",
+    "'ok'",
+    "\"fine\"",
+    "$'ok'",
+    "o''k",
+    "\\fine",
+    "timeout 5 ok",
+    "nice fine",
+    "env ok",
+    "command ok",
+    "nohup fine",
+    "time ok",
+    "! ok",
+    "builtin echo",
+    "echo",
+    "printf %s",
+    "true",
+    ":",
+    "xargs ok",
+    "test",
+    "cd /",
+    "rm",
+    "id",
+    "r\\m",
+    "eval ok",
+    "exec ok",
+    "sudo ok",
+    "bash -c ok",
+    "x=1 ok",
+    "ok=rm",
+    "$x",
+    "o${e}k",
+    "timeout -k 1 5 ok",
+    "nice -n 5 ok",
+    "env -i ok",
+    "command -v rm",
+];
+const WORDS: &[&str] = &[
+    "a",
+    "'b c'",
+    "\"d e\"",
+    "\\$x",
+    "a\\ b",
+    "a'b'\"c\"",
+    "''",
+    "\"\"",
+    "-n",
+    "--",
+    "$'x\\x20y'",
+    "$'a\\'b'",
+    "'$(rm q)'",
+    "\"\\$(rm q)\"",
+    "a#b",
+    "\\;",
+    "';'",
+    "\"&&\"",
+    "'|'",
+    "\\\n",
+    "x=y",
+    "\\>",
+    "'>'f",
+    "{}",
+    "a{",
+    "}",
+    "!",
+    "%",
+    "@",
+    "a:b",
+    "\"a\\b\"",
+    "'a\\'",
+    "\"it's\"",
+    "'\"'",
+    "=",
+    "[",
+    "]",
+    "$x",
+    "$(rm q)",
+    "`rm q`",
+    "\"$(rm q)\"",
+    "${x:-$(rm q)}",
+    "{a,b}",
+    "*",
+    "~",
+    "$((1+1))",
+    "<(rm q)",
+    ">f",
+    ">>f",
+    "<<<z",
+    "<<<'y z'",
+    "2>&1",
+    ">/dev/null",
+    "2>/dev/null",
+    "</dev/null",
+    "&>f",
+    "#c",
+    "<<E\nrm q\nE\n",
+    "<<'E'\n$(rm q)\nE\n",
+    "$[1]",
+    "$'\\u0041'",
+    "$\"t\"",
+    "\\\"",
+    "\\'",
+];
+const JOINTS: &[&str] =
+    &["; ", " && ", " || ", " | ", " & ", "\n", ";", "|", "&&", " |& ", "\r\n", " ;\n", "&", "# x\n", " \\\n; "];
+const NOISE: &[char] = &[
+    '\'', '"', '\\', '\n', '$', '`', '(', ')', '{', '}', ';', '&', '|', '<', '>', '#', ' ', '\t', '\r', '\u{a0}', '!',
+    '[', ']', '*', '=', '~',
+];
+
+fn simple(rng: &mut Rng) -> String {
+    let mut text = rng.of(NAMES).to_owned();
+    for _ in 0..rng.below(4) {
+        text.push(' ');
+        text.push_str(rng.of(WORDS));
+    }
+    text
+}
+
+fn program(rng: &mut Rng, depth: usize) -> String {
+    let mut text = if depth > 0 && rng.once_in(5) {
+        let inner = program(rng, depth - 1);
+        match rng.below(8) {
+            0 => format!("({inner})"),
+            1 => format!("{{ {inner}; }}"),
+            2 => format!("if ok; then {inner}; fi"),
+            3 => format!("for v in a b; do {inner}; done"),
+            4 => format!("case a in a) {inner};; esac"),
+            5 => format!("if false; then ok; else {inner}; fi"),
+            6 => format!("until ok; do {inner}; done"),
+            _ => format!("f() {{ {inner}; }}; f"),
+        }
+    } else {
+        simple(rng)
+    };
+    if rng.once_in(2) {
+        text = format!("{text}{}{}", rng.of(JOINTS), if depth > 0 { program(rng, depth - 1) } else { simple(rng) });
+    }
+    if rng.once_in(6) {
+        let places: Vec<usize> = text.char_indices().map(|(i, _)| i).collect();
+        text.insert(places[rng.below(places.len())], NOISE[rng.below(NOISE.len())]);
+    }
+    text
+}
+
+/// The real programs and the stubs, to link to: a stub logs beside the name under which it was found.
+fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
+    fs::create_dir_all(folder).unwrap();
+    let stub = |name: &&str| {
+        // A record: the words, each ended by NUL, then SOH; written at once, since commands may run side by side.
+        let text = format!("#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\u{1}' >> \"${{0%/*}}/log\"\n");
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        ((*name).to_owned(), path)
+    };
+    let real = |name: &&str| {
+        let path = ["/usr/bin", "/bin"].iter().map(|d| Path::new(d).join(name)).find(|p| p.exists()).unwrap();
+        ((*name).to_owned(), path)
+    };
+    let mut all: Vec<(String, PathBuf)> = ALLOWED.iter().chain(FORBIDDEN).map(stub).collect();
+    all.extend(["timeout", "nice", "env", "nohup", "xargs", "bash"].iter().map(real));
+    all
+}
+
+/// A folder for one program alone: what an earlier one left running cannot write here.
+fn round_folder(folder: &Path, round: u64, originals: &[(String, PathBuf)]) -> PathBuf {
+    let own = folder.join(format!("r{round}"));
+    fs::create_dir_all(own.join("empty")).unwrap();
+    for (name, path) in originals {
+        symlink(path, own.join(name)).unwrap();
+    }
+    own
+}
+
+fn logged(own: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(own.join("log")).unwrap_or_default();
+    text.split("\u{1}\0")
+        .filter(|r| !r.is_empty())
+        .map(|r| r.split_terminator('\0').map(str::to_owned).collect())
+        .collect()
+}
+
+#[test]
+fn allowed_programs_do_what_was_seen() {
+    if !Path::new("/bin/bash").exists() {
+        println!("skipped: there is no /bin/bash");
+        return;
+    }
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
+    let (count, seed) = (number("TOOLFOLD_PROGRAMS", 2_000), number("TOOLFOLD_SEED", 20_261_121));
+    let folder = std::env::temp_dir().join(format!("toolfold-diff-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    let originals = originals(&folder.join("bin"));
+    let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command"];
+    let rules = names.iter().map(|n| compact(Says::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
+    let policy = Policy::new(vec![PolicyFile { rules, ..PolicyFile::default() }]);
+    let facts = Facts { interactive: true, cwd: Some("/workspace".to_owned()), ..Facts::default() };
+    let mut rng = Rng(seed);
+    let (mut ran, mut calls) = (0, 0);
+    for round in 0..count {
+        let text = program(&mut rng, 2);
+        let arguments = json!({ "command": text });
+        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
+        if !policy.decide(&call, &facts, &[]).decision.runs() {
+            continue;
+        }
+        ran += 1;
+        let own = round_folder(&folder, round, &originals);
+        let status = Command::new("/bin/bash")
+            .args(["-c", &text])
+            .env_clear()
+            .env("PATH", &own)
+            .current_dir(own.join("empty"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        // `&` leaves a command behind; its stub may still be writing.
+        if text.contains('&') {
+            std::thread::sleep(std::time::Duration::from_millis(15));
+        }
+        let seen = effects(&text, &LexPath::here());
+        for argv in logged(&own) {
+            calls += 1;
+            assert!(ALLOWED.contains(&argv[0].as_str()), "round {round}: {argv:?} ran in {text:?} ({status})");
+            let known = seen.commands.iter().filter(|c| c.role == Role::Runs).any(|command| {
+                let words: Vec<Option<&str>> = command.words.iter().map(|w| w.get()).collect();
+                let exact = words.len() == argv.len() && words.iter().zip(&argv).all(|(w, a)| *w == Some(a.as_str()));
+                // `xargs` adds words at the end.
+                let open = words.last() == Some(&None)
+                    && words[..words.len() - 1].iter().zip(&argv).all(|(w, a)| *w == Some(a.as_str()));
+                exact || open
+            });
+            assert!(known, "round {round}: {argv:?} ran in {text:?}, but was read as {:?}", seen.commands);
+        }
+        let left: Vec<_> = fs::read_dir(own.join("empty")).unwrap().collect();
+        assert!(left.is_empty(), "round {round}: {text:?} wrote {left:?}");
+    }
+    let _ = fs::remove_dir_all(&folder);
+    println!("{count} programs from seed {seed}, {ran} allowed and run, {calls} commands logged");
+    assert!(ran * 20 > count, "enough were allowed for the test to mean something: {ran} of {count}");
+}

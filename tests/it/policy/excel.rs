@@ -1,0 +1,70 @@
+//! The policy of the built-in spreadsheet domain.
+
+use serde_json::{Value, json};
+use toolfold::policy::{Call, Covered, Decision, Facts, Origin, Policy, PolicyFile, Scope};
+
+use crate::project;
+
+fn tools() -> Vec<Covered> {
+    let tools: Vec<Value> = serde_json::from_str(&project("profiles/excel/tools.json")).unwrap();
+    tools
+        .iter()
+        .map(|tool| {
+            let function = tool.get("function").unwrap_or(tool);
+            let properties = function["parameters"]["properties"].as_object();
+            Covered {
+                identity: function["name"].as_str().unwrap().to_owned(),
+                arguments: properties.into_iter().flat_map(|p| p.keys().cloned()).collect(),
+            }
+        })
+        .collect()
+}
+
+fn policy() -> PolicyFile {
+    let loaded = PolicyFile::load(&project("profiles/excel/policy.toml"), "profiles/excel/policy.toml", Scope::User);
+    assert_eq!(loaded.diagnostics, [], "the file loads, and every example holds");
+    loaded.value
+}
+
+#[test]
+fn it_is_whole() {
+    let file = policy();
+    assert_eq!(file.check(Some(&tools())), [], "every tool in a tier, every change with its paths");
+    assert_eq!(file.lint(), []);
+    assert_eq!(file.records.len(), 49);
+}
+
+#[test]
+fn it_decides() {
+    let policy = Policy::new(vec![policy()]);
+    let facts = Facts {
+        interactive: true,
+        cwd: Some("/work".to_owned()),
+        home: Some("/home/u".to_owned()),
+        ..Facts::default()
+    };
+    let decide = |tool: &str, arguments: Value| {
+        policy.decide(&Call { tool, origin: &Origin::Native, arguments: &arguments }, &facts, &[]).decision
+    };
+    for (tool, arguments, expected) in [
+        ("read_excel", json!({"file_path": "a.xlsx"}), Decision::Allow),
+        ("read_text_file", json!({"file_path": ".env"}), Decision::Deny),
+        ("write_cells", json!({"file_path": "a.xlsx"}), Decision::AllowAudited),
+        ("write_cells", json!({"file_path": "/etc/a.xlsx"}), Decision::Confirm),
+        ("write_cells", json!({"file_path": ".git/config"}), Decision::Deny),
+        ("copy_file", json!({"source": ".env", "destination": "b"}), Decision::Deny),
+        ("delete_file", json!({"file_path": "a.xlsx"}), Decision::Confirm),
+        ("run_code", json!({"code": "1"}), Decision::Confirm),
+        ("memory_save", json!({"content": "x"}), Decision::AllowAudited),
+        ("run_shell", json!({"command": "ls | wc -l"}), Decision::AllowAudited),
+        ("run_shell", json!({"command": "git log"}), Decision::AllowAudited),
+        ("run_shell", json!({"command": "git push"}), Decision::Confirm),
+        ("run_shell", json!({"command": "ls; rm x"}), Decision::Deny),
+        ("run_shell", json!({"command": "ls", "workdir": "/"}), Decision::AllowAudited),
+        ("run_shell", json!({}), Decision::Confirm),
+        ("run_shell", json!({"command": 5}), Decision::Confirm),
+        ("no_such_tool", json!({}), Decision::Confirm),
+    ] {
+        assert_eq!(decide(tool, arguments.clone()), expected, "{tool} {arguments}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Rows about identity, scopes, grants, hosts and paths, as `policy eval` takes them.
+
+use serde_json::{Value, json};
+use toolfold::policy::eval::evaluate;
+
+#[track_caller]
+#[allow(clippy::needless_pass_by_value, reason = "so that the rows below can be written as they are read")]
+fn check(rules: &[&str], tool: &str, args: Value, ctx: Value, expected: &str) {
+    let row = json!({"id": "", "rule": rules, "tool": tool, "args": args, "ctx": ctx});
+    let got = evaluate(&row).unwrap();
+    assert_eq!(got.decision, expected, "{row}: {}", got.reason);
+}
+
+#[test]
+fn identity() {
+    let mcp = |server: &str| json!({ "server": server });
+    check(&["allow mcp:a/t"], "t", json!({}), mcp("a"), "allow");
+    check(&["allow mcp:a/t"], "t", json!({}), mcp("b"), "ask");
+    check(&["allow mcp:a/t"], "t", json!({}), json!({}), "ask");
+    check(&["allow t"], "t", json!({}), mcp("a"), "ask");
+    check(&["deny t"], "t", json!({}), mcp("a"), "deny");
+    check(&["allow *", "deny mcp__a__*"], "mcp__a__t", json!({}), json!({}), "deny");
+    check(&["allow mcp__a__t"], "mcp__a__t", json!({}), json!({}), "ask");
+    check(&["allow *", "deny Agent(shell)"], "Task", json!({"subagent_type": "shell"}), json!({}), "allow");
+    check(&["allow *", "deny Agent(shell)"], "Agent", json!({"subagent_type": "shell"}), json!({}), "deny");
+    check(&["allow Skill(pdf)"], "Skill", json!({"skill": "pdf"}), json!({}), "allow");
+    check(&["allow Skill(pdf)"], "Skill", json!({"skill": "xls"}), json!({}), "ask");
+    check(&["allow mcp__a__*"], "t", json!({}), json!({"server": "a", "schema_hash_changed": true}), "ask");
+    check(&["tier READ_ONLY t"], "t", json!({}), json!({"annotations": {"destructiveHint": true}}), "ask");
+    check(&[], "t", json!({}), json!({"server": "a", "annotations": {"readOnlyHint": true}}), "ask");
+    check(
+        &[],
+        "t",
+        json!({}),
+        json!({"server": "a", "server_trusted": true, "annotations": {"readOnlyHint": true}}),
+        "allow",
+    );
+    check(&["tier B t"], "t", json!([]), json!({}), "ask");
+}
+
+#[test]
+fn scopes_and_modes() {
+    let git = json!({"command": "git push"});
+    check(&["managed deny Bash(git push:*)", "allow Bash(*)"], "Bash", git.clone(), json!({}), "deny");
+    check(&["project allow Bash(*)"], "Bash", git.clone(), json!({}), "ask");
+    check(&["project allow Bash(*)"], "Bash", git.clone(), json!({"workspace_trusted": true}), "allow");
+    check(&["allow Bash(*)", "project deny Bash(git:*)"], "Bash", git.clone(), json!({}), "deny");
+    check(&["allow Bash(*)", "deny Bash(git push"], "Bash", json!({"command": "ls"}), json!({}), "ask");
+    check(&["allow Bash(*)", "what is this"], "Bash", json!({"command": "ls"}), json!({}), "ask");
+    check(&["ask Bash(git:*)", "mode non-interactive"], "Bash", git.clone(), json!({}), "deny");
+    check(&["mode yolo", "ask Bash(git:*)"], "Bash", git, json!({}), "ask");
+    check(&["default deny", "allow t"], "u", json!({}), json!({}), "deny");
+}
+
+#[test]
+fn grants_and_skills() {
+    let bash = |command: &str| json!({ "command": command });
+    let grant = "grant(always) Bash(git status:*)";
+    check(&[grant], "Bash", bash("git status -s"), json!({}), "allow");
+    check(&[grant], "Bash", bash("git status; rm x"), json!({}), "ask");
+    check(&[grant], "Bash", bash("git status > x"), json!({}), "ask");
+    check(&[grant], "Bash", bash("git status $x"), json!({}), "ask");
+    check(&[grant, "allow Bash(ls:*)"], "Bash", bash("git status && ls"), json!({}), "allow");
+    check(&[grant, "deny Bash(git:*)"], "Bash", bash("git status"), json!({}), "deny");
+    check(&[grant, "ask Bash(git:*)"], "Bash", bash("git status"), json!({}), "allow");
+    check(
+        &[grant, "ask Bash(git push:*)", "allow Bash(git push:*)"],
+        "Bash",
+        bash("git status && git push"),
+        json!({}),
+        "ask",
+    );
+    check(&["grant(always) Bash(python3:*)"], "Bash", bash("python3 x.py"), json!({}), "ask");
+    let skill = "skill csv allowed-tools Bash(python3 scripts/run.py:*)";
+    check(&[skill], "Bash", bash("python3 scripts/run.py a"), json!({"active_skill": "csv"}), "allow");
+    check(&[skill], "Bash", bash("python3 scripts/run.py a; id"), json!({"active_skill": "csv"}), "ask");
+    check(&[skill], "Bash", bash("python3 scripts/run.py a"), json!({"active_skill": "pdf"}), "ask");
+    check(
+        &[skill, "deny Bash(python3:*)"],
+        "Bash",
+        bash("python3 scripts/run.py"),
+        json!({"active_skill": "csv"}),
+        "deny",
+    );
+    check(&["skill x allowed-tools Bash(*)"], "Bash", bash("id"), json!({"active_skill": "x"}), "ask");
+    let own = "skill x allowed-tools Bash(${SKILL_DIR}/scripts/*)";
+    let ctx = json!({"active_skill": "x", "SKILL_DIR": "/skills/x"});
+    check(&[own], "Bash", bash("/skills/x/scripts/a.sh b"), ctx.clone(), "allow");
+    check(&[own], "Bash", bash("/skills/x/scripts/../../y/a.sh"), ctx, "ask");
+    for (proposed, expected) in [
+        ("allow Bash(git log:*)", "allow"),
+        ("allow Bash(npm test)", "allow"),
+        ("allow Bash(cargo test:*)", "allow"),
+        ("allow Bash(sudo ls)", "deny"),
+        ("allow Bash(perl -e:*)", "deny"),
+        ("allow Bash(docker run:*)", "deny"),
+        ("allow Bash(xargs:*)", "deny"),
+        ("allow Bash(find:*)", "deny"),
+        ("allow mcp__a__*", "deny"),
+        ("allow mcp__a__t", "allow"),
+        ("deny t", "deny"),
+        ("allow *", "deny"),
+        ("allow Bash", "deny"),
+    ] {
+        check(&["persist-policy default"], "@persist_grant", json!({ "proposed": proposed }), json!({}), expected);
+    }
+}
+
+#[test]
+fn hosts_and_paths() {
+    let fetch = |url: &str| json!({ "url": url });
+    let allow = &["allow WebFetch(domain:example.com)"];
+    for (url, expected) in [
+        ("https://example.com/a", "allow"),
+        ("https://a.example.com", "allow"),
+        ("https://EXAMPLE.com:8443/", "allow"),
+        ("https://example.com.evil.org", "ask"),
+        ("https://example.com@evil.org", "ask"),
+        ("https://evil.org/#example.com", "ask"),
+        ("https://evil.org\\@example.com", "ask"),
+        ("https://evilexample.com", "ask"),
+    ] {
+        check(allow, "WebFetch", fetch(url), json!({}), expected);
+    }
+    let deny = &["allow WebFetch", "deny WebFetch(domain:evil.org)"];
+    for url in [
+        "https://evil.org",
+        "https://EVIL.org.",
+        "https://a.evil.org/x",
+        "https://user:pw@evil.org/",
+        "https://ok.org\\@evil.org",
+    ] {
+        check(deny, "WebFetch", fetch(url), json!({}), "deny");
+    }
+    let edit = |path: &str| json!({ "file_path": path });
+    let rules = &["allow Edit(src/**)", "deny Edit(**/*.lock)", "deny Read(~/.ssh/**)"];
+    for (path, expected) in [
+        ("src/a.rs", "allow"),
+        ("/workspace/src/a.rs", "allow"),
+        ("src/../a.rs", "ask"),
+        ("src/a.lock", "deny"),
+        ("src/A.LOCK", "deny"),
+        ("SRC/a.rs", "ask"),
+        ("/src/a.rs", "ask"),
+        ("./src/./b/../a.rs", "allow"),
+        ("src", "ask"),
+        ("file:///workspace/src/a.rs", "allow"),
+        ("src/a\u{0}.rs", "ask"),
+    ] {
+        check(rules, "Edit", edit(path), json!({}), expected);
+        check(rules, "Write", edit(path), json!({}), expected);
+    }
+    for path in ["~/.ssh/id", "/home/user/.ssh/id", "../home/user/.ssh/id", "/home/user/./x/../.ssh/id"] {
+        check(&["allow Read", rules[2]], "Read", edit(path), json!({}), "deny");
+    }
+    check(&["allow Read", rules[2]], "Read", json!({"file_path": 5}), json!({}), "ask");
+    check(&["allow Bash(*)", rules[2]], "Bash", json!({"command": "cat ~/.ssh/id"}), json!({}), "deny");
+    check(&["allow Bash(*)", rules[2]], "Bash", json!({"command": "cat $HOME/.ssh/id"}), json!({}), "ask");
+}

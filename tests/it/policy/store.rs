@@ -1,0 +1,376 @@
+//! The store under faults: many threads, many processes, `kill -9`, tampering, a store that cannot be written.
+//!
+//! Loops are short by default; `TOOLFOLD_FAULTS=200` (as CI sets it) makes them as long as that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use toolfold::policy::approval::WAIT_MS;
+use toolfold::policy::audit::{Checkpoint, Entry, Fault, Kind};
+use toolfold::policy::gate::open;
+use toolfold::policy::{
+    ApprovalError, AuditSink, Facts, Grant, Holds, Origin, Policy, PolicyFile, Request, Scope, Shown, State,
+};
+use toolfold::store::SqliteStore;
+
+/// A folder of its own for a test, removed when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("toolfold-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn store(&self) -> PathBuf {
+        self.0.join("store.sqlite")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn loops(default: usize) -> usize {
+    std::env::var("TOOLFOLD_FAULTS").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+fn policy() -> Policy {
+    let text = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n[[rule]]\ndecide = \"deny\"\ntool = \"*\"\npath = \"keep/**\"\n";
+    Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::User).into_result().unwrap()])
+}
+
+fn facts() -> Facts {
+    Facts { session: "s".to_owned(), interactive: true, now_ms: 10, ..Facts::default() }
+}
+
+fn request(policy: &Policy, n: usize) -> Request {
+    Request {
+        origin: Origin::Native,
+        tool: "delete".to_owned(),
+        schema_hash: "h".to_owned(),
+        arguments: json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" }),
+        cwd: None,
+        session: "s".to_owned(),
+        call_id: format!("c{n}"),
+        policy_version: policy.version().to_owned(),
+        shown: Shown { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Shown::default() },
+    }
+}
+
+#[test]
+fn an_approval_from_start_to_end() {
+    let folder = Folder::new("flow");
+    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
+    let policy = policy();
+    let (gate, approver) = open(store.clone());
+    let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
+    assert_eq!(gate.pending(1).unwrap(), std::slice::from_ref(&asked));
+    let early = gate.redeem(&asked.id, &policy, &facts(), "h");
+    assert!(matches!(early, Err(ApprovalError::Not { state: State::Pending, .. })), "{early:?}");
+    approver.accept(&asked.id, 5).unwrap();
+    assert!(approver.reject(&asked.id, None, 6).is_err(), "the first answer wins");
+    let changed = gate.redeem(&asked.id, &policy, &facts(), "other");
+    assert!(matches!(changed, Err(ApprovalError::Differs(..))), "{changed:?}");
+    let late = gate.redeem(&asked.id, &policy, &Facts { now_ms: 10 * WAIT_MS, ..facts() }, "h");
+    assert!(matches!(late, Err(ApprovalError::Not { state: State::Expired, .. })), "{late:?}");
+    let newer =
+        PolicyFile::load("[[rule]]\ndecide = \"deny\"\ntool = \"delete\"\n", "p", Scope::User).into_result().unwrap();
+    assert!(gate.redeem(&asked.id, &Policy::new(vec![newer]), &facts(), "h").is_err(), "another policy");
+    let run = gate.redeem(&asked.id, &policy, &facts(), "h").unwrap();
+    assert_eq!(run.request.arguments["path"], "a1.xlsx");
+    assert!(matches!(
+        gate.redeem(&asked.id, &policy, &facts(), "h"),
+        Err(ApprovalError::Not { state: State::Consumed, .. })
+    ));
+
+    let no = gate.ask(request(&policy, 2), 20, WAIT_MS).unwrap();
+    assert_ne!(no.id, asked.id);
+    approver.reject(&no.id, Some("not this one"), 21).unwrap();
+    assert!(approver.accept(&no.id, 22).is_err(), "a no is durable");
+
+    let grant = Grant {
+        id: String::new(),
+        origin: Origin::Native,
+        tool: "delete".to_owned(),
+        what: toolfold::policy::What::Tool,
+        holds: Holds::Session("s".to_owned()),
+        expires_ms: Some(100),
+        source: "a person".to_owned(),
+    };
+    let grant = approver.remember(grant, 30).unwrap();
+    assert_eq!(gate.grants(31).unwrap(), std::slice::from_ref(&grant));
+    assert_eq!(gate.grants(100).unwrap(), [], "it has run out");
+    assert!(approver.revoke(&grant.id, 32).unwrap() && !approver.revoke(&grant.id, 33).unwrap());
+
+    let verified = store.verify(&[]).unwrap();
+    assert_eq!((verified.records, verified.faults), (7, vec![]));
+    let text = serde_json::to_string(&store.records(0, 100).unwrap()).unwrap();
+    assert!(!text.contains("hunter2"), "secrets are redacted");
+}
+
+#[test]
+fn a_deny_wins_over_an_approval() {
+    let policy = policy();
+    let (gate, approver) = open(Arc::new(SqliteStore::in_memory().unwrap()));
+    let asked = gate.ask(Request { arguments: json!({"path": "keep/x"}), ..request(&policy, 1) }, 0, WAIT_MS).unwrap();
+    approver.accept(&asked.id, 1).unwrap();
+    assert!(matches!(gate.redeem(&asked.id, &policy, &facts(), "h"), Err(ApprovalError::Denied(_))));
+}
+
+#[test]
+fn of_64_threads_one_succeeds() {
+    let folder = Folder::new("threads");
+    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
+    let policy = policy();
+    let (gate, approver) = open(store.clone());
+    for n in 0..4 {
+        let id = gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id;
+        approver.accept(&id, 1).unwrap();
+        let ran = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..64 {
+                scope.spawn(|| {
+                    ran.fetch_add(usize::from(gate.redeem(&id, &policy, &facts(), "h").is_ok()), Ordering::SeqCst)
+                });
+            }
+        });
+        assert_eq!(ran.into_inner(), 1);
+    }
+    assert_eq!(store.verify(&[]).unwrap().faults, []);
+}
+
+/// What a child process does; the environment says which. Not a test of its own.
+#[test]
+fn child() {
+    let Ok(work) = std::env::var("TOOLFOLD_CHILD") else { return };
+    let path = PathBuf::from(std::env::var("TOOLFOLD_STORE").unwrap());
+    let policy = policy();
+    let store = Arc::new(SqliteStore::open(&path).unwrap());
+    let (gate, approver) = open(store);
+    match work.as_str() {
+        "redeem" => {
+            let id = std::env::var("TOOLFOLD_ID").unwrap();
+            if gate.redeem(&id, &policy, &facts(), "h").is_ok() {
+                println!("ran {id}");
+            }
+        }
+        "loop" => {
+            // Ask, accept, redeem, "run", for ever: the parent kills it somewhere.
+            let ran = path.with_file_name("ran");
+            for n in 0.. {
+                let id = gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id;
+                approver.accept(&id, 1).unwrap();
+                gate.redeem(&id, &policy, &facts(), "h").unwrap();
+                use std::io::Write as _;
+                let mut file = fs::OpenOptions::new().create(true).append(true).open(&ran).unwrap();
+                writeln!(file, "{id}").unwrap();
+            }
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn spawn(work: &str, store: &Path, id: &str) -> std::process::Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "policy::store::child", "--nocapture"])
+        .env("TOOLFOLD_CHILD", work)
+        .env("TOOLFOLD_STORE", store)
+        .env("TOOLFOLD_ID", id)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn of_4_processes_one_succeeds() {
+    let folder = Folder::new("processes");
+    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
+    let policy = policy();
+    let (gate, approver) = open(store.clone());
+    let id = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap().id;
+    approver.accept(&id, 1).unwrap();
+    let children: Vec<_> = (0..4).map(|_| spawn("redeem", &folder.store(), &id)).collect();
+    let ran = children
+        .into_iter()
+        .map(|child| String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).matches("ran ap-").count())
+        .sum::<usize>();
+    assert_eq!(ran, 1);
+    assert_eq!(store.verify(&[]).unwrap().faults, []);
+}
+
+#[test]
+fn kill_minus_nine_at_any_step() {
+    let rounds = loops(12);
+    let folder = Folder::new("kill");
+    let policy = policy();
+    let mut seen = 0;
+    for round in 0..rounds {
+        let mut child = spawn("loop", &folder.store(), "");
+        // Another moment every round: within the start of the process, or some transactions later.
+        std::thread::sleep(Duration::from_micros(3_000 + (round as u64 * 7_919) % 40_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
+        let verified = store.verify(&[]).unwrap();
+        assert_eq!(verified.faults, [], "round {round}");
+        assert!(verified.records >= seen, "nothing that was written is lost");
+        seen = verified.records;
+
+        // Never twice: what ran is consumed, and what ran ran once.
+        let ran = fs::read_to_string(folder.0.join("ran")).unwrap_or_default();
+        let mut ids: Vec<&str> = ran.lines().collect();
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all, "an approval ran twice");
+        let (gate, approver) = open(store.clone());
+        for id in ids.iter().rev().take(5) {
+            assert_eq!(gate.get(id).unwrap().state, State::Consumed);
+        }
+        // Never lost: what was left half-way can still be answered and used, once.
+        let left = gate.pending(2).unwrap();
+        assert!(left.len() <= 1);
+        for approval in left {
+            approver.accept(&approval.id, 3).unwrap();
+            gate.redeem(&approval.id, &policy, &facts(), "h").unwrap();
+            assert!(gate.redeem(&approval.id, &policy, &facts(), "h").is_err());
+        }
+    }
+    println!("{rounds} kills, {seen} records, chain whole");
+    assert!(seen > 0, "the children got as far as writing");
+}
+
+/// Writes a chain of `n` records and gives the path.
+fn chain(folder: &Folder, n: i64) -> PathBuf {
+    let store = SqliteStore::open(&folder.store()).unwrap();
+    for i in 0..n {
+        store.append(&Entry { tool: format!("t{i}"), ..Entry::new(Kind::Decision, i) }).unwrap();
+    }
+    folder.store()
+}
+
+fn tamper(path: &Path, sql: &str) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
+#[test]
+fn tampering_shows() {
+    let open_triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
+    type Wanted = fn(&Fault) -> bool;
+    let cases: [(&str, Wanted); 7] = [
+        ("UPDATE audit SET body = replace(body, 't4', 'xx') WHERE seq = 5;", |f| *f == Fault::Edited { seq: 5 }),
+        ("DELETE FROM audit WHERE seq = 5;", |f| *f == Fault::Missing { expected: 5, found: 6 }),
+        ("DELETE FROM audit WHERE seq > 7;", |f| *f == Fault::Truncated { expected: 10, found: 7 }),
+        ("DELETE FROM audit;", |f| *f == Fault::Truncated { expected: 10, found: 0 }),
+        (
+            "UPDATE audit SET seq = 99 WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = 4; UPDATE audit SET seq = 4 WHERE seq = 99;",
+            |f| matches!(f, Fault::Edited { seq: 3 } | Fault::Broken { seq: 3 }),
+        ),
+        ("UPDATE audit SET hash = 'x' WHERE seq = 10;", |f| *f == Fault::Edited { seq: 10 }),
+        ("UPDATE audit SET body = '{' WHERE seq = 10;", |f| *f == Fault::Edited { seq: 10 }),
+    ];
+    for (i, (sql, wanted)) in cases.into_iter().enumerate() {
+        let folder = Folder::new(&format!("tamper-{i}"));
+        let path = chain(&folder, 10);
+        assert!(rusqlite::Connection::open(&path).unwrap().execute_batch(sql).is_err(), "append-only: {sql}");
+        tamper(&path, &format!("{open_triggers}{sql}"));
+        let faults = SqliteStore::open_to_read(&path).unwrap().verify(&[]).unwrap().faults;
+        assert!(faults.iter().any(wanted), "{sql}: {faults:?}");
+    }
+    // Cut off together with the head: only a checkpoint kept elsewhere can show it.
+    let folder = Folder::new("tamper-head");
+    let path = chain(&folder, 10);
+    let known = SqliteStore::open_to_read(&path).unwrap().verify(&[]).unwrap().head.unwrap();
+    tamper(
+        &path,
+        &format!(
+            "{open_triggers}DELETE FROM audit WHERE seq > 7; UPDATE head SET seq = 7, hash = (SELECT hash FROM audit WHERE seq = 7);"
+        ),
+    );
+    let store = SqliteStore::open_to_read(&path).unwrap();
+    assert_eq!(store.verify(&[]).unwrap().faults, []);
+    assert_eq!(store.verify(&[known]).unwrap().faults, [Fault::Truncated { expected: 10, found: 7 }]);
+    let other = Checkpoint { seq: 3, hash: "x".to_owned() };
+    assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
+}
+
+#[test]
+fn where_nothing_can_be_written_nothing_runs() {
+    let folder = Folder::new("read-only");
+    let path = chain(&folder, 3);
+    let policy = policy();
+    // A store opened to read.
+    let (gate, _) = open(Arc::new(SqliteStore::open_to_read(&path).unwrap()));
+    let why = gate.record(&Entry::new(Kind::Decision, 0)).unwrap_err();
+    assert!(why.to_string().contains("readonly"), "{why}");
+    assert!(matches!(gate.ask(request(&policy, 1), 0, WAIT_MS), Err(ApprovalError::Store(_))));
+    // A full disk, as SQLite knows it: no page may be added.
+    let store = SqliteStore::open(&path).unwrap();
+    tamper(
+        &path,
+        "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END;",
+    );
+    let (gate, approver) = open(Arc::new(store));
+    assert!(gate.record(&Entry::new(Kind::Decision, 0)).unwrap_err().to_string().contains("disk is full"));
+    assert!(gate.ask(request(&policy, 1), 0, WAIT_MS).is_err());
+    tamper(&path, "DROP TRIGGER full;");
+    let id = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap().id;
+    approver.accept(&id, 1).unwrap();
+    tamper(
+        &path,
+        "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END;",
+    );
+    assert!(gate.redeem(&id, &policy, &facts(), "h").is_err(), "no record, no run");
+    assert_eq!(gate.get(&id).unwrap().state, State::Approved, "and nothing is used up");
+    tamper(&path, "DROP TRIGGER full;");
+    gate.redeem(&id, &policy, &facts(), "h").unwrap();
+    // No store, or something else in its place.
+    assert!(SqliteStore::open(&folder.0.join("no/such/folder/x")).is_err());
+    fs::write(
+        folder.0.join("text"),
+        "this is not a database, however long it may be; it has more than a hundred bytes of text in it, surely",
+    )
+    .unwrap();
+    assert!(SqliteStore::open(&folder.0.join("text")).is_err());
+    tamper(&path, "PRAGMA user_version = 99;");
+    assert!(SqliteStore::open(&path).unwrap_err().to_string().contains("newer"));
+}
+
+/// `TOOLFOLD_BENCH=1 cargo test --release -- --nocapture throughput` prints accepted calls a second.
+#[test]
+fn throughput() {
+    if std::env::var("TOOLFOLD_BENCH").is_err() {
+        return;
+    }
+    let folder = Folder::new("throughput");
+    let policy = policy();
+    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
+    let (gate, approver) = open(store);
+    let ids: Vec<String> = (0..2_000).map(|n| gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id).collect();
+    // Sixty-four agents at once: their transactions share the wait for the disk.
+    let all = |work: &(dyn Fn(&str) + Sync)| {
+        let start = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            for part in ids.chunks(ids.len() / 64 + 1) {
+                scope.spawn(move || part.iter().for_each(|id| work(id)));
+            }
+        });
+        ids.len() as f64 / start.elapsed().as_secs_f64()
+    };
+    let yes = all(&|id| drop(approver.accept(id, 1).unwrap()));
+    let run = all(&|id| drop(gate.redeem(id, &policy, &facts(), "h").unwrap()));
+    println!("{yes:.0} yeses a second, {run:.0} accepted calls let through a second, fsync on");
+}

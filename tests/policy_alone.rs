@@ -1,0 +1,27 @@
+//! Proof 2 of orthogonality: layer 3 compiles with nothing of ours but the modules that it may name.
+#![allow(missing_docs, dead_code, unreachable_pub, unused_imports, reason = "a part of the library, seen from a test")]
+#![deny(unsafe_code)]
+
+#[path = "../src"]
+mod layer {
+    pub mod diagnostic;
+    pub mod name;
+    pub mod policy;
+}
+use layer::{diagnostic, name, policy};
+
+#[test]
+fn a_decision_needs_no_engine() {
+    let text =
+        "[tool.delete]\ntier = 'a'\nwrites = ['path']\n[[rule]]\ndecide = 'deny'\ntool = '*'\npath = 'keep/**'\n";
+    let file = policy::PolicyFile::load(text, "policy.toml", policy::Scope::User).into_result().unwrap();
+    let policy = policy::Policy::new(vec![file]);
+    let facts = policy::Facts { interactive: true, ..policy::Facts::default() };
+    let decide = |path: &str| {
+        let arguments = serde_json::json!({ "path": path });
+        let call = policy::Call { tool: "delete", origin: &policy::Origin::Native, arguments: &arguments };
+        policy.decide(&call, &facts, &[]).decision
+    };
+    assert_eq!(decide("a.xlsx"), policy::Decision::Confirm);
+    assert_eq!(decide("keep/a.xlsx"), policy::Decision::Deny);
+}

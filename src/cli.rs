@@ -10,6 +10,7 @@ mod count;
 mod expand;
 mod grants;
 mod input;
+mod layers;
 mod ledger;
 mod output;
 mod policy;

@@ -9,6 +9,8 @@ mod builder;
 mod call;
 mod dispatch;
 mod event;
+mod guard;
+mod knowledge;
 mod outcome;
 mod resolve;
 mod session;
@@ -17,8 +19,10 @@ pub mod validate;
 
 pub use builder::EngineBuilder;
 pub use call::{Arguments, Call};
-pub use event::{Event, Snapshot, SnapshotError, State};
-pub use outcome::{Context, Forward, Outcome, PolicyMark, Refusal, Reply, ReplyKind};
+pub use event::{Event, Snapshot, SnapshotError, State, Waiting};
+pub use guard::{Clock, Guard};
+pub use knowledge::Knowledge;
+pub use outcome::{Confirm, Context, Forward, Outcome, PolicyMark, Refusal, Reply, ReplyKind};
 pub use session::{Session, SessionOptions};
 
 use std::sync::{Arc, OnceLock};
@@ -94,6 +98,8 @@ struct Inner {
     arm: Arm,
     budget: usize,
     experiment: Option<Experiment>,
+    guard: Option<Guard>,
+    knowledge: Option<Knowledge>,
     diagnostics: Vec<Diagnostic>,
     #[cfg(feature = "validate")]
     validators: Option<dispatch::Validators>,
@@ -174,6 +180,18 @@ impl Engine {
         self.0.experiment.as_ref()
     }
 
+    /// Layer 3, if it is on.
+    #[must_use]
+    pub fn guard(&self) -> Option<&Guard> {
+        self.0.guard.as_ref()
+    }
+
+    /// Layer 2, if it is on.
+    #[must_use]
+    pub fn knowledge(&self) -> Option<&Knowledge> {
+        self.0.knowledge.as_ref()
+    }
+
     /// What was noticed while the parts were put together; no errors among it.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
@@ -183,7 +201,8 @@ impl Engine {
     /// Every form that tools can take under an arm. Made when first asked for, then kept.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> &Presentation {
-        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm);
+        let skills = || self.0.knowledge.as_ref().and_then(Knowledge::tool).cloned();
+        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm).and(skills());
         // `Arm as usize` is always below `Arm::ALL.len()`; the fallback only satisfies the type.
         let cache = self.0.arms.get(arm as usize).or_else(|| self.0.arms.first());
         cache.map_or_else(unreachable_presentation, |cache| cache.presentation.get_or_init(make))
@@ -208,6 +227,8 @@ impl Engine {
             arm: inner.arm,
             budget: inner.budget,
             experiment: inner.experiment.clone(),
+            guard: inner.guard.clone(),
+            knowledge: inner.knowledge.clone(),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(&kept)),

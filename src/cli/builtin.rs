@@ -28,3 +28,8 @@ pub(super) const PROFILES: [Builtin; 2] = [
         text: include_str!("../../profiles/excel/original.toml"),
     },
 ];
+
+/// The built-in tools' policy.
+pub(super) const EXCEL_POLICY: &str = include_str!("../../profiles/excel/policy.toml");
+/// How the built-in policy is named in diagnostics.
+pub(super) const EXCEL_POLICY_FILE: &str = "profiles/excel/policy.toml";

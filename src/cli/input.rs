@@ -7,6 +7,7 @@ use std::io::Read;
 use clap::Args;
 
 use super::builtin;
+use super::layers::Layers;
 use super::output::{Failure, progress, say_all};
 use crate::catalog::{Catalog, Format, MAX_BYTES};
 use crate::config::{CONFIG_FILE, Config};
@@ -108,8 +109,14 @@ impl Input {
     }
 
     /// An engine as configured, with everything it needs to dispatch.
-    pub(super) fn full_engine(&self) -> Result<Engine, Failure> {
-        let builder = self.builder(self.config.arm());
+    pub(super) fn full_engine(&self, layers: &Layers) -> Result<Engine, Failure> {
+        let mut builder = self.builder(self.config.arm());
+        if let Some(guard) = &layers.guard {
+            builder = builder.policy(guard.clone());
+        }
+        if let Some(knowledge) = &layers.knowledge {
+            builder = builder.skills(knowledge.clone());
+        }
         let builder = match self.config.experiment() {
             Some(experiment) => builder.experiment(experiment),
             None => builder,

@@ -44,6 +44,18 @@ impl StoreArgs {
     }
 }
 
+/// Opens a store, making it and its folder where there is none: what a session with a policy needs.
+#[allow(clippy::disallowed_methods, reason = "an edge: the store's folder is made here")]
+pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), Failure> {
+    let path = path.map(PathBuf::from).or_else(default_store);
+    let path = path.ok_or_else(|| Failure::usage("neither XDG_STATE_HOME nor HOME is set: give --store"))?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|why| Failure::wrong(format!("{}: cannot be made: {why}", folder.display())))?;
+    }
+    Ok((SqliteStore::open(&path).map_err(failure)?, path))
+}
+
 /// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8); on Windows
 /// `%LOCALAPPDATA%`. Never inside the workspace.
 #[allow(clippy::disallowed_methods, reason = "an edge: this is where the environment is read")]

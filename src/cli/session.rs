@@ -10,6 +10,7 @@ use clap::Args;
 
 use self::protocol::Conversation;
 use super::input::{Input, InputArgs};
+use super::layers::Layers;
 use super::output::{Failure, Outcome, emit, progress};
 
 /// The longest line that is read, in bytes.
@@ -21,6 +22,8 @@ One JSON object a line in, one out:
   {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}     what to do with a call: reply, forward, confirm or refuse
   {\"calls\":[…]}                                        the calls of one assistant message, in order
   {\"finished\":{\"id\":\"c1\",\"ok\":true}}                 the host ran a forwarded call
+  {\"message\":{…}}                                      one assistant message in the wire's own shape, with its calls
+  {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a person's answer to a call that waits
   {\"redeliver\":true}                                   the opened schemas again, after a compaction
   {\"snapshot\":true}   {\"restore\":{…}}                  the state, to store and to go on from
   {\"explain\":true}    {\"log\":true}                     which arm and why; what happened so far
@@ -52,6 +55,18 @@ pub(super) struct SessionArgs {
     #[arg(long, value_name = "TOKENS")]
     budget: Option<String>,
 
+    /// Folders of skills, separated by commas
+    #[arg(long, value_name = "DIR,…")]
+    skills: Option<String>,
+
+    /// Policy: a TOML file, or excel for the built-in one
+    #[arg(long, value_name = "FILE|NAME")]
+    policy: Option<String>,
+
+    /// Where approvals and the audit record are kept [default: in the user's state folder]
+    #[arg(long, value_name = "FILE")]
+    store: Option<String>,
+
     /// The conversation's id: an experiment's variant depends on it
     #[arg(long, value_name = "ID", default_value = "")]
     id: String,
@@ -67,13 +82,16 @@ pub(super) fn run(args: &SessionArgs) -> Outcome {
         ("presentation.wire", args.wire.clone()),
         ("presentation.model", args.model.clone()),
         ("presentation.budget", args.budget.clone()),
+        ("skills.roots", args.skills.clone()),
+        ("policy.file", args.policy.clone()),
     ])?;
     if config.get("tools.file") == Some("-") {
         return Err(Failure::usage("the session reads its calls from standard input: give the tools as a file"));
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let mut conversation = Conversation::start(&input, &args.id)?;
+    let layers = Layers::load(&input.config, &args.id, args.store.as_deref())?;
+    let mut conversation = Conversation::start(&input, &args.id, layers)?;
     let mut log = match &args.log {
         None => None,
         Some(file) => {

@@ -80,6 +80,11 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
         .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
 }
 
+/// The skills below some folders, as `--skills` of a session names them.
+pub(super) fn skills_below(folders: &[PathBuf]) -> Result<Loaded<SkillLibrary>, Failure> {
+    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover()
+}
+
 impl RootArgs {
     fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
         let roots = if self.root.is_empty() {

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::input::{Input, InputArgs};
-use super::output::{Failure, Outcome, emit, on_terminal};
+use super::output::{Failure, Outcome, emit, on_terminal, say_all};
 use crate::profile::ExpandRequest;
-use crate::wire::Wire;
+use crate::wire::{Capabilities, Wire};
 
 const AFTER_HELP: &str = "\
 Examples:
   toolfold tools --arm stable                            the built-in tools as arm stable sends them
   toolfold tools --arm full --tools tools.json           byte for byte what came in
   toolfold tools --arm seed --expand format,chart        after the model has opened two categories
+  toolfold tools --wire anthropic --model claude-opus-4.5 --arm native      the provider's own deferral
   toolfold tools --arm lean --pretty | less              to read it";
 
 /// Prints the tool array of an arm as compact JSON, and nothing else.
@@ -23,9 +24,17 @@ pub(super) struct ToolsArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arm: full, seed, stable, signature, lean, index or auto [default: auto]
+    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the capability table
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
 
     /// Categories to open first, as if the model had
     #[arg(long, value_name = "CATEGORY,…", value_delimiter = ',')]
@@ -41,9 +50,17 @@ pub(super) struct ToolsArgs {
 }
 
 pub(super) fn run(args: &ToolsArgs) -> Outcome {
-    let input = Input::load(args.input.config(&[("presentation.arm", args.arm.clone())])?)?;
+    let input = Input::load(args.input.config(&[
+        ("presentation.arm", args.arm.clone()),
+        ("presentation.wire", args.wire.clone()),
+        ("presentation.model", args.model.clone()),
+    ])?)?;
     input.say_warnings();
-    let mut session = input.engine(input.config.arm())?.session();
+    let engine = input.engine(input.config.arm())?;
+    let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
+    let model = input.config.get("presentation.model");
+    let mut session = engine.session_on(wire, model, "", Capabilities::builtin()).map_err(Failure::usage)?;
+    say_all(&wire.diagnostics(&engine, session.arm()));
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {
         let request = ExpandRequest { categories: args.expand.clone(), tools: args.expand_tool.clone() };
         let expansion = session.expand(&request);
@@ -53,7 +70,7 @@ pub(super) fn run(args: &ToolsArgs) -> Outcome {
             ));
         }
     }
-    let array = session.tools(Wire::OpenAiChat);
+    let array = session.tools(wire);
     if args.pretty {
         let value: serde_json::Value = serde_json::from_str(&array).map_err(Failure::wrong)?;
         emit(&format!("{value:#}\n"))?;

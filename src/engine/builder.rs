@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ACTIVATE_SKILL;
-use super::{Engine, Experiment, Inner};
+use super::{Engine, Experiment, Guard, Inner, Knowledge};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -18,12 +18,23 @@ pub struct EngineBuilder {
     arm: Arm,
     budget: usize,
     experiment: Option<Experiment>,
+    guard: Option<Guard>,
+    knowledge: Option<Knowledge>,
     validate: bool,
 }
 
 impl EngineBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
-        Self { catalog, profile: None, arm: Arm::Auto, budget: BUDGET_TOKENS, experiment: None, validate: true }
+        Self {
+            catalog,
+            profile: None,
+            arm: Arm::Auto,
+            budget: BUDGET_TOKENS,
+            experiment: None,
+            guard: None,
+            knowledge: None,
+            validate: true,
+        }
     }
 
     /// Layer 1. Without a profile every schema is full, whatever the arm.
@@ -50,6 +61,18 @@ impl EngineBuilder {
         self
     }
 
+    /// Layer 3. Without it everything is allowed, and every outcome says so.
+    pub fn policy(mut self, guard: Guard) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+
+    /// Layer 2. Without it there is no `activate_skill`.
+    pub fn skills(mut self, knowledge: Knowledge) -> Self {
+        self.knowledge = Some(knowledge);
+        self
+    }
+
     /// Does not compile the tools' schemas: for reports, which dispatch nothing. Calls are then forwarded unchecked and
     /// say so. Without the feature `validate` that is always so.
     pub fn without_validation(mut self) -> Self {
@@ -73,8 +96,9 @@ impl EngineBuilder {
         }
         let mut problems = Vec::new();
         let folds = arm != Arm::Full || experiment.is_some();
-        for name in [EXPAND_TOOLS, CALL_TOOL, ACTIVATE_SKILL] {
-            if folds && self.catalog.get(name).is_some() {
+        let teaches = self.knowledge.as_ref().is_some_and(|knowledge| knowledge.tool().is_some());
+        for (name, declared) in [(EXPAND_TOOLS, folds), (CALL_TOOL, folds), (ACTIVATE_SKILL, teaches)] {
+            if declared && self.catalog.get(name).is_some() {
                 problems.push(reserved(name));
             }
         }
@@ -86,16 +110,24 @@ impl EngineBuilder {
         if !problems.is_empty() {
             return Err(Error::new(ErrorKind::Engine, problems));
         }
+        // One predicate for present, list, expand and call: what policy denies outright is not in the engine's catalogue.
+        let (mut catalog, mut assignment) = (self.catalog, assigned.value);
+        if let Some(guard) = &self.guard {
+            let kept: Vec<bool> = catalog.iter().map(|tool| !guard.denies_outright(tool)).collect();
+            (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
+        }
         #[allow(unused_mut, reason = "only compiling schemas adds to it")]
         let mut diagnostics = assigned.diagnostics;
         #[cfg(feature = "validate")]
-        let validators = self.validate.then(|| super::dispatch::Validators::compile(&self.catalog, &mut diagnostics));
+        let validators = self.validate.then(|| super::dispatch::Validators::compile(&catalog, &mut diagnostics));
         Ok(Engine(Arc::new(Inner {
-            catalog: self.catalog,
-            assignment: assigned.value,
+            catalog,
+            assignment,
             arm,
             budget: self.budget,
             experiment,
+            guard: self.guard,
+            knowledge: self.knowledge,
             diagnostics,
             #[cfg(feature = "validate")]
             validators,

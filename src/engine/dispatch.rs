@@ -1,9 +1,11 @@
 //! The gate: every call a model makes, and what to do with it.
 //!
-//! In this order: resolve the name (unwrapping `call_tool`), validate against the real schema, then the outcome; the loop
-//! breaker adds to answers. Policy comes in between, before anything that would reveal a schema.
+//! In this order: resolve the name (unwrapping `call_tool`), policy's deny before anything that would reveal a schema,
+//! validate against the real schema, policy's decision, then the outcome. The loop breaker adds to answers.
 
 mod check;
+mod consent;
+mod teach;
 
 pub(super) use check::Checked;
 #[cfg(feature = "validate")]
@@ -16,9 +18,11 @@ use super::call::{Arguments, Call};
 use super::event::Event;
 use super::outcome::{Context, Forward, Outcome, PolicyMark, Reply, ReplyKind};
 use super::resolve::{Resolved, resolve};
-use super::{Session, sha256};
+use super::{ACTIVATE_SKILL, Engine, Session, sha256};
+use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::name::ToolName;
+use crate::policy::Decision;
 use crate::profile::{CALL_TOOL, Detail, EXPAND_TOOLS, ExpandRequest, Words, definition, definitions};
 
 /// How often `call_tool` may wrap itself.
@@ -41,19 +45,39 @@ impl Session {
             return self.dispatch_expand(call, &arguments);
         }
         let engine = self.engine().clone();
+        if name == ACTIVATE_SKILL
+            && let Some(knowledge) = engine.knowledge().filter(|knowledge| knowledge.tool().is_some())
+        {
+            return self.dispatch_activate(call, knowledge, &arguments);
+        }
         match resolve(engine.catalog(), &name) {
             Resolved::Unknown(near) => self.unknown(call, &name, &near),
-            Resolved::Tool(tool) => {
-                let target = tool.name().clone();
-                let digest = call_digest(target.as_str(), &arguments);
-                self.called(call, target.as_str(), &digest, false);
-                let index = engine.catalog().position(target.as_str()).unwrap_or_default();
-                match engine.check(index, &arguments) {
-                    Checked::Invalid(errors) => self.invalid(call, &target, &digest, &errors),
-                    Checked::Valid(arguments) => self.forward(call, target, &digest, arguments, None),
-                    Checked::Unchecked(arguments, why) => self.forward(call, target, &digest, arguments, Some(why)),
-                }
-            }
+            Resolved::Tool(tool) => self.dispatch_tool(call, &engine, tool, &arguments),
+        }
+    }
+
+    /// The gate for a real tool: deny, validate, decide.
+    fn dispatch_tool(&mut self, call: &Call, engine: &Engine, tool: &Tool, arguments: &Arguments) -> Outcome {
+        let target = tool.name();
+        let digest = call_digest(target.as_str(), arguments);
+        self.called(call, target.as_str(), &digest, false);
+        let judged = engine.guard().map(|guard| self.judge(guard, tool, arguments));
+        // Deny comes before anything that would reveal a schema.
+        if let Some(judged) = judged.as_ref().filter(|judged| judged.verdict.decision == Decision::Deny) {
+            return self.refuse(call, target, &judged.verdict.reason());
+        }
+        let index = engine.catalog().position(target.as_str()).unwrap_or_default();
+        let (arguments, unchecked) = match engine.check(index, arguments) {
+            Checked::Invalid(errors) => return self.invalid(call, target, &digest, &errors),
+            Checked::Valid(arguments) => (arguments, None),
+            Checked::Unchecked(arguments, why) => (arguments, Some(why)),
+        };
+        if let Some(held) = self.hold_back(call, tool, &digest) {
+            return held;
+        }
+        match (engine.guard(), judged) {
+            (Some(guard), Some(judged)) => self.decided(call, guard, tool, arguments, unchecked, judged),
+            _ => self.forward(call, target.clone(), arguments, unchecked, self.context()),
         }
     }
 
@@ -65,7 +89,8 @@ impl Session {
     /// What every outcome records.
     #[must_use]
     pub fn context(&self) -> Context {
-        Context { arm: self.arm(), variant: self.variant().map(str::to_owned), policy: PolicyMark::Off }
+        let policy = if self.engine().guard().is_some() { PolicyMark::NotAsked } else { PolicyMark::Off };
+        Context { arm: self.arm(), variant: self.variant().map(str::to_owned), policy, reason: None }
     }
 
     fn called(&mut self, call: &Call, target: &str, digest: &str, meta: bool) {
@@ -200,29 +225,32 @@ impl Session {
         !whole && !self.state.expanded.has(target.as_str(), category)
     }
 
+    /// Answers a call that failed at the host again and again, instead of running it once more.
+    fn hold_back(&mut self, call: &Call, tool: &Tool, digest: &str) -> Option<Outcome> {
+        let nudge = self.state.breaker.before_forward(digest);
+        if nudge == Nudge::None {
+            return None;
+        }
+        let target = tool.name();
+        let mut content = Words::new();
+        content.push_name(target.as_str());
+        content.push_str(" was not run again: the same call has failed each time. Change it.");
+        if nudge == Nudge::Schemas {
+            content.push_str("\nIts whole definition:\n");
+            content.append(&definition(tool));
+        }
+        Some(self.answer(call, Some(target.as_str()), ReplyKind::Loop, content, Vec::new(), true))
+    }
+
     fn forward(
         &mut self,
         call: &Call,
         target: ToolName,
-        digest: &str,
         arguments: Value,
         unchecked: Option<&'static str>,
+        context: Context,
     ) -> Outcome {
-        let nudge = self.state.breaker.before_forward(digest);
-        if nudge != Nudge::None {
-            let mut content = Words::new();
-            content.push_name(target.as_str());
-            content.push_str(" was not run again: the same call has failed each time. Change it.");
-            if nudge == Nudge::Schemas
-                && let Some(tool) = self.engine().catalog().get(target.as_str())
-            {
-                content.push_str("\nIts whole definition:\n");
-                content.append(&definition(tool));
-            }
-            return self.answer(call, Some(target.as_str()), ReplyKind::Loop, content, Vec::new(), true);
-        }
         self.record(Event::Forwarded { id: call.id.clone() });
-        let context = self.context();
         Outcome::Forward(Forward { id: call.id.clone(), target, arguments, unchecked, context })
     }
 
@@ -238,7 +266,8 @@ impl Session {
         self.record(Event::Answered { id: call.id.clone(), failed });
         let (id, target, context) = (call.id.clone(), target.map(str::to_owned), self.context());
         let (mentioned, content) = (expanded.clone(), content.into());
-        Outcome::Reply(Reply { id, target, kind, content, expanded, mentioned, is_error: failed, context })
+        let is_error = failed;
+        Outcome::Reply(Reply { id, target, kind, content, expanded, mentioned, is_error, activation: None, context })
     }
 }
 

@@ -1,11 +1,12 @@
 //! The log of a conversation, and the state that follows from it.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use super::breaker::Breaker;
 use crate::name::{CategoryName, ToolName};
 use crate::profile::{Arm, Expanded};
+use crate::skill::{ActiveSet, ActiveSkill};
 
 /// How many calls that the host has not finished yet are remembered; the oldest are forgotten first.
 const MAX_OPEN_CALLS: usize = 256;
@@ -57,6 +58,37 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ToolName>,
     },
+    /// A skill was activated.
+    Activated {
+        /// Its name.
+        name: String,
+        /// What of it is active.
+        skill: ActiveSkill,
+    },
+    /// A person said yes to a skill that asks first.
+    SkillApproved {
+        /// Its name.
+        name: String,
+    },
+    /// The call waits for a person.
+    Asked {
+        /// The call.
+        id: String,
+        /// The approval.
+        approval: String,
+        /// The tool.
+        target: String,
+    },
+    /// A person said yes, and the stored call runs.
+    Approved {
+        /// The approval.
+        approval: String,
+    },
+    /// A person said no.
+    Rejected {
+        /// The approval.
+        approval: String,
+    },
     /// The call was answered here.
     Answered {
         /// The call.
@@ -83,6 +115,17 @@ pub enum Event {
     },
 }
 
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The call.
+    pub id: String,
+    /// The tool.
+    pub target: String,
+    /// SHA-256 of target and arguments.
+    pub(super) digest: String,
+}
+
 /// Everything a session knows, derived from its log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -94,6 +137,12 @@ pub struct State {
     pub(super) expanded: Expanded,
     /// The digest last shown, by wire.
     pub(super) presented: IndexMap<String, String>,
+    /// The skills that are active.
+    pub(super) active: ActiveSet,
+    /// Skills that a person has said yes to.
+    pub(super) approved_skills: IndexSet<String>,
+    /// Calls that wait for a person: approval to what waits.
+    pub(super) pending: IndexMap<String, Waiting>,
     /// Calls at the host: id to digest of target and arguments.
     pub(super) open: IndexMap<String, String>,
     pub(super) breaker: Breaker,
@@ -113,6 +162,9 @@ impl Default for State {
             allowed: None,
             expanded: Expanded::default(),
             presented: IndexMap::new(),
+            active: ActiveSet::default(),
+            approved_skills: IndexSet::new(),
+            pending: IndexMap::new(),
             open: IndexMap::new(),
             breaker: Breaker::default(),
             current: None,
@@ -161,6 +213,25 @@ impl State {
                         self.open.shift_remove_index(0);
                     }
                 }
+            }
+            Event::Activated { name, skill } => self.active.insert(name.clone(), skill.clone()),
+            Event::SkillApproved { name } => {
+                self.approved_skills.insert(name.clone());
+            }
+            Event::Asked { id, approval, target } => {
+                let (id, target, digest) = (id.clone(), target.clone(), self.current.take().unwrap_or_default());
+                self.pending.insert(approval.clone(), Waiting { id, target, digest });
+                if self.pending.len() > MAX_OPEN_CALLS {
+                    self.pending.shift_remove_index(0);
+                }
+            }
+            Event::Approved { approval } => {
+                if let Some(waiting) = self.pending.shift_remove(approval) {
+                    self.open.insert(waiting.id, waiting.digest);
+                }
+            }
+            Event::Rejected { approval } => {
+                self.pending.shift_remove(approval);
             }
             Event::Refused { .. } => self.current = None,
             Event::Finished { id, ok } => {

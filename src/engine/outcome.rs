@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::name::ToolName;
+use crate::policy::Shown;
 use crate::profile::{Arm, Words};
+use crate::skill::Activation;
 
 /// What to do with a call. Exhaustive on purpose: a host handles every case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,6 +16,9 @@ pub enum Outcome {
     Reply(Reply),
     /// Run the tool, send its result, and tell the session with [`Session::finished`](super::Session::finished).
     Forward(Forward),
+    /// Waits for a person: show it, then call [`Session::accept`](super::Session::accept) or
+    /// [`Session::reject`](super::Session::reject).
+    Confirm(Confirm),
     /// Not allowed: send `content` as the call's result.
     Refuse(Refusal),
 }
@@ -24,6 +29,16 @@ pub enum Outcome {
 pub enum PolicyMark {
     /// No policy is loaded: everything is allowed, and this says so.
     Off,
+    /// The call never came before it: it was answered here.
+    NotAsked,
+    /// Allowed.
+    Allow,
+    /// Allowed, with a record written before it runs.
+    AllowAudited,
+    /// A person is asked, or has said yes.
+    Confirm,
+    /// Denied.
+    Deny,
 }
 
 /// What every outcome records.
@@ -34,8 +49,11 @@ pub struct Context {
     /// The variant of the experiment that chose it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Whether layer 3 had a say.
+    /// What layer 3 said.
     pub policy: PolicyMark,
+    /// Why, in policy's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Why a call was answered here.
@@ -45,6 +63,8 @@ pub struct Context {
 pub enum ReplyKind {
     /// `expand_tools` was answered.
     Expanded,
+    /// `activate_skill` was answered.
+    Activated,
     /// The arguments do not fit the tool's schema; the answer says where, and brings the schema.
     Invalid,
     /// There is no such tool; the answer names the nearest.
@@ -72,6 +92,9 @@ pub struct Reply {
     pub mentioned: Vec<ToolName>,
     /// Whether the model should be told that its call failed.
     pub is_error: bool,
+    /// What the host keeps of an activated skill: messages, wishes, hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
     pub context: Context,
 }
@@ -88,6 +111,25 @@ pub struct Forward {
     /// Why the arguments were not checked against the schema, if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<&'static str>,
+    /// Arm, variant, policy.
+    pub context: Context,
+}
+
+/// A call that a person must see first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Confirm {
+    /// The call.
+    pub id: String,
+    /// The approval that waits.
+    pub approval: String,
+    /// The tool that would run: the real one, never `call_tool`.
+    pub target: ToolName,
+    /// The arguments that would run, and no others.
+    pub arguments: Value,
+    /// What to show the person: target, canonical arguments, effects, undo, why.
+    pub shown: Shown,
+    /// Why a person is asked.
+    pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
 }
@@ -114,7 +156,19 @@ impl Outcome {
         match self {
             Self::Reply(reply) => &reply.id,
             Self::Forward(forward) => &forward.id,
+            Self::Confirm(confirm) => &confirm.id,
             Self::Refuse(refusal) => &refusal.id,
+        }
+    }
+
+    /// Arm, variant and what policy said.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        match self {
+            Self::Reply(reply) => &reply.context,
+            Self::Forward(forward) => &forward.context,
+            Self::Confirm(confirm) => &confirm.context,
+            Self::Refuse(refusal) => &refusal.context,
         }
     }
 
@@ -124,7 +178,7 @@ impl Outcome {
         match self {
             Self::Reply(reply) => Some(&reply.content),
             Self::Refuse(refusal) => Some(&refusal.content),
-            Self::Forward(_) => None,
+            Self::Forward(_) | Self::Confirm(_) => None,
         }
     }
 }

@@ -198,6 +198,9 @@ impl Session {
 
     /// Tells that the host ran a forwarded call. An id that is not open is ignored: it was finished already.
     pub fn finished(&mut self, id: &str, ok: bool) {
+        if let Some(guard) = self.engine.guard().filter(|_| self.state.open.contains_key(id)) {
+            guard.note_outcome(&self.state.session, id, ok);
+        }
         self.record(Event::Finished { id: id.to_owned(), ok });
     }
 
@@ -217,6 +220,11 @@ impl Session {
     /// Notes that the model was shown an array, if it was not shown this one last.
     pub(crate) fn presented(&mut self, wire: &str, digest: &str) {
         if self.state.presented.get(wire).is_none_or(|last| last != digest) {
+            if let Some(guard) = self.engine.guard() {
+                let opened = self.opened();
+                let opened: Vec<&str> = opened.iter().map(AsRef::as_ref).collect();
+                guard.note_disclosure(&self.state.session, digest, &opened);
+            }
             self.record(Event::Presented { wire: wire.to_owned(), digest: digest.to_owned() });
         }
     }

@@ -62,6 +62,14 @@ impl Policy {
         self.mode
     }
 
+    /// The same in another mode, as a host's switch says. An approval given under one mode holds under the other: what
+    /// was approved is the call.
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
     /// Its files, the weakest scope first.
     #[must_use]
     pub fn files(&self) -> &[PolicyFile] {

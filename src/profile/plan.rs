@@ -79,6 +79,13 @@ impl Presentation {
         Self { arm, closed, deferred, meta }
     }
 
+    /// The same with one more tool behind the meta-tools: for what a host declares beside the catalogue.
+    #[must_use]
+    pub fn and(mut self, tool: Option<Tool>) -> Self {
+        self.meta.extend(tool);
+        self
+    }
+
     /// The arm.
     #[must_use]
     pub fn arm(&self) -> Arm {

@@ -189,6 +189,11 @@ impl ActiveSet {
         self.0.insert(activation.name.clone(), ActiveSkill { hash, rendered, scope: activation.scope });
     }
 
+    /// Notes an activation as a log has it.
+    pub fn insert(&mut self, name: String, skill: ActiveSkill) {
+        self.0.insert(name, skill);
+    }
+
     /// The active skills.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &ActiveSkill)> {
         self.0.iter().map(|(name, skill)| (name.as_str(), skill))

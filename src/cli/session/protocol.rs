@@ -4,10 +4,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::input::Input;
+use super::super::layers::Layers;
+use super::super::ledger::now_ms;
 use super::super::output::Failure;
-use crate::engine::{Arguments, Call, Engine, Event, Outcome, Session, SessionOptions, Snapshot};
+use crate::engine::{Arguments, Call, Engine, Event, Outcome, Session, Snapshot};
+use crate::policy::Approver;
 use crate::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
-use crate::wire::Wire;
+use crate::wire::{Capabilities, Wire};
 
 /// A conversation and what its answers need.
 pub(super) struct Conversation {
@@ -15,6 +18,8 @@ pub(super) struct Conversation {
     session: Session,
     wire: Wire,
     model: Option<String>,
+    /// The person's handle on approvals.
+    approver: Option<Approver>,
     /// How many events of the session's log have been handed out.
     logged: usize,
     line: usize,
@@ -60,6 +65,14 @@ impl TryFrom<bool> for Yes {
     }
 }
 
+/// A person's no, with or without a reason.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RejectLine {
+    Id(String),
+    WithReason { id: String, reason: Option<String> },
+}
+
 /// What a line can ask for.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +80,10 @@ enum Line {
     Tools(Yes),
     Call(CallLine),
     Calls(Vec<CallLine>),
+    Message(Value),
     Finished(FinishedLine),
+    Accept(String),
+    Reject(RejectLine),
     Redeliver(Yes),
     Snapshot(Yes),
     Restore(Box<Snapshot>),
@@ -76,12 +92,12 @@ enum Line {
 }
 
 impl Conversation {
-    pub(super) fn start(input: &Input, id: &str) -> Result<Self, Failure> {
-        let engine = input.full_engine()?;
+    pub(super) fn start(input: &Input, id: &str, layers: Layers) -> Result<Self, Failure> {
+        let engine = input.full_engine(&layers)?;
         let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
         let model = input.config.get("presentation.model").map(str::to_owned);
-        let session = engine.session_with(SessionOptions { id: id.to_owned(), ..SessionOptions::default() });
-        Ok(Self { engine, session, wire, model, logged: 0, line: 0 })
+        let session = engine.session_on(wire, model.as_deref(), id, Capabilities::builtin()).map_err(Failure::usage)?;
+        Ok(Self { engine, session, wire, model, approver: layers.approver, logged: 0, line: 0 })
     }
 
     /// Answers one line. Whatever is wrong with it, the conversation goes on.
@@ -103,7 +119,8 @@ impl Conversation {
     }
 
     fn error(&self, why: &str) -> Value {
-        let help = "one of tools, call, calls, finished, redeliver, snapshot, restore, explain, log";
+        let help =
+            "one of tools, call, calls, message, accept, reject, finished, redeliver, snapshot, restore, explain, log";
         json!({"error": {"line": self.line, "message": why, "help": help}})
     }
 
@@ -114,6 +131,23 @@ impl Conversation {
             Line::Calls(calls) => {
                 let outcomes: Vec<Value> = calls.into_iter().map(|call| self.call(call)).collect();
                 json!({"outcomes": outcomes, "digest": self.session.digest(self.wire)})
+            }
+            Line::Message(message) => self.message(&message)?,
+            Line::Accept(approval) => {
+                let approver = self.approver.as_ref().ok_or("no policy is on: nothing waits")?;
+                approver.accept(&approval, now_ms()).map_err(|why| why.to_string())?;
+                let outcome = self.session.accept(&approval).ok_or_else(|| unknown_approval(&approval))?;
+                self.answer_of(&outcome)
+            }
+            Line::Reject(line) => {
+                let (approval, reason) = match line {
+                    RejectLine::Id(id) => (id, None),
+                    RejectLine::WithReason { id, reason } => (id, reason),
+                };
+                let approver = self.approver.as_ref().ok_or("no policy is on: nothing waits")?;
+                approver.reject(&approval, reason.as_deref(), now_ms()).map_err(|why| why.to_string())?;
+                let outcome = self.session.reject(&approval, reason.as_deref());
+                self.answer_of(&outcome.ok_or_else(|| unknown_approval(&approval))?)
             }
             Line::Finished(finished) => {
                 self.session.finished(&finished.id, finished.ok);
@@ -157,16 +191,35 @@ impl Conversation {
         }
     }
 
+    /// Judges the calls of a message in the wire's own shape; `messages` are the answers in that shape.
+    fn message(&mut self, message: &Value) -> Result<Value, String> {
+        let calls = self.wire.parse_calls(&self.engine, message).map_err(|why| why.to_string())?;
+        let (mut outcomes, mut messages) = (Vec::new(), Vec::new());
+        for call in &calls {
+            let outcome = self.session.dispatch(call);
+            match &outcome {
+                Outcome::Reply(reply) => messages.push(self.wire.format_reply(&self.engine, call, reply)),
+                Outcome::Refuse(refusal) => messages.push(self.wire.format_refusal(&self.engine, call, refusal)),
+                Outcome::Forward(_) | Outcome::Confirm(_) => {}
+            }
+            outcomes.push(self.answer_of(&outcome));
+        }
+        Ok(json!({"outcomes": outcomes, "messages": messages, "digest": self.session.digest(self.wire)}))
+    }
+
     fn call(&mut self, line: CallLine) -> Value {
-        let call = Call::from(line);
-        let outcome = self.session.dispatch(&call);
+        let outcome = self.session.dispatch(&Call::from(line));
+        self.answer_of(&outcome)
+    }
+
+    fn answer_of(&mut self, outcome: &Outcome) -> Value {
         let mut answer = json!({"id": outcome.id()});
         let mut set = |key: &str, value: Value| {
             if let Some(map) = answer.as_object_mut() {
                 map.insert(key.to_owned(), value);
             }
         };
-        match &outcome {
+        match outcome {
             Outcome::Reply(reply) => {
                 set("outcome", json!("reply"));
                 set("target", json!(reply.target));
@@ -174,12 +227,24 @@ impl Conversation {
                 set("reason", json!(reply.kind));
                 set("expanded", json!(reply.expanded));
                 set("is_error", json!(reply.is_error));
+                if let Some(activation) = &reply.activation {
+                    set("activation", json!(activation));
+                }
             }
             Outcome::Forward(forward) => {
                 set("outcome", json!("forward"));
                 set("target", json!(forward.target));
                 set("arguments", forward.arguments.clone());
                 set("reason", json!(forward.unchecked.unwrap_or("the arguments fit")));
+                set("expanded", json!([]));
+            }
+            Outcome::Confirm(confirm) => {
+                set("outcome", json!("confirm"));
+                set("approval", json!(confirm.approval));
+                set("target", json!(confirm.target));
+                set("arguments", confirm.arguments.clone());
+                set("shown", json!(confirm.shown));
+                set("reason", json!(confirm.reason));
                 set("expanded", json!([]));
             }
             Outcome::Refuse(refusal) => {
@@ -190,8 +255,7 @@ impl Conversation {
                 set("expanded", json!([]));
             }
         }
-        let context = self.session.context();
-        set("context", json!(context));
+        set("context", json!(outcome.context()));
         set("digest", json!(self.session.digest(self.wire)));
         answer
     }
@@ -209,4 +273,8 @@ impl Conversation {
             "diagnostics": self.engine.diagnostics(),
         })
     }
+}
+
+fn unknown_approval(approval: &str) -> String {
+    format!("nothing waits as `{approval}` in this session")
 }

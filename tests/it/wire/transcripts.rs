@@ -36,6 +36,7 @@ pub(crate) fn drive(engine: &Engine, wire: Wire, turns: &[Vec<Call>]) -> Live {
                     wire.format_result(engine, call, "done", false)
                 }
                 Outcome::Refuse(refusal) => wire.format_refusal(engine, call, &refusal),
+                Outcome::Confirm(confirm) => panic!("nobody is asked without a policy: {confirm:?}"),
             });
         }
         match wire {

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
+#[cfg(all(feature = "tiktoken", feature = "validate"))]
+mod bfcl;
 mod catalog;
 #[cfg(feature = "cli")]
 mod cli;

@@ -1,0 +1,180 @@
+//! The 100 multi-turn tasks of BFCL, played by oracles that know the true calls, in every arm.
+//!
+//! This measures the machinery, not a model: an oracle never picks a wrong tool. It shows that no call is lost to folding,
+//! and what looking everything up first (or never) would cost. Tables are kept in `benches/ledger/bfcl.snap`.
+
+mod bill;
+mod drive;
+mod python;
+mod tasks;
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Delivery, ToolProfile};
+use toolfold::tokens::Meter;
+
+use bill::{Counter, PRICES};
+use drive::{Oracle, Played, play};
+use tasks::{Corpus, Task, TrueCall, Turn};
+
+/// Which tools a task is played with.
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    name: &'static str,
+    /// How many of each domain's tools are core: those that the tasks themselves use most.
+    core: usize,
+    /// The domains of all tasks rather than the task's own.
+    all: bool,
+}
+
+const SETTINGS: [Setting; 3] = [
+    Setting { name: "derived profile, tools of the task's domains", core: 0, all: false },
+    Setting { name: "the same with the 5 most used tools of each domain core", core: 5, all: false },
+    Setting { name: "the same with the tools of all eight domains", core: 5, all: true },
+];
+
+/// The engines of a setting by the domains they have; every arm and oracle shares them.
+struct Engines<'c> {
+    corpus: &'c Corpus,
+    setting: Setting,
+    made: HashMap<Vec<&'c str>, Engine>,
+}
+
+impl<'c> Engines<'c> {
+    fn of(&mut self, task: &'c Task) -> &Engine {
+        let Self { corpus, setting, made } = self;
+        let used = |domain: &&str| corpus.tasks.iter().any(|task| task.domains.iter().any(|own| own == domain));
+        let domains: Vec<&str> = if setting.all {
+            corpus.domains.keys().map(String::as_str).filter(used).collect()
+        } else {
+            task.domains.iter().map(String::as_str).collect()
+        };
+        made.entry(domains).or_insert_with_key(|domains| {
+            let catalog = corpus.catalog(domains.iter().copied());
+            let core: Vec<String> = domains.iter().flat_map(|domain| corpus.most_used(domain, setting.core)).collect();
+            let profile = derived(&catalog, &core);
+            let engine = Engine::builder(catalog).profile(profile).build().unwrap();
+            assert!(!engine.diagnostics().iter().any(|d| d.code == "bad-schema"), "every schema compiles");
+            engine
+        })
+    }
+}
+
+/// The profile nobody wrote, with these tools core.
+fn derived(catalog: &Catalog, core: &[String]) -> ToolProfile {
+    let profile = ToolProfile::derive(catalog);
+    if core.is_empty() {
+        return profile;
+    }
+    let text = profile.to_toml(catalog);
+    assert!(text.contains("\ncore = []\n"));
+    let text = text.replacen("\ncore = []\n", &format!("\ncore = {}\n", json!(core)), 1);
+    ToolProfile::parse(&text, "derived.toml").into_result().unwrap()
+}
+
+fn play_all(engines: &mut Engines<'_>, arm: Arm, oracle: Oracle, counter: &mut Counter) -> Played {
+    let mut sum = Played::default();
+    for task in &engines.corpus.tasks {
+        let played = play(task, engines.of(task), arm, oracle, counter);
+        if arm.delivery() != Delivery::InPlace {
+            assert_eq!(played.bill.breaks, 0, "{} {arm}: the array never changes", task.id);
+        }
+        sum.add(&played);
+    }
+    sum
+}
+
+fn head(text: &mut String) {
+    write!(text, "  {:<8} {:<10} {:>9} {:>6} {:>6}", "oracle", "arm", "forwarded", "extra", "breaks").unwrap();
+    write!(text, " {:>6} {:>7} {:>7}", "first", "input", "output").unwrap();
+    PRICES.iter().for_each(|prices| write!(text, " {:>9}", prices.name).unwrap());
+    text.push('\n');
+}
+
+/// Tokens are means a task, to the nearest; forwarded calls, extra turns and breaks are sums.
+fn row(text: &mut String, arm: Arm, oracle: Oracle, played: &Played, tasks: usize) {
+    let mean = |sum: usize| (sum + tasks / 2) / tasks;
+    let bill = &played.bill;
+    write!(text, "  {:<8} {:<10} {:>9}", oracle.name(), arm.name(), played.forwarded).unwrap();
+    write!(text, " {:>6} {:>6} {:>6}", played.expansions, bill.breaks, mean(bill.first)).unwrap();
+    write!(text, " {:>7} {:>7}", mean(bill.input), mean(bill.output)).unwrap();
+    bill.cached.iter().for_each(|sum| write!(text, " {:>9}", mean(sum / 100)).unwrap());
+    text.push('\n');
+}
+
+#[test]
+fn bfcl_every_true_call_is_forwarded_in_every_arm() {
+    let Some(corpus) = Corpus::read() else { return };
+    let tasks = corpus.tasks.len();
+    let all: Vec<_> = corpus.tasks.iter().flat_map(Task::calls).collect();
+    let fitting = all.iter().filter(|call| call.fits).count();
+    let mut text = format!("meter: {}\n", Meter::default());
+    writeln!(text, "{tasks} tasks, {} true calls, {fitting} of which fit their tool's own schema", all.len()).unwrap();
+    for call in all.iter().filter(|call| !call.fits) {
+        writeln!(text, "  does not fit: {} {}", call.tool, call.arguments).unwrap();
+    }
+    text.push_str("forwarded, extra turns and cache breaks: sums; first-turn, input and output tokens: means a task\n");
+    for prices in PRICES {
+        let (read, write, minimum) = (prices.read, prices.write, prices.minimum);
+        let name = prices.name;
+        writeln!(text, "{name}: input where reading costs {read} %, writing {write} %, from {minimum} tokens").unwrap();
+    }
+    let mut counter = Counter::default();
+    for setting in SETTINGS {
+        writeln!(text, "\n{}", setting.name).unwrap();
+        head(&mut text);
+        let mut engines = Engines { corpus: &corpus, setting, made: HashMap::new() };
+        for oracle in Oracle::ALL {
+            for arm in Arm::EVERYWHERE {
+                let played = play_all(&mut engines, arm, oracle, &mut counter);
+                assert_eq!(played.forwarded, fitting, "{arm} {}", oracle.name());
+                assert_eq!(played.flawed, all.len() - fitting, "{arm} {}", oracle.name());
+                let expands = oracle != Oracle::Blind && arm != Arm::Full;
+                assert_eq!(played.expansions > 0, expands, "{arm} {}", oracle.name());
+                assert!(played.bill.breaks <= played.expansions, "{arm}: only an expansion changes the array");
+                row(&mut text, arm, oracle, &played, tasks);
+            }
+        }
+    }
+    println!("{text}");
+    // All 583 calls of the corpus as it is today fit. More that do not would be flaws of a newer corpus or of the reader
+    // above: either wants a look, hence no room for them.
+    assert_eq!((tasks, all.len(), all.len() - fitting), (100, 583, 0));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../benches/ledger");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_description("BFCL's multi-turn tasks, played by oracles in every arm; review every change");
+    settings.bind(|| insta::assert_snapshot!("bfcl", text));
+}
+
+/// The corpus has no flawed call today, so the way they are counted is tried on one of our own.
+#[test]
+fn a_true_call_that_does_not_fit_its_schema_is_counted_apart_and_never_forwarded() {
+    let words = "Words enough to be worth folding away, and then some more of them for good measure.";
+    let schema =
+        json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "description": words}}});
+    let tools = json!([
+        {"name": "put_row", "description": "Put a row. Slowly.", "inputSchema": schema},
+        {"name": "put_note", "description": "Put a note. Slowly.", "inputSchema": schema}
+    ]);
+    let catalog = Catalog::from_mcp(&tools.to_string()).unwrap();
+    let engine = Engine::builder(catalog.clone()).profile(ToolProfile::derive(&catalog)).build().unwrap();
+    let call = |tool: &str, n: Value, fits| TrueCall { tool: tool.to_owned(), arguments: json!({"n": n}), fits };
+    let calls =
+        vec![call("put_row", json!(1), true), call("put_row", json!("1"), false), call("put_note", json!(2), true)];
+    let task = Task { id: "own".to_owned(), domains: vec![], turns: vec![Turn { user: "Put.".to_owned(), calls }] };
+    let mut counter = Counter::default();
+    for arm in Arm::EVERYWHERE {
+        for oracle in Oracle::ALL {
+            let played = play(&task, &engine, arm, oracle, &mut counter);
+            assert_eq!((played.forwarded, played.flawed), (2, 1), "{arm} {}", oracle.name());
+            let lookups = usize::from(arm != Arm::Full && oracle != Oracle::Blind);
+            assert!(played.expansions >= lookups && played.expansions <= 2 * lookups, "{arm} {}", oracle.name());
+            assert_eq!(played.bill.requests, 4 + played.expansions, "three calls, the closing text, the lookups");
+        }
+    }
+}

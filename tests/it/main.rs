@@ -12,6 +12,7 @@ mod config;
 mod corpora;
 mod dispatch;
 mod engine;
+mod examples;
 mod hostile;
 #[cfg(feature = "tiktoken")]
 mod ledger;
@@ -25,6 +26,11 @@ mod tokens;
 mod tool_lists;
 #[cfg(feature = "validate")]
 mod validate;
+
+#[path = "../../examples/async_openai.rs"]
+mod example_async_openai;
+#[path = "../../examples/genai.rs"]
+mod example_genai;
 mod wire;
 
 use std::path::PathBuf;

@@ -1,0 +1,40 @@
+//! The adoption examples run, and do what they are there to show.
+
+use toolfold::catalog::Catalog;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::Wire;
+
+const CALLS: [&[&str]; 3] = [&["expand_tools -> reply"], &["format_cells -> forward", "format_column -> reply"], &[]];
+
+/// The array that both examples fold.
+fn array() -> String {
+    let catalog = Catalog::from_openai(include_str!("../../profiles/excel/tools.json")).unwrap();
+    let profile = ToolProfile::parse(include_str!("../../profiles/excel/profile.toml"), "profile.toml").value;
+    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Stable).build().unwrap();
+    engine.session().tools(Wire::OpenAiChat).to_string()
+}
+
+#[test]
+fn example_async_openai_sends_the_same_bytes_every_turn() {
+    use crate::example_async_openai::{main, run};
+    let turns = run().unwrap();
+    assert_eq!(turns.iter().map(|turn| &turn.calls[..]).collect::<Vec<_>>(), CALLS);
+    // The library's types write the array byte for byte as toolfold gave it.
+    let array = array();
+    assert!(turns.iter().all(|turn| turn.tools == array && turn.digest == turns[0].digest));
+    main().unwrap();
+}
+
+#[test]
+fn example_genai_sends_the_same_tools_every_turn() {
+    use crate::example_genai::{main, run};
+    let turns = run().unwrap();
+    assert_eq!(turns.iter().map(|turn| &turn.calls[..]).collect::<Vec<_>>(), CALLS);
+    assert!(turns.iter().all(|turn| turn.tools == turns[0].tools && turn.digest == turns[0].digest));
+    let count = serde_json::from_str::<Vec<serde_json::Value>>(&array()).unwrap().len();
+    let tools = serde_json::from_str::<Vec<serde_json::Value>>(&turns[0].tools).unwrap();
+    assert_eq!(tools.len(), count);
+    assert!(tools.iter().all(|tool| tool["description"].is_string() && tool["schema"].is_object()));
+    main().unwrap();
+}

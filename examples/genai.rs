@@ -53,6 +53,10 @@ pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
             let (outcome, message) = match session.dispatch(call) {
                 Outcome::Reply(reply) => ("reply", WIRE.format_reply(&engine, call, &reply)),
                 Outcome::Refuse(refusal) => ("refuse", WIRE.format_refusal(&engine, call, &refusal)),
+                Outcome::Confirm(confirm) => {
+                    // With a policy: show `confirm.shown` to a person, then session.accept or session.reject.
+                    ("confirm", WIRE.format_result(&engine, call, &confirm.reason, true))
+                }
                 Outcome::Forward(forward) => {
                     let result = run_tool(forward.target.as_str(), &forward.arguments);
                     session.finished(&forward.id, true); // toolfold: the host tells what it ran

@@ -1,0 +1,226 @@
+//! Skills and policy in the gate.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::{Call, Engine, EngineBuilder, Guard, Knowledge, Outcome, PolicyMark, ReplyKind, Session};
+use toolfold::policy::gate::open;
+use toolfold::policy::{Approver, Facts, MemoryStore, Policy, PolicyFile, Scope};
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::skill::{
+    self, Budget, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary,
+    SkillView, Style,
+};
+use toolfold::wire::Wire;
+
+use crate::project;
+
+fn builder(arm: Arm) -> EngineBuilder {
+    let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
+    let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
+    Engine::builder(catalog).profile(profile).arm(arm)
+}
+
+/// The Excel policy with more rules, in memory; the clock stands still.
+fn guard(more: &str, interactive: bool) -> (Guard, Approver) {
+    let text = format!("{}\n{more}", project("profiles/excel/policy.toml"));
+    let file = PolicyFile::load(&text, "policy.toml", Scope::User);
+    assert!(!file.has_errors(), "{:?}", file.diagnostics);
+    let (gate, approver) = open(Arc::new(MemoryStore::default()));
+    let facts = Facts { cwd: Some("/work".into()), interactive, ..Facts::default() };
+    (Guard::new(Policy::new(vec![file.value]), gate, facts, Arc::new(|| 1_000)), approver)
+}
+
+fn with_policy(more: &str, interactive: bool) -> (Session, Approver) {
+    let (guard, approver) = guard(more, interactive);
+    (builder(Arm::Stable).policy(guard).build().unwrap().session(), approver)
+}
+
+fn knowledge(rules: Vec<PermissionRule>) -> Knowledge {
+    let root = Root {
+        path: std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skillpacks/excel"),
+        scope: skill::Scope::Explicit,
+        trusted: true,
+        style: Style::Toolfold,
+    };
+    let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+    let library = SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()).value;
+    let view = SkillView::new(&library, &Permissions::new(rules), Caller::Model);
+    Knowledge::new(view, Arc::new(DiskFs), skill::Facts::default(), Budget::default())
+}
+
+fn delete() -> Call {
+    Call::new("c1", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}))
+}
+
+fn activate(name: &str) -> Call {
+    Call::new("c2", "activate_skill", json!({"name": name}))
+}
+
+#[test]
+fn a_tier_a_call_waits_for_a_person_and_runs_once() {
+    let (mut session, approver) = with_policy("", true);
+    let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A is confirmed") };
+    assert_eq!(confirm.target.as_str(), "delete_file");
+    assert!(confirm.shown.effects.iter().any(|effect| effect.contains("/work/a.xlsx")), "{:?}", confirm.shown);
+    let early = session.accept(&confirm.approval).unwrap();
+    assert!(matches!(early, Outcome::Refuse(_)), "nobody has said yes: {early:?}");
+    approver.accept(&confirm.approval, 1_000).unwrap();
+    let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
+    assert_eq!((forward.id.as_str(), &forward.arguments), ("c1", &json!({"file_path": "a.xlsx", "confirm": true})));
+    assert_eq!(forward.context.policy, PolicyMark::Confirm);
+    assert!(session.accept(&confirm.approval).is_none(), "once");
+    assert!(session.accept("ap-99").is_none());
+}
+
+#[test]
+fn a_wrapped_call_is_shown_as_what_it_is() {
+    let (mut session, _) = with_policy("", true);
+    let wrapped = Call::new("c1", "call_tool", json!({"name": "delete_file", "arguments": {"file_path": "a.xlsx"}}));
+    let Outcome::Confirm(confirm) = session.dispatch(&wrapped) else { panic!("the target is judged, not the wrapper") };
+    assert_eq!(confirm.shown.target, "delete_file");
+}
+
+#[test]
+fn a_persons_no_is_told_to_the_model() {
+    let (mut session, approver) = with_policy("", true);
+    let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("waits") };
+    approver.reject(&confirm.approval, Some("keep it"), 1_000).unwrap();
+    let Some(Outcome::Refuse(refusal)) = session.reject(&confirm.approval, Some("keep it")) else { panic!("refused") };
+    assert!(refusal.content.contains("keep it") && refusal.id == "c1", "{}", refusal.content);
+    assert!(session.reject(&confirm.approval, None).is_none());
+}
+
+#[test]
+fn where_nobody_can_be_asked_an_ask_is_a_no() {
+    let (mut session, _) = with_policy("", false);
+    let Outcome::Refuse(refusal) = session.dispatch(&delete()) else { panic!("refused") };
+    assert_eq!(refusal.context.policy, PolicyMark::Deny);
+}
+
+#[test]
+fn tiers_decide_in_every_arm() {
+    for arm in Arm::EVERYWHERE {
+        let (guard, _approver) = guard("", true);
+        let mut session = builder(arm).policy(guard).build().unwrap().session();
+        for (name, arguments, mark) in [
+            ("read_excel", json!({"file_path": "a.xlsx"}), PolicyMark::Allow),
+            ("write_cells", json!({"file_path": "a.xlsx", "cell": "A1", "value": "1"}), PolicyMark::AllowAudited),
+        ] {
+            let Outcome::Forward(forward) = session.dispatch(&Call::new("1", name, arguments)) else {
+                panic!("{name}")
+            };
+            assert_eq!(forward.context.policy, mark, "{arm} {name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_denied_outright_appears_nowhere() {
+    let deny = "[[rule]]\ndecide = \"deny\"\ntool = \"run_shell\"\nwhy = \"no shell here\"\n";
+    for arm in Arm::EVERYWHERE {
+        let (guard, _approver) = guard(deny, true);
+        let mut session = builder(arm).policy(guard).build().unwrap().session();
+        assert!(!session.tools(Wire::OpenAiChat).contains("run_shell"), "{arm}: not shown, not listed");
+        for call in [
+            Call::new("1", "run_shell", json!({"command": "ls"})),
+            Call::new("1", "expand_tools", json!({"categories": ["code"], "tools": ["run_shel"]})),
+            Call::new("1", "run_shel", json!({})),
+        ] {
+            let Outcome::Reply(reply) = session.dispatch(&call) else { panic!("{arm} {}", call.name) };
+            let said = reply.content.to_string();
+            let own = call.arguments == toolfold::engine::Arguments::Json(json!({"command": "ls"}));
+            assert!(own || !said.contains("run_shell"), "{arm}: {said}");
+            assert!(!said.contains("\"name\":\"run_shell\""), "{arm}: its schema is never revealed");
+        }
+    }
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn deny_comes_before_the_schema() {
+    let deny = "[[rule]]\ndecide = \"deny\"\ntool = \"delete_file\"\npath = \"secret/**\"\nwhy = \"hands off\"\n";
+    let (mut session, _) = with_policy(deny, true);
+    let call = Call::new("1", "delete_file", json!({"file_path": "secret/a.xlsx", "nonsense": 1}));
+    let Outcome::Refuse(refusal) = session.dispatch(&call) else { panic!("denied, not repaired") };
+    assert!(!refusal.content.contains("parameters"), "{}", refusal.content);
+    let other = Call::new("1", "delete_file", json!({"nonsense": 1}));
+    assert!(matches!(session.dispatch(&other), Outcome::Reply(reply) if reply.kind == ReplyKind::Invalid));
+}
+
+#[test]
+fn skills_are_declared_activated_and_remembered() {
+    let engine = builder(Arm::Stable).skills(knowledge(vec![])).build().unwrap();
+    let mut session = engine.session();
+    let array: Vec<Value> = serde_json::from_str(&session.tools(Wire::OpenAiChat)).unwrap();
+    assert_eq!(array.last().unwrap()["function"]["name"], "activate_skill");
+    let Outcome::Reply(reply) = session.dispatch(&activate("format-basic")) else { panic!("answered") };
+    assert_eq!((reply.kind, reply.is_error), (ReplyKind::Activated, false));
+    assert!(reply.content.contains("<skill_content name=\"format-basic\">"));
+    assert_eq!(reply.activation.as_ref().unwrap().name, "format-basic");
+    let Outcome::Reply(again) = session.dispatch(&activate("format-basic")) else { panic!("answered") };
+    assert!(again.content.len() < reply.content.len(), "a second time is brief");
+    let Outcome::Reply(unknown) = session.dispatch(&activate("format-basics")) else { panic!("answered") };
+    assert!(unknown.is_error && unknown.content.contains("format-basic"), "{}", unknown.content.to_string());
+    assert_eq!(session.active_skills().iter().count(), 1);
+    let replayed = engine.replay(session.log()).unwrap();
+    assert!(replayed == session, "the active set survives a replay");
+    assert!(builder(Arm::Stable).build().unwrap().session().tools(Wire::OpenAiChat).find("activate_skill").is_none());
+}
+
+#[test]
+fn skills_that_ask_wait_and_denied_ones_do_not_exist() {
+    use toolfold::skill::Permission;
+    let rules =
+        vec![PermissionRule::new("format-*", Permission::Ask), PermissionRule::new("chart-basic", Permission::Deny)];
+    let mut session = builder(Arm::Full).skills(knowledge(rules)).build().unwrap().session();
+    assert!(!session.tools(Wire::OpenAiChat).contains("chart-basic"));
+    assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Refuse(_)));
+    session.approve_skill("format-basic");
+    assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Reply(reply) if !reply.is_error));
+    let Outcome::Reply(denied) = session.dispatch(&activate("chart-basics")) else { panic!("answered") };
+    assert!(!denied.content.contains("chart-basic`"), "{}", denied.content.to_string());
+}
+
+/// What the model is shown without the skill's own tool.
+fn shown(session: &mut Session) -> Vec<Value> {
+    let mut array: Vec<Value> = serde_json::from_str(&session.tools(Wire::OpenAiChat)).unwrap();
+    array.retain(|tool| tool["function"]["name"] != "activate_skill");
+    array
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Any layer on or off changes nothing of the others: what is shown, what is answered, what is decided.
+    #[test]
+    fn layers_do_not_interfere(
+        arm in prop::sample::select(Arm::EVERYWHERE.to_vec()),
+        with_skills in any::<bool>(),
+        with_policy in any::<bool>(),
+        opened in prop::sample::select(vec!["format", "chart", "code"]),
+    ) {
+        let (guard, _approver) = guard("", true);
+        let base = builder(arm);
+        let base = if with_skills { base.skills(knowledge(vec![])) } else { base };
+        let base = if with_policy { base.policy(guard) } else { base };
+        let mut session = base.build().unwrap().session();
+        let mut plain = builder(arm).build().unwrap().session();
+        prop_assert_eq!(shown(&mut session), shown(&mut plain), "what layer 1 shows");
+        let expand = Call::new("1", "expand_tools", json!({"categories": [opened], "category": opened}));
+        let (one, two) = (session.dispatch(&expand), plain.dispatch(&expand));
+        prop_assert_eq!(one.content(), two.content(), "what expand_tools answers");
+        prop_assert_eq!(shown(&mut session), shown(&mut plain));
+        if with_skills {
+            let mut other = builder(Arm::Full).skills(knowledge(vec![])).build().unwrap().session();
+            let (one, two) = (session.dispatch(&activate("chart-basic")), other.dispatch(&activate("chart-basic")));
+            prop_assert_eq!(one.content(), two.content(), "what activate_skill answers");
+        }
+        let decided = session.dispatch(&delete());
+        prop_assert_eq!(matches!(decided, Outcome::Confirm(_)), with_policy, "what layer 3 decides");
+        let read = session.dispatch(&Call::new("1", "read_excel", json!({"file_path": "a"})));
+        prop_assert!(matches!(read, Outcome::Forward(_)));
+    }
+}

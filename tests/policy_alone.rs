@@ -4,11 +4,13 @@
 
 #[path = "../src"]
 mod layer {
+    pub mod catalog;
     pub mod diagnostic;
+    pub mod error;
     pub mod name;
     pub mod policy;
 }
-use layer::{diagnostic, name, policy};
+use layer::{catalog, diagnostic, error, name, policy};
 
 #[test]
 fn a_decision_needs_no_engine() {

@@ -8,8 +8,7 @@ use super::sha256;
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::{
-    Annotations, Approval, ApprovalError, Call, Decision, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict,
-    approval,
+    Approval, ApprovalError, Call, Decision, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict, approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -56,14 +55,8 @@ impl Guard {
     }
 
     fn facts_of(&self, tool: &Tool, session: &str, active: &[(String, String)]) -> Facts {
-        let annotations = tool.annotations().copied().unwrap_or_default();
         Facts {
-            annotations: Annotations {
-                read_only_hint: annotations.read_only_hint,
-                destructive_hint: annotations.destructive_hint,
-                idempotent_hint: annotations.idempotent_hint,
-                open_world_hint: annotations.open_world_hint,
-            },
+            annotations: tool.annotations().copied().unwrap_or_default(),
             session: session.to_owned(),
             active_skills: active.to_vec(),
             now_ms: (self.clock)(),

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::catalog::Annotations;
+
 /// Who offers a tool. Part of a tool's identity: two servers may offer tools of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,24 +38,6 @@ pub struct Call<'a> {
     pub origin: &'a Origin,
     /// The arguments, parsed. Anything but an object is judged as arguments that cannot be read.
     pub arguments: &'a Value,
-}
-
-/// What an MCP server says about its own tool. Hints, not promises (MCP 2025-11-25, `ToolAnnotations`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Annotations {
-    /// The tool changes nothing. A missing hint never means yes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_only_hint: Option<bool>,
-    /// The tool may destroy something.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub destructive_hint: Option<bool>,
-    /// Calling it twice is calling it once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub idempotent_hint: Option<bool>,
-    /// The tool reaches outside the machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub open_world_hint: Option<bool>,
 }
 
 /// What the host knows about the surroundings of a call.

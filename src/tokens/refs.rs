@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::catalog::schema::percent_decode;
+
 /// How many references may point at references before the chain is cut.
 const LONGEST_CHAIN: usize = 64;
 
@@ -103,28 +105,11 @@ impl<'a> Root<'a> {
         if reference.contains("://") {
             return None;
         }
-        let pointed = reference.strip_prefix('#').map(percent_decoded);
+        let pointed = reference.strip_prefix('#').map(percent_decode);
         let pointed = pointed.and_then(|p| self.document?.pointer(&p)?.as_object());
         pointed.or_else(|| {
             let last = reference.rsplit('/').next().unwrap_or(reference);
             self.definitions?.get(last)?.as_object()
         })
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let hex = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16)).and_then(|d| u8::try_from(d).ok());
-        match (byte, hex(ahead.next()), hex(ahead.next())) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(high << 4 | low);
-                bytes = ahead;
-            }
-            _ => out.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }

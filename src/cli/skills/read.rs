@@ -1,10 +1,9 @@
 //! `skills show` and `skills activate`.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads the clock and the environment")]
 
-use std::time::SystemTime;
-
 use clap::Args;
 
+use super::super::ledger::{now_ms, time};
 use super::super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
 use super::{RootArgs, verdict};
 use crate::skill::{
@@ -86,8 +85,7 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
     let request =
         ActivateRequest { name: args.name.clone(), arguments: args.arguments.clone(), input, ..Default::default() };
     let cwd = std::env::current_dir().ok().map(|c| c.display().to_string());
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok();
-    let facts = Facts { session: None, cwd, timestamp: since.map(|d| timestamp(d.as_secs())) };
+    let facts = Facts { session: None, cwd, timestamp: Some(time(now_ms()).replace(' ', "T")) };
     let answered = answer(&DiskFs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Suggest);
     match answered.map_err(Failure::wrong)? {
         Answer::Activated(activation) if args.json => emit_json(&activation)?,
@@ -99,18 +97,4 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
         Answer::NeedsApproval { name } => warn(&format!("`{name}` needs a person's word first")),
     }
     Ok(verdict(true))
-}
-
-/// Seconds since 1970 as `2026-05-01T12:00:00Z`. Days to date: Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms".
-fn timestamp(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) =
-        (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3_600, rest / 60 % 60, rest % 60)
 }

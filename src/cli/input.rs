@@ -14,6 +14,7 @@ use crate::config::{CONFIG_FILE, Config};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::engine::{Engine, EngineBuilder};
 use crate::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile};
+use crate::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
 const SLOW_BYTES: usize = 4_000_000;
@@ -122,6 +123,16 @@ impl Input {
             None => builder,
         };
         Self::built(builder)
+    }
+
+    /// The capability table, with the rows of the configured file over the built-in ones.
+    pub(super) fn capabilities(&self) -> Result<Capabilities, Failure> {
+        let Some(file) = self.config.get("presentation.capabilities") else {
+            return Ok(Capabilities::builtin().clone());
+        };
+        let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
+        let own = loaded.into_result().map_err(Failure::bad)?;
+        Ok(Capabilities::builtin().with(own.rows().cloned()))
     }
 
     fn builder(&self, arm: Arm) -> EngineBuilder {

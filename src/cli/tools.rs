@@ -7,7 +7,7 @@ use clap::Args;
 use super::input::{Input, InputArgs};
 use super::output::{Failure, Outcome, emit, on_terminal, say_all};
 use crate::profile::ExpandRequest;
-use crate::wire::{Capabilities, Wire};
+use crate::wire::Wire;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ToolsArgs) -> Outcome {
     let engine = input.engine(input.config.arm())?;
     let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
     let model = input.config.get("presentation.model");
-    let mut session = engine.session_on(wire, model, "", Capabilities::builtin()).map_err(Failure::usage)?;
+    let mut session = engine.session_on(wire, model, "", &input.capabilities()?).map_err(Failure::usage)?;
     say_all(&wire.diagnostics(&engine, session.arm()));
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {
         let request = ExpandRequest { categories: args.expand.clone(), tools: args.expand_tool.clone() };

@@ -27,7 +27,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 13] = [
+pub const KEYS: [Key; 14] = [
     Key {
         name: "tools.file",
         env: None,
@@ -82,6 +82,14 @@ pub const KEYS: [Key; 13] = [
         flag: Some("--model"),
         default: "",
         help: "the model, for the capability table and the meter",
+        check: any,
+    },
+    Key {
+        name: "presentation.capabilities",
+        env: None,
+        flag: None,
+        default: "",
+        help: "a file of rows that override the capability table",
         check: any,
     },
     Key {

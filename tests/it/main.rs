@@ -14,6 +14,7 @@ mod dispatch;
 mod engine;
 mod examples;
 mod hostile;
+#[cfg(feature = "shell")]
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;

@@ -10,7 +10,7 @@ use super::super::output::Failure;
 use crate::engine::{Arguments, Call, Engine, Event, Outcome, Session, Snapshot};
 use crate::policy::Approver;
 use crate::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
-use crate::wire::{Capabilities, Wire};
+use crate::wire::Wire;
 
 /// A conversation and what its answers need.
 pub(super) struct Conversation {
@@ -96,7 +96,7 @@ impl Conversation {
         let engine = input.full_engine(&layers)?;
         let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
         let model = input.config.get("presentation.model").map(str::to_owned);
-        let session = engine.session_on(wire, model.as_deref(), id, Capabilities::builtin()).map_err(Failure::usage)?;
+        let session = engine.session_on(wire, model.as_deref(), id, &input.capabilities()?).map_err(Failure::usage)?;
         Ok(Self { engine, session, wire, model, approver: layers.approver, logged: 0, line: 0 })
     }
 

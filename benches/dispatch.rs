@@ -1,0 +1,75 @@
+//! What the gate costs for a valid call, with and without validation, and what an engine of 5,000 tools weighs.
+//! `cargo bench --bench dispatch`.
+#![allow(missing_docs, reason = "benches document themselves by name")]
+#![allow(clippy::disallowed_methods, reason = "the weight of the process is read from /proc")]
+
+use divan::{Bencher, black_box};
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::{Call, Engine};
+use toolfold::profile::{Arm, ToolProfile};
+
+const SIZES: &[usize] = &[49, 500, 5_000];
+const TOOLS: &str = include_str!("../profiles/excel/tools.json");
+
+fn main() {
+    let before = resident_kib();
+    let engine = engine(5_000, true);
+    let mut session = engine.session();
+    let bytes = session.tools(toolfold::wire::Wire::OpenAiChat).len();
+    if let (Some(before), Some(after)) = (before, resident_kib()) {
+        let mib = (after - before) / 1024;
+        println!("engine of 5,000 tools with validators and one rendered array of {bytes} bytes: {mib} MiB resident");
+    }
+    drop((session, engine));
+    divan::main();
+}
+
+/// The resident memory of this process, in KiB; nothing where the system does not say.
+fn resident_kib() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The Excel domain's tools, repeated with a number behind each name until there are `count`.
+fn engine(count: usize, validate: bool) -> Engine {
+    let own: Vec<Value> = serde_json::from_str(TOOLS).expect("our own catalogue is JSON");
+    let numbered = own.iter().cycle().take(count).enumerate().map(|(at, tool)| {
+        let mut tool = tool.clone();
+        if at >= own.len() {
+            let name = tool.pointer_mut("/function/name").expect("a tool has a name");
+            *name = Value::String(format!("{}_{at}", name.as_str().unwrap_or_default()));
+        }
+        tool
+    });
+    let catalog = Catalog::from_openai(&Value::Array(numbered.collect()).to_string()).expect("it is sound");
+    let profile = ToolProfile::derive(&catalog);
+    let builder = Engine::builder(catalog).profile(profile).arm(Arm::Stable);
+    let builder = if validate { builder } else { builder.without_validation() };
+    builder.build().expect("the parts fit")
+}
+
+fn dispatch(bencher: Bencher<'_, '_>, count: usize, validate: bool) {
+    let engine = engine(count, validate);
+    let arguments = json!({"file_path": "reports/2026/sales.xlsx", "cell_range": "A1:H120", "number_format": "0.0%"});
+    let call = Call::new("call_1", "format_cells", arguments);
+    let mut session = engine.session();
+    bencher.bench_local(|| {
+        let outcome = session.dispatch(black_box(&call));
+        session.finished("call_1", true);
+        // A host that stores events as they come.
+        drop(session.take_log());
+        outcome
+    });
+}
+
+#[divan::bench(args = SIZES)]
+fn valid_call_unchecked(bencher: Bencher<'_, '_>, count: usize) {
+    dispatch(bencher, count, false);
+}
+
+#[divan::bench(args = SIZES)]
+fn valid_call_validated(bencher: Bencher<'_, '_>, count: usize) {
+    dispatch(bencher, count, true);
+}

@@ -18,7 +18,7 @@ use super::shell::{Role, Weight};
 impl Policy {
     /// Decides on a call.
     ///
-    /// Never fails; whatever cannot be judged is asked about. See the [module](self) for the order of power.
+    /// Never fails; whatever cannot be judged is asked about. The order of power stands at the head of this file: floor, deny, ask, allow, tier.
     pub fn decide(&self, call: &Call<'_>, facts: &Facts, grants: &[Grant]) -> Verdict {
         if self.mode == Mode::Off {
             return Verdict {

@@ -10,7 +10,7 @@
 //! Symbolic links and the contents of scripts that lie on disk are not seen.
 //!
 //! Without the feature `shell` every command is one opaque unknown, together with the guesses of
-//! [`crude`](self::crude) so that denies still bite.
+//! a crude reading so that denies still bite.
 
 use serde::Serialize;
 

@@ -43,6 +43,8 @@ mod reason;
 mod refs;
 pub mod render;
 pub mod request;
+#[cfg(feature = "tiktoken")]
+mod vocabulary;
 
 pub use billing::{Api, Family, unverified};
 #[cfg(feature = "tiktoken")]

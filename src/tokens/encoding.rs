@@ -212,10 +212,8 @@ impl TokenCounter for Tiktoken {
         if text.is_empty() {
             return 0;
         }
-        let vocabulary = match self.encoding {
-            Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
-            Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
-        };
+        // Unknown is never 0: without a vocabulary a text counts as its bytes, which no real count exceeds.
+        let Some(vocabulary) = super::vocabulary::tokenizer(self.encoding) else { return text.len() };
         stretches(text).map(|stretch| vocabulary.encode_ordinary(stretch).len()).sum()
     }
 

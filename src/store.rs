@@ -32,14 +32,16 @@ const BUSY: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Mutex<Connection>,
+    /// Reads what is on disk while a change is on its way there. None in memory.
+    reader: Option<Mutex<Connection>>,
     /// Changes that wait for the transaction that is on its way to disk.
     queue: Mutex<Queue>,
 }
 
 /// A change that has run, told whether the transaction around it is on disk.
 type Told = Box<dyn FnOnce(Result<(), ApprovalError>) + Send>;
-/// A change that waits.
-type Job = Box<dyn FnOnce(&mut rusqlite::Transaction<'_>) -> Told + Send>;
+/// A change that waits: run in a transaction, or told why there is none.
+type Job = Box<dyn FnOnce(Result<&mut rusqlite::Transaction<'_>, ApprovalError>) -> Told + Send>;
 
 #[derive(Default)]
 struct Queue(Vec<Job>);
@@ -56,10 +58,32 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if the file cannot be opened or made, is no store, or is newer than this program.
     pub fn open(path: &Path) -> Result<Self, ApprovalError> {
-        let store = Self::from(Connection::open(path).map_err(|why| named(path, &why))?);
-        store.prepare().map_err(|why| ApprovalError::Store(format!("{}: {why}", path.display())))?;
-        restrict(path);
+        let named = |why: &dyn std::fmt::Display| ApprovalError::Store(format!("{}: {why}", path.display()));
+        make_private(path).map_err(|why| named(&why))?;
+        let mut store = Self::from(Connection::open(path).map_err(|why| named(&why))?);
+        store.prepare().map_err(|why| match why {
+            ApprovalError::Store(why) => named(&why),
+            other => other,
+        })?;
+        store.reader = Some(Mutex::new(to_read(path)?));
         Ok(store)
+    }
+
+    /// Forbids the file to grow beyond so many bytes, rounded down to whole pages; never below its size now. What would
+    /// need more fails as on a full disk. Holds for this handle, not for the file. Gives the limit that holds.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Store`] if the file cannot be read.
+    pub fn limit_bytes(&self, bytes: u64) -> Result<u64, ApprovalError> {
+        let connection = self.lock();
+        let page: u64 =
+            connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(|why| failed(&why))?;
+        // SQLite reads 0 as a question.
+        let pages = (bytes / page.max(1)).clamp(1, u64::from(u32::MAX) - 1);
+        let pages: u64 = connection
+            .pragma_update_and_check(None, "max_page_count", pages.to_string(), |row| row.get(0))
+            .map_err(|why| failed(&why))?;
+        Ok(pages.saturating_mul(page))
     }
 
     /// Opens a store to look at it: nothing is made or changed.
@@ -67,10 +91,7 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if there is none, or it cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(|why| named(path, &why))?;
-        connection.busy_timeout(BUSY).map_err(|why| named(path, &why))?;
-        Ok(Self::from(connection))
+        to_read(path).map(Self::from)
     }
 
     /// A store in memory, for tests.
@@ -84,7 +105,7 @@ impl SqliteStore {
     }
 
     fn from(connection: Connection) -> Self {
-        Self { connection: Mutex::new(connection), queue: Mutex::default() }
+        Self { connection: Mutex::new(connection), reader: None, queue: Mutex::default() }
     }
 
     fn prepare(&self) -> Result<(), ApprovalError> {
@@ -104,6 +125,11 @@ impl SqliteStore {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// For what only looks: never waits for a change on its way to disk, and sees every change that has returned.
+    fn reading(&self) -> MutexGuard<'_, Connection> {
+        self.reader.as_ref().unwrap_or(&self.connection).lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs a change in a transaction that no other process can slip into, and returns when it is on disk.
     ///
     /// While one transaction is being written, the changes of other threads gather; the first of them to get the
@@ -115,10 +141,10 @@ impl SqliteStore {
     ) -> Result<T, ApprovalError> {
         let (tell, told) = sync_channel(1);
         let job: Job = Box::new(move |transaction| {
-            let result = in_savepoint(transaction, change);
+            let result = transaction.and_then(|transaction| in_savepoint(transaction, change));
             Box::new(move |committed: Result<(), ApprovalError>| {
                 // The other end waits below, unless its thread is gone.
-                let _ = tell.send(committed.and(result));
+                let _ = tell.send(result.and_then(|value| committed.map(|()| value)));
             })
         });
         self.waiting().0.push(job);
@@ -143,7 +169,7 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if the store cannot be read.
     pub fn verify(&self, known: &[Checkpoint]) -> Result<Verified, ApprovalError> {
-        let mut connection = self.lock();
+        let mut connection = self.reading();
         // One snapshot for the head and the records, while others write.
         let read = connection.transaction().map_err(|why| failed(&why))?;
         let mut known = known.to_vec();
@@ -170,7 +196,7 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if the store or a record cannot be read.
     pub fn records(&self, after: u64, most: usize) -> Result<Vec<Sealed>, ApprovalError> {
-        let connection = self.lock();
+        let connection = self.reading();
         let mut statement = connection
             .prepare("SELECT seq, body, prev, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2")
             .map_err(|why| failed(&why))?;
@@ -198,16 +224,34 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if the store cannot be read.
     pub fn count(&self) -> Result<u64, ApprovalError> {
-        self.lock().query_row("SELECT count(*) FROM audit", [], |row| row.get(0)).map_err(|why| failed(&why))
+        self.reading().query_row("SELECT count(*) FROM audit", [], |row| row.get(0)).map_err(|why| failed(&why))
     }
 }
 
 /// Runs all jobs in one transaction and puts it on disk.
+///
+/// Some errors (a full disk, a failing one) make SQLite take the whole transaction back at once. What a later job would
+/// then do would stand alone and be kept although its caller is told otherwise, so no job runs after that.
 fn commit(connection: &mut Connection, jobs: Vec<Job>, done: &mut Vec<Told>) -> Result<(), ApprovalError> {
-    let mut transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;
-    done.extend(jobs.into_iter().map(|job| job(&mut transaction)));
+    let mut transaction = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
+        Ok(transaction) => transaction,
+        Err(why) => {
+            let why = failed(&why);
+            done.extend(jobs.into_iter().map(|job| job(Err(why.clone()))));
+            return Err(why);
+        }
+    };
+    for job in jobs {
+        done.push(if transaction.is_autocommit() { job(Err(taken_back())) } else { job(Ok(&mut transaction)) });
+    }
+    if transaction.is_autocommit() {
+        return Err(taken_back());
+    }
     transaction.commit().map_err(|why| failed(&why))
+}
+
+fn taken_back() -> ApprovalError {
+    ApprovalError::Store("the disk is full or fails, and the change was taken back".to_owned())
 }
 
 /// One change among others: if it fails, only what it did is taken back.
@@ -256,18 +300,31 @@ fn failed(why: &rusqlite::Error) -> ApprovalError {
     ApprovalError::Store(why.to_string())
 }
 
-fn named(path: &Path, why: &rusqlite::Error) -> ApprovalError {
-    ApprovalError::Store(format!("{}: {why}", path.display()))
+/// A connection that changes nothing.
+fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
+    let named = |why: rusqlite::Error| ApprovalError::Store(format!("{}: {why}", path.display()));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(named)?;
+    connection.busy_timeout(BUSY).map_err(named)?;
+    Ok(connection)
 }
 
-/// Only the user reads and writes the file, where the system knows such a thing.
-fn restrict(path: &Path) {
+/// Sees to it that only the user reads and writes the file, where the system knows such a thing, before anything is in
+/// it: SQLite gives the files beside it the same rights when it makes them.
+fn make_private(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
-        // Where it cannot be set (another owner, another file system) the store still works.
-        let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Ok(_) => {}
+            Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {
+                // Where it cannot be set (another owner, another file system) the store still works.
+                let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
+            }
+            Err(why) => return Err(why),
+        }
     }
     #[cfg(not(unix))]
     let _ = path;
+    Ok(())
 }

@@ -31,14 +31,14 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
-        let connection = self.lock();
+        let connection = self.reading();
         let body =
             connection.query_row("SELECT body FROM approval WHERE number = ?1", [number(id, "ap-")?], |row| row.get(0));
         read(id, body.optional().map_err(|why| failed(&why))?)
     }
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        let connection = self.lock();
+        let connection = self.reading();
         let mut statement = connection
             .prepare("SELECT body FROM approval WHERE state = 'pending' ORDER BY number")
             .map_err(|why| failed(&why))?;
@@ -84,7 +84,7 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
-        let connection = self.lock();
+        let connection = self.reading();
         let mut statement = connection
             .prepare("SELECT body FROM remembered WHERE revoked = 0 ORDER BY number")
             .map_err(|why| failed(&why))?;

@@ -1,0 +1,114 @@
+//! What accepted calls cost on one store with fsync on. `cargo bench --bench store`.
+//!
+//! Floor: 1,000 accepted calls a second. One caller alone waits for the disk two times a call, so it goes as fast as
+//! the disk syncs; callers at once share the waits. Each iteration takes a batch of calls; divan prints calls a second.
+#![allow(missing_docs, reason = "benches document themselves by name")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use divan::{Bencher, counter::ItemsCount};
+use serde_json::json;
+use toolfold::policy::approval::WAIT_MS;
+use toolfold::policy::audit::{Entry, Kind};
+use toolfold::policy::gate::{Approver, Gate, open};
+use toolfold::policy::{Facts, Origin, Policy, PolicyFile, Request, Scope, Shown};
+use toolfold::store::SqliteStore;
+
+fn main() {
+    divan::main();
+}
+
+/// Agents at once.
+const CALLERS: [usize; 4] = [1, 8, 64, 256];
+
+/// A store in a folder of its own, on the disk of the temporary folder.
+struct Place {
+    folder: PathBuf,
+    policy: Policy,
+    facts: Facts,
+    gate: Gate,
+    approver: Approver,
+}
+
+impl Place {
+    fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("toolfold-bench-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+        let store = SqliteStore::open(&folder.join("store.sqlite")).expect("a new store opens");
+        let text = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n";
+        let file = PolicyFile::load(text, "policy.toml", Scope::User).into_result().expect("the policy is sound");
+        let facts = Facts { session: "s".to_owned(), interactive: true, now_ms: 10, ..Facts::default() };
+        let (gate, approver) = open(Arc::new(store));
+        Self { folder, policy: Policy::new(vec![file]), facts, gate, approver }
+    }
+
+    fn ask(&self, number: usize) -> String {
+        let request = Request {
+            origin: Origin::Native,
+            tool: "delete".to_owned(),
+            schema_hash: "h".to_owned(),
+            arguments: json!({ "path": format!("reports/2026/{number}.xlsx"), "sheet": "Q1", "rows": [1, 2, 3] }),
+            cwd: None,
+            session: "s".to_owned(),
+            call_id: format!("c{number}"),
+            policy_version: self.policy.version().to_owned(),
+            shown: Shown { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Shown::default() },
+        };
+        self.gate.ask(request, 0, WAIT_MS).expect("the store takes it").id
+    }
+
+    fn accept(&self, id: &str) {
+        self.approver.accept(id, 1).expect("it waits for an answer");
+        self.gate.redeem(id, &self.policy, &self.facts, "h").expect("it was accepted");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What stays in the temporary folder harms nobody.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Does work on `callers` threads, each with its share.
+fn share(callers: usize, work: &[String], one: impl Fn(&str) + Sync) {
+    std::thread::scope(|scope| {
+        for part in work.chunks(work.len().div_ceil(callers).max(1)) {
+            scope.spawn(|| part.iter().for_each(|id| one(id)));
+        }
+    });
+}
+
+/// A person's yes and the one use of it: two transactions.
+#[divan::bench(args = CALLERS, sample_count = 5, sample_size = 1)]
+fn accepted_calls(bencher: Bencher<'_, '_>, callers: usize) {
+    let place = Place::new();
+    let calls = (callers * 20).max(100);
+    bencher
+        .counter(ItemsCount::new(calls))
+        .with_inputs(|| {
+            let numbers: Vec<String> = (0..calls).map(|n| n.to_string()).collect();
+            let ids = std::sync::Mutex::new(Vec::with_capacity(calls));
+            share(64, &numbers, |n| ids.lock().expect("nobody fails").push(place.ask(n.parse().unwrap_or(0))));
+            ids.into_inner().expect("nobody fails")
+        })
+        .bench_local_values(|ids| share(callers, &ids, |id| place.accept(id)));
+}
+
+/// The record of a Tier B call: one transaction.
+#[divan::bench(args = CALLERS, sample_count = 5, sample_size = 1)]
+fn audited_calls(bencher: Bencher<'_, '_>, callers: usize) {
+    let place = Place::new();
+    let calls: Vec<String> = (0..(callers * 20).max(100)).map(|n| n.to_string()).collect();
+    bencher.counter(ItemsCount::new(calls.len())).bench_local(|| {
+        share(callers, &calls, |call| {
+            let entry =
+                Entry { tool: "write_cells".to_owned(), call_id: call.to_owned(), ..Entry::new(Kind::Decision, 0) };
+            place.gate.record(&entry).expect("the store takes it");
+        });
+    });
+}

@@ -57,6 +57,7 @@ impl Place {
             call_id: format!("c{number}"),
             policy_version: self.policy.version().to_owned(),
             shown: Shown { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Shown::default() },
+            redact: Vec::new(),
         };
         self.gate.ask(request, 0, WAIT_MS).expect("the store takes it").id
     }

@@ -219,19 +219,23 @@ impl Engine {
     /// The same engine over some of its tools only.
     #[must_use]
     pub fn restricted(&self, allowed: impl Fn(&Tool) -> bool) -> Self {
+        let kept: Vec<bool> = self.0.catalog.iter().map(allowed).collect();
+        self.part(&kept, self.0.knowledge.clone())
+    }
+
+    fn part(&self, kept: &[bool], knowledge: Option<Knowledge>) -> Self {
         let inner = &self.0;
-        let kept: Vec<bool> = inner.catalog.iter().map(allowed).collect();
         Self(Arc::new(Inner {
-            catalog: inner.catalog.filtered(&kept),
-            assignment: inner.assignment.filtered(&kept),
+            catalog: inner.catalog.filtered(kept),
+            assignment: inner.assignment.filtered(kept),
             arm: inner.arm,
             budget: inner.budget,
             experiment: inner.experiment.clone(),
             guard: inner.guard.clone(),
-            knowledge: inner.knowledge.clone(),
+            knowledge,
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
-            validators: inner.validators.as_ref().map(|all| all.filtered(&kept)),
+            validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
             arms: Default::default(),
         }))
     }

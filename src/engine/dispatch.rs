@@ -63,8 +63,10 @@ impl Session {
         self.called(call, target.as_str(), &digest, false);
         let judged = engine.guard().map(|guard| self.judge(guard, tool, arguments));
         // Deny comes before anything that would reveal a schema.
-        if let Some(judged) = judged.as_ref().filter(|judged| judged.verdict.decision == Decision::Deny) {
-            return self.refuse(call, target, &judged.verdict.reason());
+        if let (Some(guard), Some(judged)) = (engine.guard(), &judged)
+            && judged.verdict.decision == Decision::Deny
+        {
+            return self.forbid(call, guard, tool, arguments, judged);
         }
         let index = engine.catalog().position(target.as_str()).unwrap_or_default();
         let (arguments, unchecked) = match engine.check(index, arguments) {
@@ -77,7 +79,7 @@ impl Session {
         }
         match (engine.guard(), judged) {
             (Some(guard), Some(judged)) => self.decided(call, guard, tool, arguments, unchecked, judged),
-            _ => self.forward(call, target.clone(), arguments, unchecked, self.context()),
+            _ => self.forward(call, tool, arguments, unchecked, self.context()),
         }
     }
 
@@ -245,13 +247,14 @@ impl Session {
     fn forward(
         &mut self,
         call: &Call,
-        target: ToolName,
+        tool: &Tool,
         arguments: Value,
         unchecked: Option<&'static str>,
         context: Context,
     ) -> Outcome {
         self.record(Event::Forwarded { id: call.id.clone() });
-        Outcome::Forward(Forward { id: call.id.clone(), target, arguments, unchecked, context })
+        self.begins(&call.id, tool);
+        Outcome::Forward(Forward { id: call.id.clone(), target: tool.name().clone(), arguments, unchecked, context })
     }
 
     fn answer(

@@ -9,7 +9,7 @@ use crate::profile::{Arm, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 
 /// How many calls that the host has not finished yet are remembered; the oldest are forgotten first.
-const MAX_OPEN_CALLS: usize = 256;
+pub(super) const MAX_OPEN_CALLS: usize = 256;
 
 /// Something that happened in a conversation. A log of them is the conversation, as far as toolfold is concerned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 //! Layer 3 in the engine: what policy says of a call, and what waits for a person.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::sha256;
 use crate::catalog::Tool;
@@ -22,6 +23,7 @@ pub struct Guard {
     gate: Gate,
     facts: Arc<Facts>,
     clock: Clock,
+    origins: Arc<BTreeMap<String, (Origin, String)>>,
 }
 
 impl std::fmt::Debug for Guard {
@@ -33,14 +35,30 @@ impl std::fmt::Debug for Guard {
 /// What policy says of a call, with what it was said about.
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
+    /// Empty where the call is simply allowed: nobody looks at it then.
     pub(super) shown: Shown,
+}
+
+/// The conversation and the call in it, as records name them.
+#[derive(Clone, Copy)]
+pub(super) struct Which<'a> {
+    pub(super) session: &'a str,
+    pub(super) call: &'a str,
 }
 
 impl Guard {
     /// A guard. `facts` are the surroundings that do not change; session, time and annotations are filled in per call.
     #[must_use]
     pub fn new(policy: Policy, gate: Gate, facts: Facts, clock: Clock) -> Self {
-        Self { policy: Arc::new(policy), gate, facts: Arc::new(facts), clock }
+        Self { policy: Arc::new(policy), gate, facts: Arc::new(facts), clock, origins: Arc::default() }
+    }
+
+    /// Says who offers a tool, by its name in the catalogue: its origin, and its name there. Rules and records speak of
+    /// those. A tool that is not in the map is the host's own.
+    #[must_use]
+    pub fn origins(mut self, origins: BTreeMap<String, (Origin, String)>) -> Self {
+        self.origins = Arc::new(origins);
+        self
     }
 
     /// The policy.
@@ -51,7 +69,13 @@ impl Guard {
 
     /// Whether a tool is denied whatever it is called with: it is then shown, listed, expanded and named nowhere.
     pub(super) fn denies_outright(&self, tool: &Tool) -> bool {
-        self.policy.denies_outright(tool.name().as_str(), &Origin::Native, &self.facts_of(tool, "", &[]))
+        let (origin, name) = self.identity(tool);
+        self.policy.denies_outright(name, origin, &self.facts_of(tool, "", &[]))
+    }
+
+    fn identity<'a>(&'a self, tool: &'a Tool) -> (&'a Origin, &'a str) {
+        let name = tool.name().as_str();
+        self.origins.get(name).map_or((&Origin::Native, name), |(origin, name)| (origin, name.as_str()))
     }
 
     fn facts_of(&self, tool: &Tool, session: &str, active: &[(String, String)]) -> Facts {
@@ -59,57 +83,86 @@ impl Guard {
             annotations: tool.annotations().copied().unwrap_or_default(),
             session: session.to_owned(),
             active_skills: active.to_vec(),
-            now_ms: (self.clock)(),
+            now_ms: self.now_ms(),
             ..(*self.facts).clone()
         }
+    }
+
+    pub(super) fn now_ms(&self) -> i64 {
+        (self.clock)()
     }
 
     pub(super) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
         let facts = self.facts_of(tool, session, active);
         // Grants that cannot be read lift nothing.
         let grants: Vec<Grant> = self.gate.grants(facts.now_ms).unwrap_or_default();
-        let call = Call { tool: tool.name().as_str(), origin: &Origin::Native, arguments };
+        let (origin, name) = self.identity(tool);
+        let call = Call { tool: name, origin, arguments };
         let verdict = self.policy.decide(&call, &facts, &grants);
-        let shown = if verdict.decision == Decision::Confirm {
-            self.policy.shown(&call, &facts, &verdict)
-        } else {
-            Shown::default()
+        let shown = match verdict.decision {
+            Decision::Allow => Shown::default(),
+            _ => self.policy.shown(&call, &facts, &verdict),
         };
         Judged { verdict, shown }
     }
 
-    /// Writes the record of a call that runs. If it cannot be written, the call does not run.
+    /// The call as records and approvals hold it.
+    fn request(&self, tool: &Tool, arguments: &Value, which: Which<'_>, shown: Shown) -> Request {
+        let (origin, name) = self.identity(tool);
+        Request {
+            origin: origin.clone(),
+            tool: name.to_owned(),
+            schema_hash: schema_hash(tool),
+            arguments: arguments.clone(),
+            cwd: self.facts.cwd.clone(),
+            session: which.session.to_owned(),
+            call_id: which.call.to_owned(),
+            policy_version: self.policy.version().to_owned(),
+            shown,
+            redact: self.policy.redactions().into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Writes the record of what was decided on a call. If it cannot be written, a call that would run does not run.
     pub(super) fn record(
         &self,
         tool: &Tool,
         arguments: &Value,
-        session: &str,
-        call_id: &str,
-        verdict: &Verdict,
+        which: Which<'_>,
+        judged: &Judged,
     ) -> Result<(), ApprovalError> {
-        let redactions = self.policy.redactions();
+        let Judged { verdict, shown } = judged;
+        let request = self.request(tool, arguments, which, shown.clone());
         self.gate.record(&Entry {
-            session: session.to_owned(),
-            origin: Some(Origin::Native),
-            tool: tool.name().to_string(),
-            call_id: call_id.to_owned(),
-            decision: Some("allow_audited".to_owned()),
-            rule: Some(verdict.reason()),
-            arguments: crate::policy::audit::redact(arguments, &redactions),
-            ..Entry::new(Kind::Decision, (self.clock)())
+            decision: Some(verdict.decision.name().to_owned()),
+            detail: verdict.would_be.map_or(Value::Null, |would_be| json!({ "would_be": would_be.name() })),
+            ..request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()))
         })
     }
 
     /// Notes what became of a call that ran, and what the model was shown. Best effort: nothing depends on it.
-    pub(super) fn note_outcome(&self, session: &str, call_id: &str, ok: bool) {
-        let outcome = Some(if ok { "ok" } else { "failed" }.to_owned());
-        let (session, call_id) = (session.to_owned(), call_id.to_owned());
-        let entry = Entry { session, call_id, outcome, ..Entry::new(Kind::Outcome, (self.clock)()) };
+    pub(super) fn note_outcome(&self, which: Which<'_>, ok: bool, began: Option<&Began>) {
+        let now = self.now_ms();
+        let entry = Entry {
+            session: which.session.to_owned(),
+            call_id: which.call.to_owned(),
+            outcome: Some(if ok { "ok" } else { "failed" }.to_owned()),
+            tool: began.map(|began| began.tool.clone()).unwrap_or_default(),
+            origin: began.map(|began| began.origin.clone()),
+            duration_ms: began.and_then(|began| u64::try_from(now.saturating_sub(began.at_ms)).ok()),
+            ..Entry::new(Kind::Outcome, now)
+        };
         drop(self.gate.record(&entry));
     }
 
     pub(super) fn note_disclosure(&self, session: &str, digest: &str, opened: &[&str]) {
-        drop(self.gate.record(&Entry::disclosure((self.clock)(), session, digest, opened)));
+        drop(self.gate.record(&Entry::disclosure(self.now_ms(), session, digest, opened)));
+    }
+
+    /// A call that runs from now on.
+    pub(super) fn began(&self, tool: &Tool) -> Began {
+        let (origin, name) = self.identity(tool);
+        Began { at_ms: self.now_ms(), origin: origin.clone(), tool: name.to_owned() }
     }
 
     /// Puts a call before a person.
@@ -117,22 +170,15 @@ impl Guard {
         &self,
         tool: &Tool,
         arguments: &Value,
-        session: &str,
-        call_id: &str,
+        which: Which<'_>,
         shown: Shown,
     ) -> Result<Approval, ApprovalError> {
-        let request = Request {
-            origin: Origin::Native,
-            tool: tool.name().to_string(),
-            schema_hash: schema_hash(tool),
-            arguments: arguments.clone(),
-            cwd: self.facts.cwd.clone(),
-            session: session.to_owned(),
-            call_id: call_id.to_owned(),
-            policy_version: self.policy.version().to_owned(),
-            shown,
-        };
-        self.gate.ask(request, (self.clock)(), approval::WAIT_MS)
+        self.gate.ask(self.request(tool, arguments, which, shown), self.now_ms(), approval::WAIT_MS)
+    }
+
+    /// An approval as it stands.
+    pub(super) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
+        self.gate.get(id)
     }
 
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
@@ -140,6 +186,14 @@ impl Guard {
         let facts = self.facts_of(tool, session, &[]);
         self.gate.redeem(id, &self.policy, &facts, &schema_hash(tool))
     }
+}
+
+/// A call at the host: since when, and whose tool it is. Not part of a session's state, which knows no time.
+#[derive(Debug, Clone)]
+pub(super) struct Began {
+    at_ms: i64,
+    origin: Origin,
+    tool: String,
 }
 
 fn schema_hash(tool: &Tool) -> String {

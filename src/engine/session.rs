@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use super::event::{Event, Snapshot, SnapshotError, State};
-use super::{Engine, ToolArray};
+use indexmap::IndexMap;
+
+use super::event::{Event, MAX_OPEN_CALLS, Snapshot, SnapshotError, State};
+use super::guard::{Began, Which};
+use super::{ACTIVATE_SKILL, Engine, ToolArray};
+use crate::catalog::Tool;
 use crate::name::ToolName;
 use crate::profile::{
     Arm, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Words, choose,
@@ -31,6 +35,8 @@ pub struct Session {
     log: Vec<Event>,
     /// The array last asked for, by wire; emptied when the array changes.
     arrays: Vec<(usize, Arc<ToolArray>)>,
+    /// When the calls at the host began, for the audit alone.
+    began: IndexMap<String, Began>,
 }
 
 impl PartialEq for Session {
@@ -57,7 +63,8 @@ impl Session {
     }
 
     fn begin(engine: Engine, started: Event) -> Self {
-        let mut session = Self { engine, state: State::default(), log: Vec::new(), arrays: Vec::new() };
+        let mut session =
+            Self { engine, state: State::default(), log: Vec::new(), arrays: Vec::new(), began: IndexMap::new() };
         session.record(started);
         session
     }
@@ -144,7 +151,8 @@ impl Session {
     }
 
     /// A conversation for a sub-agent that may use some of this one's tools and nothing else. It has opened nothing.
-    /// Unless `allowed` has `expand_tools`, everything it was given is shown full.
+    /// Unless `allowed` has `expand_tools`, everything it was given is shown full; unless it has `activate_skill`, it
+    /// knows no skills.
     #[must_use]
     pub fn child(&self, allowed: &[&str]) -> Self {
         let may = |name: &str| self.state.allowed.as_ref().is_none_or(|own| own.iter().any(|n| n == name));
@@ -198,10 +206,21 @@ impl Session {
 
     /// Tells that the host ran a forwarded call. An id that is not open is ignored: it was finished already.
     pub fn finished(&mut self, id: &str, ok: bool) {
+        let began = self.began.shift_remove(id);
         if let Some(guard) = self.engine.guard().filter(|_| self.state.open.contains_key(id)) {
-            guard.note_outcome(&self.state.session, id, ok);
+            guard.note_outcome(Which { session: &self.state.session, call: id }, ok, began.as_ref());
         }
         self.record(Event::Finished { id: id.to_owned(), ok });
+    }
+
+    /// Notes when a call went to the host. As many as the state knows calls, and no more.
+    pub(super) fn begins(&mut self, id: &str, tool: &Tool) {
+        if let Some(guard) = self.engine.guard() {
+            self.began.insert(id.to_owned(), guard.began(tool));
+            if self.began.len() > MAX_OPEN_CALLS {
+                self.began.shift_remove_index(0);
+            }
+        }
     }
 
     /// The array for a wire: the one last rendered while nothing changed it, else rendered anew.
@@ -260,10 +279,12 @@ impl Engine {
         }
         let state = snapshot.state;
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
-        Ok(Session { engine, state, log: Vec::new(), arrays: Vec::new() })
+        Ok(Session { engine, state, log: Vec::new(), arrays: Vec::new(), began: IndexMap::new() })
     }
 
     fn allowed(&self, names: &[String]) -> Self {
-        self.restricted(|tool| names.iter().any(|name| *tool.name() == name.as_str()))
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let kept: Vec<bool> = self.catalog().iter().map(|tool| has(tool.name().as_str())).collect();
+        self.part(&kept, self.knowledge().filter(|_| has(ACTIVATE_SKILL)).cloned())
     }
 }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::audit::{Entry, Kind, redact, redact_lines};
 use super::canonical::digest;
 use super::facts::Origin;
 use super::grant::What;
@@ -51,6 +52,9 @@ pub struct Request {
     pub policy_version: String,
     /// What the person is shown.
     pub shown: Shown,
+    /// Globs over argument names that the policy keeps out of the audit. Not in the digest: the policy's version is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
 }
 
 impl Request {
@@ -62,6 +66,25 @@ impl Request {
             "cwd": self.cwd, "session": self.session, "call_id": self.call_id, "policy_version": self.policy_version,
             "shown": self.shown,
         }))
+    }
+
+    /// The record of something that happened to the call, without secrets. `digest` is [`Request::digest`], `rule` the
+    /// reasons of the decision.
+    #[must_use]
+    pub fn entry(&self, kind: Kind, now_ms: i64, digest: &str, rule: Option<String>) -> Entry {
+        let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
+        Entry {
+            session: self.session.clone(),
+            origin: Some(self.origin.clone()),
+            tool: self.tool.clone(),
+            call_id: self.call_id.clone(),
+            digest: Some(digest.to_owned()),
+            arguments: redact(&self.arguments, &hidden),
+            effects: json!(redact_lines(&self.shown.effects, &self.arguments, &hidden)),
+            rule: rule.and_then(|rule| redact_lines(&[rule], &self.arguments, &hidden).pop()),
+            undo: Some(self.shown.undo.clone()).filter(|undo| !undo.is_empty()),
+            ..Entry::new(kind, now_ms)
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::load::hex;
 
 mod redact;
 
-pub use redact::redact;
+pub use redact::{redact, redact_lines};
 
 /// The `prev` of the first record.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -27,6 +27,17 @@ impl Decision {
         matches!(self, Self::Allow | Self::AllowAudited)
     }
 
+    /// `allow`, `allow_audited`, `confirm` or `deny`: as in JSON and in audit records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::AllowAudited => "allow_audited",
+            Self::Confirm => "confirm",
+            Self::Deny => "deny",
+        }
+    }
+
     /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use. Audited or not is left out.
     #[must_use]
     pub fn word(self) -> &'static str {

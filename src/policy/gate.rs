@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::approval::{Answer, Approval, ApprovalError, Request};
-use super::audit::{Entry, Kind, redact};
+use super::audit::{Entry, Kind};
 use super::decision::Decision;
 use super::facts::{Call, Facts};
 use super::grant::Grant;
@@ -150,9 +150,8 @@ impl Gate {
             return Err(ApprovalError::Denied(verdict.reason()));
         }
         let record = Entry {
-            decision: Some("confirm".to_owned()),
-            rule: Some(verdict.reason()),
-            ..about(&approval, Kind::Consumed, facts.now_ms, &policy.redactions())
+            decision: Some(Decision::Confirm.name().to_owned()),
+            ..about(&approval, Kind::Consumed, facts.now_ms, Some(verdict.reason()))
         };
         self.store.consume(id, &request.digest(), facts.now_ms, &record)
     }
@@ -240,22 +239,13 @@ impl Approver {
     }
 }
 
-/// The record of something that happened to an approval.
+/// The record of something that happened to an approval. `rule`: the reasons, where a decision was part of it.
 #[must_use]
-pub fn about(approval: &Approval, kind: Kind, now_ms: i64, redactions: &[&str]) -> Entry {
-    let request = &approval.request;
+pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>) -> Entry {
     Entry {
-        session: request.session.clone(),
-        origin: Some(request.origin.clone()),
-        tool: request.tool.clone(),
-        call_id: request.call_id.clone(),
-        digest: Some(approval.digest.clone()),
-        arguments: redact(&request.arguments, redactions),
-        effects: json!(request.shown.effects),
-        undo: Some(request.shown.undo.clone()),
         outcome: approval.reason.clone(),
         detail: json!({ "approval": approval.id }),
-        ..Entry::new(kind, now_ms)
+        ..approval.request.entry(kind, now_ms, &approval.digest, rule)
     }
 }
 

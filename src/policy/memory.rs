@@ -71,7 +71,7 @@ impl ApprovalStore for MemoryStore {
         inner.next += 1;
         let number = inner.next;
         let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
-        inner.append(&about(&approval, Kind::Asked, now_ms, &[]))?;
+        inner.append(&about(&approval, Kind::Asked, now_ms, None))?;
         inner.approvals.insert(number, approval.clone());
         Ok(approval)
     }
@@ -89,7 +89,7 @@ impl ApprovalStore for MemoryStore {
         let mut inner = self.lock()?;
         let answered = inner.approval(id)?.clone().answered(answer, now_ms)?;
         let kind = if answered.state == State::Approved { Kind::Accepted } else { Kind::Rejected };
-        inner.append(&about(&answered, kind, now_ms, &[]))?;
+        inner.append(&about(&answered, kind, now_ms, None))?;
         inner.approval(id)?.clone_from(&answered);
         Ok(answered)
     }

@@ -25,7 +25,7 @@ impl ApprovalStore for SqliteStore {
             let number = transaction.last_insert_rowid();
             let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
             put(transaction, number, &approval)?;
-            append(transaction, &about(&approval, Kind::Asked, now_ms, &[]))?;
+            append(transaction, &about(&approval, Kind::Asked, now_ms, None))?;
             Ok(approval)
         })
     }
@@ -54,7 +54,7 @@ impl ApprovalStore for SqliteStore {
             let answered = fetch(transaction, &id, number)?.answered(answer, now_ms)?;
             let kind = if answered.state == State::Approved { Kind::Accepted } else { Kind::Rejected };
             put(transaction, number, &answered)?;
-            append(transaction, &about(&answered, kind, now_ms, &[]))?;
+            append(transaction, &about(&answered, kind, now_ms, None))?;
             Ok(answered)
         })
     }

@@ -17,7 +17,7 @@ use toolfold::wire::Wire;
 
 use crate::project;
 
-fn builder(arm: Arm) -> EngineBuilder {
+pub(crate) fn builder(arm: Arm) -> EngineBuilder {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     Engine::builder(catalog).profile(profile).arm(arm)
@@ -38,7 +38,7 @@ fn with_policy(more: &str, interactive: bool) -> (Session, Approver) {
     (builder(Arm::Stable).policy(guard).build().unwrap().session(), approver)
 }
 
-fn knowledge(rules: Vec<PermissionRule>) -> Knowledge {
+pub(crate) fn knowledge(rules: Vec<PermissionRule>) -> Knowledge {
     let root = Root {
         path: std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skillpacks/excel"),
         scope: skill::Scope::Explicit,
@@ -51,7 +51,7 @@ fn knowledge(rules: Vec<PermissionRule>) -> Knowledge {
     Knowledge::new(view, Arc::new(DiskFs), skill::Facts::default(), Budget::default())
 }
 
-fn delete() -> Call {
+pub(crate) fn delete() -> Call {
     Call::new("c1", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}))
 }
 
@@ -65,8 +65,12 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
     let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A is confirmed") };
     assert_eq!(confirm.target.as_str(), "delete_file");
     assert!(confirm.shown.effects.iter().any(|effect| effect.contains("/work/a.xlsx")), "{:?}", confirm.shown);
-    let early = session.accept(&confirm.approval).unwrap();
-    assert!(matches!(early, Outcome::Refuse(_)), "nobody has said yes: {early:?}");
+    let Some(Outcome::Confirm(early)) = session.accept(&confirm.approval) else { panic!("nobody has said yes") };
+    assert_eq!(
+        (&early.approval, &early.shown, &early.arguments),
+        (&confirm.approval, &confirm.shown, &confirm.arguments)
+    );
+    assert_eq!(early.reason, "nobody has answered yet");
     approver.accept(&confirm.approval, 1_000).unwrap();
     let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
     assert_eq!((forward.id.as_str(), &forward.arguments), ("c1", &json!({"file_path": "a.xlsx", "confirm": true})));

@@ -9,6 +9,8 @@ mod catalog;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
+#[cfg(feature = "shell")]
+mod consent;
 mod corpora;
 mod dispatch;
 mod engine;

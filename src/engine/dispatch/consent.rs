@@ -1,26 +1,40 @@
 //! Policy in the gate: who is refused, recorded, or put before a person, and what a person's answer does.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::super::Session;
 use super::super::call::{Arguments, Call};
 use super::super::event::Event;
-use super::super::guard::{Guard, Judged};
+use super::super::guard::{Guard, Judged, Which};
 use super::super::outcome::{Confirm, Context, Forward, Outcome, PolicyMark, Refusal};
 use crate::catalog::Tool;
 use crate::name::ToolName;
-use crate::policy::{Decision, Verdict};
+use crate::policy::{Approval, ApprovalError, Decision, State, Verdict};
 
 impl Session {
-    /// What policy says of a call. Arguments that are no JSON are judged as none: they never run.
+    /// What policy says of a call.
     pub(super) fn judge(&self, guard: &Guard, tool: &Tool, arguments: &Arguments) -> Judged {
-        let none = Value::Object(serde_json::Map::new());
-        let arguments = match arguments {
-            Arguments::Json(value) => value,
-            Arguments::Malformed { .. } => &none,
-        };
         let active = self.state.active.iter().map(|(name, skill)| (name.to_owned(), skill.hash.as_str().to_owned()));
-        guard.judge(tool, arguments, self.id(), &active.collect::<Vec<_>>())
+        guard.judge(tool, &judged_arguments(arguments), self.id(), &active.collect::<Vec<_>>())
+    }
+
+    /// Refuses what policy denies, and notes the try: best effort, since nothing runs either way.
+    pub(super) fn forbid(
+        &mut self,
+        call: &Call,
+        guard: &Guard,
+        tool: &Tool,
+        arguments: &Arguments,
+        judged: &Judged,
+    ) -> Outcome {
+        drop(guard.record(tool, &judged_arguments(arguments), self.which(&call.id), judged));
+        self.refuse(call, tool.name(), &judged.verdict.reason())
+    }
+
+    fn which<'a>(&'a self, call: &'a str) -> Which<'a> {
+        Which { session: self.id(), call }
     }
 
     /// A valid call that policy does not deny: it runs, runs recorded, or waits.
@@ -33,40 +47,47 @@ impl Session {
         unchecked: Option<&'static str>,
         judged: Judged,
     ) -> Outcome {
-        let Judged { verdict, shown } = judged;
-        let target = tool.name();
+        let (target, verdict) = (tool.name(), &judged.verdict);
         match verdict.decision {
-            Decision::Deny => self.refuse(call, target, &verdict.reason()),
+            Decision::Deny => self.forbid(call, guard, tool, &Arguments::Json(arguments), &judged),
             Decision::Allow => {
-                let context = self.decided_context(PolicyMark::Allow, &verdict);
-                self.forward(call, target.clone(), arguments, unchecked, context)
+                let context = self.decided_context(PolicyMark::Allow, verdict);
+                self.forward(call, tool, arguments, unchecked, context)
             }
-            Decision::AllowAudited => match guard.record(tool, &arguments, self.id(), &call.id, &verdict) {
+            Decision::AllowAudited => match guard.record(tool, &arguments, self.which(&call.id), &judged) {
                 Ok(()) => {
-                    let context = self.decided_context(PolicyMark::AllowAudited, &verdict);
-                    self.forward(call, target.clone(), arguments, unchecked, context)
+                    let context = self.decided_context(PolicyMark::AllowAudited, verdict);
+                    self.forward(call, tool, arguments, unchecked, context)
                 }
                 Err(why) => {
                     self.refuse(call, target, &format!("its record could not be written, so it does not run: {why}"))
                 }
             },
-            Decision::Confirm => match guard.ask(tool, &arguments, self.id(), &call.id, shown) {
-                Err(why) => self.refuse(call, target, &format!("nobody could be asked: {why}")),
-                Ok(approval) => {
-                    let (id, waits) = (call.id.clone(), approval.id.clone());
-                    self.record(Event::Asked { id: id.clone(), approval: waits.clone(), target: target.to_string() });
-                    Outcome::Confirm(Confirm {
-                        id,
-                        approval: waits,
-                        target: target.clone(),
-                        arguments,
-                        shown: approval.request.shown,
-                        reason: verdict.reason(),
-                        context: self.decided_context(PolicyMark::Confirm, &verdict),
-                    })
+            Decision::Confirm => {
+                let reason = verdict.reason();
+                match guard.ask(tool, &arguments, self.which(&call.id), judged.shown) {
+                    Err(why) => self.refuse(call, target, &format!("nobody could be asked: {why}")),
+                    Ok(approval) => {
+                        let (id, waits) = (call.id.clone(), approval.id.clone());
+                        self.record(Event::Asked { id, approval: waits, target: target.to_string() });
+                        self.waits(&call.id, target, approval, reason)
+                    }
                 }
-            },
+            }
         }
+    }
+
+    /// The outcome of a call that waits for a person.
+    fn waits(&self, id: &str, target: &ToolName, approval: Approval, reason: String) -> Outcome {
+        Outcome::Confirm(Confirm {
+            id: id.to_owned(),
+            approval: approval.id,
+            target: target.clone(),
+            arguments: approval.request.arguments,
+            shown: approval.request.shown,
+            context: Context { policy: PolicyMark::Confirm, reason: Some(reason.clone()), ..self.context() },
+            reason,
+        })
     }
 
     fn decided_context(&self, policy: PolicyMark, verdict: &Verdict) -> Context {
@@ -88,22 +109,41 @@ impl Session {
     /// Runs what a person has said yes to: the stored call, judged once more. The yes itself is said through an
     /// [`Approver`](crate::policy::Approver), which nothing in a session holds.
     ///
-    /// Refused where the approval is unknown here, not answered, used, expired, denied meanwhile, or of a tool or a
-    /// policy that has changed. Nothing if this session has no such call waiting.
+    /// Forwarded once. [`Outcome::Confirm`] again, with the reason, where it goes on waiting: nobody has answered yet, or
+    /// the store cannot be written now. [`Outcome::Refuse`], and it waits no longer, where it will never run: a person
+    /// said no, it was used or has expired, policy forbids it meanwhile, its tool or the policy has changed. Nothing if
+    /// this session has no such call waiting.
     pub fn accept(&mut self, approval: &str) -> Option<Outcome> {
         let engine = self.engine().clone();
         let waiting = self.state.pending.get(approval)?.clone();
         let (guard, tool) = (engine.guard()?, engine.catalog().get(&waiting.target)?);
-        let redeemed = match guard.redeem(approval, tool, self.id()) {
-            Ok(redeemed) => redeemed,
-            // It goes on waiting if it is only not answered yet; else the answer says why it never will run.
-            Err(why) => return Some(self.refusal(&waiting.id, tool.name(), &why.to_string())),
+        let why = match guard.redeem(approval, tool, self.id()) {
+            Ok(redeemed) => {
+                self.record(Event::Approved { approval: approval.to_owned() });
+                self.begins(&waiting.id, tool);
+                let reason = Some(format!("approved as {approval}"));
+                let context = Context { policy: PolicyMark::Confirm, reason, ..self.context() };
+                let (target, arguments) = (tool.name().clone(), redeemed.request.arguments);
+                return Some(Outcome::Forward(Forward { id: waiting.id, target, arguments, unchecked: None, context }));
+            }
+            Err(why) => why,
         };
-        self.record(Event::Approved { approval: approval.to_owned() });
-        let reason = Some(format!("approved as {approval}"));
-        let context = Context { policy: PolicyMark::Confirm, reason, ..self.context() };
-        let (target, arguments) = (tool.name().clone(), redeemed.request.arguments);
-        Some(Outcome::Forward(Forward { id: waiting.id, target, arguments, unchecked: None, context }))
+        let stored = guard.waiting(approval);
+        match (&why, stored) {
+            (ApprovalError::Not { state: State::Pending, .. }, Ok(stored)) => {
+                Some(self.waits(&waiting.id, tool.name(), stored, "nobody has answered yet".to_owned()))
+            }
+            (ApprovalError::Store(_), Ok(stored)) => {
+                Some(self.waits(&waiting.id, tool.name(), stored, format!("it was not run: {why}")))
+            }
+            (ApprovalError::Not { state: State::Rejected, .. }, Ok(stored)) => {
+                self.reject(approval, stored.reason.as_deref())
+            }
+            _ => {
+                self.record(Event::Rejected { approval: approval.to_owned() });
+                Some(self.refusal(&waiting.id, tool.name(), &why.to_string()))
+            }
+        }
     }
 
     /// Answers a call that a person has said no to. Nothing if this session has no such call waiting.
@@ -118,5 +158,13 @@ impl Session {
     /// The calls that wait for a person: the approval's id and what waits.
     pub fn pending(&self) -> impl Iterator<Item = (&str, &super::super::Waiting)> {
         self.state.pending.iter().map(|(approval, waiting)| (approval.as_str(), waiting))
+    }
+}
+
+/// Arguments that are no JSON are judged as none: they never run.
+fn judged_arguments(arguments: &Arguments) -> Cow<'_, Value> {
+    match arguments {
+        Arguments::Json(value) => Cow::Borrowed(value),
+        Arguments::Malformed { .. } => Cow::Owned(Value::Object(serde_json::Map::new())),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::diagnostic::visible;
 use crate::policy::glob::glob_fold;
 
 /// What stands in the place of a secret.
@@ -70,6 +71,40 @@ pub fn redact(arguments: &Value, more: &[&str]) -> Value {
         Value::Array(items) => Value::Array(items.iter().map(|item| redact(item, more)).collect()),
         Value::String(text) => Value::String(words(text, &secret)),
         other => other.clone(),
+    }
+}
+
+/// Lines about a call without the secrets among its arguments: a line that repeats a value which [`redact`] leaves out,
+/// or the last part of it where it is a path, says only that something was left out. `more` as there.
+#[must_use]
+pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
+    let mut hidden = Vec::new();
+    collect_hidden(arguments, more, false, &mut hidden);
+    let secret = |name: &str| NAMES.iter().chain(more).any(|glob| glob_fold(glob, name));
+    let scrub = |line: &String| match hidden.iter().any(|value| line.contains(value.as_str())) {
+        true => REDACTED.to_owned(),
+        false => words(line, &secret),
+    };
+    lines.iter().map(scrub).collect()
+}
+
+/// The texts that stand under a name which is left out, as they may stand in a line.
+fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                let secret = NAMES.iter().chain(more).any(|glob| glob_fold(glob, name));
+                collect_hidden(value, more, under || secret, hidden);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_hidden(item, more, under, hidden)),
+        Value::String(text) if under => {
+            let last = text.rsplit(['/', '\\']).find(|part| !matches!(*part, "" | "." | ".."));
+            hidden.extend(last.map(|last| visible(last).into_owned()));
+        }
+        // A shorter number stands in too many lines by chance.
+        Value::Number(number) if under && number.to_string().len() > 3 => hidden.push(number.to_string()),
+        _ => {}
     }
 }
 

@@ -34,6 +34,7 @@ fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(
         call_id,
         policy_version: version.to_owned(),
         shown: crate::policy::approval::Shown::default(),
+        redact: Vec::new(),
     };
     let (gate, approver) = open(Arc::new(MemoryStore::new()));
     let approved = ctx.get("approved").ok_or_else(|| ApprovalError::NotFound("none".to_owned()))?;

@@ -64,6 +64,7 @@ fn request(policy: &Policy, n: usize) -> Request {
         call_id: format!("c{n}"),
         policy_version: policy.version().to_owned(),
         shown: Shown { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Shown::default() },
+        redact: Vec::new(),
     }
 }
 

@@ -1,0 +1,215 @@
+//! Policy in the gate, as the audit tells it, and what an answer by a person does to a call that waits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::{Call, Engine, Guard, Outcome, Session};
+use toolfold::policy::audit::{Entry, Kind};
+use toolfold::policy::gate::open;
+use toolfold::policy::{ApprovalStore, Approver, Facts, MemoryStore, Origin, Policy, PolicyFile, Scope};
+use toolfold::profile::Arm;
+
+use crate::layers::{builder, delete, knowledge};
+use crate::project;
+
+/// The policy as it is.
+const AS_IS: (&str, &str) = ("", "");
+
+/// A clock that goes 5 ms with every look.
+fn clock() -> toolfold::engine::Clock {
+    let now = AtomicI64::new(1_000);
+    Arc::new(move || now.fetch_add(5, Ordering::SeqCst))
+}
+
+/// The Excel policy with one text in it replaced by another.
+fn guard((from, to): (&str, &str), store: Arc<dyn ApprovalStore>) -> (Guard, Approver) {
+    let text = project("profiles/excel/policy.toml");
+    assert!(text.contains(from), "{from}");
+    let text = text.replace(from, to);
+    let file = PolicyFile::load(&text, "policy.toml", Scope::User).into_result().unwrap();
+    let (gate, approver) = open(store);
+    let facts = Facts { cwd: Some("/work".into()), interactive: true, ..Facts::default() };
+    (Guard::new(Policy::new(vec![file]), gate, facts, clock()), approver)
+}
+
+fn session(edit: (&str, &str)) -> (Session, Approver, Arc<MemoryStore>) {
+    let store = Arc::new(MemoryStore::new());
+    let (guard, approver) = guard(edit, store.clone());
+    (builder(Arm::Stable).policy(guard).build().unwrap().session(), approver, store)
+}
+
+/// The records of a kind.
+fn records(store: &MemoryStore, kind: Kind) -> Vec<Entry> {
+    let chain = store.chain().unwrap();
+    let entries = chain.iter().map(|(_, body, _, _)| serde_json::from_str::<Entry>(body).unwrap());
+    entries.filter(|entry| entry.kind == kind).collect()
+}
+
+fn write(id: &str, path: &str) -> Call {
+    Call::new(id, "write_cells", json!({"file_path": path, "cell": "A1", "value": "1"}))
+}
+
+#[test]
+fn the_record_of_a_call_says_what_it_touched_and_how_it_ended() {
+    let (mut session, _, store) = session(AS_IS);
+    assert!(matches!(session.dispatch(&write("c1", "q1.xlsx")), Outcome::Forward(_)));
+    let read = Call::new("c2", "read_excel", json!({"file_path": "q1.xlsx"}));
+    assert!(matches!(session.dispatch(&read), Outcome::Forward(_)));
+    session.finished("c1", false);
+    session.finished("c2", true);
+    session.finished("c2", true);
+
+    let [decision] = &records(&store, Kind::Decision)[..] else { panic!("what only reads passes without a record") };
+    assert_eq!((decision.tool.as_str(), decision.call_id.as_str()), ("write_cells", "c1"));
+    assert_eq!(decision.decision.as_deref(), Some("allow_audited"));
+    assert_eq!(decision.effects, json!(["writes /work/q1.xlsx"]));
+    assert_eq!(decision.undo.as_deref(), Some("snapshot"));
+    assert_eq!(decision.arguments["file_path"], "q1.xlsx");
+    assert!(decision.digest.as_ref().is_some_and(|digest| digest.len() == 64), "{decision:?}");
+
+    let [first, second] = &records(&store, Kind::Outcome)[..] else { panic!("one outcome a call") };
+    assert_eq!((first.outcome.as_deref(), first.tool.as_str()), (Some("failed"), "write_cells"));
+    assert_eq!((second.outcome.as_deref(), second.tool.as_str()), (Some("ok"), "read_excel"));
+    for outcome in [first, second] {
+        assert!(outcome.duration_ms.is_some_and(|ms| ms > 0 && ms % 5 == 0), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_denied_try_is_on_record() {
+    let rule =
+        "[[rule]]\ndecide = \"deny\"\ntool = \"write_cells\"\npath = \"secret/**\"\nwhy = \"hands off\"\n[policy]";
+    let (mut session, _, store) = session(("[policy]", rule));
+    assert!(matches!(session.dispatch(&write("c1", "secret/a.xlsx")), Outcome::Refuse(_)));
+    let [denied] = &records(&store, Kind::Decision)[..] else { panic!("one record") };
+    assert_eq!(denied.decision.as_deref(), Some("deny"));
+    assert!(denied.rule.as_ref().is_some_and(|rule| rule.contains("hands off")), "{denied:?}");
+}
+
+#[test]
+fn what_a_policy_that_only_records_would_have_done_is_on_record() {
+    let (mut session, _, store) = session(("\"enforce\"", "\"audit\""));
+    assert!(matches!(session.dispatch(&delete()), Outcome::Forward(_)));
+    let [decision] = &records(&store, Kind::Decision)[..] else { panic!("one record") };
+    assert_eq!(decision.detail, json!({"would_be": "confirm"}));
+}
+
+#[test]
+fn the_policys_own_secrets_stay_out_of_every_record() {
+    let (mut session, approver, store) = session(("[\"content\"]", "[\"file_path\"]"));
+    let call = Call::new("c1", "delete_file", json!({"file_path": "payroll.xlsx", "confirm": true}));
+    let Outcome::Confirm(confirm) = session.dispatch(&call) else { panic!("Tier A waits") };
+    approver.accept(&confirm.approval, 1_010).unwrap();
+    let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
+    assert_eq!(forward.arguments["file_path"], "payroll.xlsx", "what runs is whole");
+    let text = json!(store.chain().unwrap().iter().map(|(_, body, _, _)| body.clone()).collect::<Vec<_>>()).to_string();
+    for kind in [Kind::Asked, Kind::Accepted, Kind::Consumed] {
+        let [entry] = &records(&store, kind)[..] else { panic!("{kind:?}") };
+        assert_eq!(entry.arguments["file_path"], "[redacted]", "{kind:?}");
+    }
+    assert!(!text.contains("payroll"), "{text}");
+}
+
+#[test]
+fn a_call_that_will_never_run_waits_no_longer() {
+    for (case, wanted) in [("no", "a person said no: keep it"), ("late", "is expired"), ("used", "is consumed")] {
+        let (mut session, approver, _) = session(AS_IS);
+        let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A waits") };
+        let mut twin = session.fork();
+        match case {
+            "no" => drop(approver.reject(&confirm.approval, Some("keep it"), 1_010).unwrap()),
+            "late" => drop(approver.accept(&confirm.approval, -10_000_000).unwrap()),
+            _ => {
+                approver.accept(&confirm.approval, 1_010).unwrap();
+                assert!(matches!(twin.accept(&confirm.approval), Some(Outcome::Forward(_))));
+            }
+        }
+        let Some(Outcome::Refuse(refusal)) = session.accept(&confirm.approval) else { panic!("{case}: refused") };
+        assert!(refusal.reason.contains(wanted), "{case}: {}", refusal.reason);
+        assert_eq!(session.pending().count(), 0, "{case}");
+        assert!(session.accept(&confirm.approval).is_none(), "{case}");
+    }
+}
+
+#[test]
+fn rules_speak_of_the_server_that_offers_a_tool() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let list = json!({"tools": [tool("github_delete"), tool("mail_delete"), tool("delete")]}).to_string();
+    let rules = "[[rule]]\ndecide = \"allow\"\ntool = \"mcp:github/delete\"\n\
+                 [[rule]]\ndecide = \"deny\"\ntool = \"mcp:mail/*\"\n";
+    let file = PolicyFile::load(rules, "policy.toml", Scope::User).into_result().unwrap();
+    let store = Arc::new(MemoryStore::new());
+    let (gate, _approver) = open(store.clone());
+    let facts = Facts { interactive: true, ..Facts::default() };
+    let of = |server: &str| (Origin::Mcp(server.to_owned()), "delete".to_owned());
+    let origins = BTreeMap::from([("github_delete".to_owned(), of("github")), ("mail_delete".to_owned(), of("mail"))]);
+    let guard = Guard::new(Policy::new(vec![file]), gate, facts, clock()).origins(origins);
+    let mut session = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(guard).build().unwrap().session();
+    let mut call = |name: &str| session.dispatch(&Call::new("c", name, Value::Object(serde_json::Map::new())));
+    assert!(matches!(call("github_delete"), Outcome::Forward(_)), "allowed for that server");
+    assert!(matches!(call("mail_delete"), Outcome::Reply(_)), "denied outright: there is no such tool");
+    assert!(matches!(call("delete"), Outcome::Confirm(_)), "the host's own is another tool");
+    let [decision] = &records(&store, Kind::Decision)[..] else { panic!("one record") };
+    assert_eq!((decision.origin.clone(), decision.tool.as_str()), (Some(Origin::Mcp("github".into())), "delete"));
+}
+
+#[test]
+fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
+    let parent = builder(Arm::Stable).skills(knowledge(vec![])).build().unwrap().session();
+    for (allowed, knows) in [(&["read_excel"][..], false), (&["read_excel", "activate_skill"][..], true)] {
+        let mut child = parent.child(allowed);
+        let array = child.tools(toolfold::wire::Wire::OpenAiChat);
+        assert_eq!(array.contains("activate_skill"), knows, "{allowed:?}");
+        let Outcome::Reply(reply) = child.dispatch(&Call::new("c", "activate_skill", json!({"name": "format-basic"})))
+        else {
+            panic!("answered")
+        };
+        assert_eq!(!reply.is_error, knows, "{}", reply.content);
+        let again = parent.engine().replay(child.log()).unwrap();
+        assert_eq!(again, child);
+    }
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn where_the_record_cannot_be_written_a_tier_b_call_does_not_run() {
+    use toolfold::store::SqliteStore;
+    let folder = std::env::temp_dir().join(format!("toolfold-consent-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("store.sqlite");
+    let full = Arc::new(SqliteStore::open(&path).unwrap());
+    full.limit_bytes(0).unwrap();
+    let read_only = Arc::new(SqliteStore::open_to_read(&path).unwrap());
+    for (store, wanted) in [(full, "disk is full"), (read_only, "readonly database")] {
+        let (guard, _approver) = guard(AS_IS, store);
+        let mut session = builder(Arm::Stable).policy(guard).build().unwrap().session();
+        let refused = (0..50).find_map(|n| {
+            let value = "x".repeat(4_000);
+            let call = Call::new(
+                &format!("c{n}"),
+                "write_cells",
+                json!({"file_path": "a.xlsx", "cell": "A1", "value": value}),
+            );
+            match session.dispatch(&call) {
+                Outcome::Refuse(refusal) => Some(refusal),
+                _ => None,
+            }
+        });
+        let refusal = refused.expect("the store takes no more");
+        assert!(
+            refusal.reason.contains("its record could not be written") && refusal.reason.contains(wanted),
+            "{refusal:?}"
+        );
+        assert!(refusal.content.contains("write_cells was not run"), "{}", refusal.content);
+        let long = json!({"file_path": "x".repeat(9_000), "confirm": true});
+        let asks = Call::new("d", "delete_file", long);
+        let Outcome::Refuse(refusal) = session.dispatch(&asks) else { panic!("nobody can be asked") };
+        assert!(refusal.reason.contains("nobody could be asked"), "{}", refusal.reason);
+        let read = Call::new("r", "read_excel", json!({"file_path": "a.xlsx"}));
+        assert!(matches!(session.dispatch(&read), Outcome::Forward(_)), "what only reads still runs");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -176,6 +176,19 @@ impl Guard {
         self.gate.ask(self.request(tool, arguments, which, shown), self.now_ms(), approval::WAIT_MS)
     }
 
+    /// The approval that a call of this session waits for, or has and was not run with.
+    pub(super) fn asked_before(&self, tool: &Tool, arguments: &Value, which: Which<'_>) -> Option<Approval> {
+        let (origin, name) = self.identity(tool);
+        let open = self.gate.open(which.session, self.now_ms()).unwrap_or_default();
+        open.into_iter().rev().find(|approval| {
+            let request = &approval.request;
+            request.call_id == which.call
+                && request.origin == *origin
+                && request.tool == name
+                && request.arguments == *arguments
+        })
+    }
+
     /// An approval as it stands.
     pub(super) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
         self.gate.get(id)

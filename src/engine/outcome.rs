@@ -142,7 +142,7 @@ pub struct Refusal {
     /// The tool that was meant.
     pub target: ToolName,
     /// The text for the model.
-    pub content: String,
+    pub content: Words,
     /// Why, for the host.
     pub reason: String,
     /// Arm, variant, policy.

@@ -37,6 +37,8 @@ pub struct Session {
     arrays: Vec<(usize, Arc<ToolArray>)>,
     /// When the calls at the host began, for the audit alone.
     began: IndexMap<String, Began>,
+    /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
+    pub(super) recalling: bool,
 }
 
 impl PartialEq for Session {
@@ -63,8 +65,14 @@ impl Session {
     }
 
     fn begin(engine: Engine, started: Event) -> Self {
-        let mut session =
-            Self { engine, state: State::default(), log: Vec::new(), arrays: Vec::new(), began: IndexMap::new() };
+        let mut session = Self {
+            engine,
+            state: State::default(),
+            log: Vec::new(),
+            arrays: Vec::new(),
+            began: IndexMap::new(),
+            recalling: false,
+        };
         session.record(started);
         session
     }
@@ -207,15 +215,25 @@ impl Session {
     /// Tells that the host ran a forwarded call. An id that is not open is ignored: it was finished already.
     pub fn finished(&mut self, id: &str, ok: bool) {
         let began = self.began.shift_remove(id);
-        if let Some(guard) = self.engine.guard().filter(|_| self.state.open.contains_key(id)) {
+        let known = self.state.open.contains_key(id) && !self.recalling;
+        if let Some(guard) = self.engine.guard().filter(|_| known) {
             guard.note_outcome(Which { session: &self.state.session, call: id }, ok, began.as_ref());
         }
         self.record(Event::Finished { id: id.to_owned(), ok });
     }
 
+    /// Judges calls that were judged before: what follows from them for the session is the same, but nothing is put on
+    /// record and nobody is asked again. A call that still waits is found in the store of approvals.
+    pub(crate) fn recall<T>(&mut self, past: impl FnOnce(&mut Self) -> T) -> T {
+        self.recalling = true;
+        let done = past(self);
+        self.recalling = false;
+        done
+    }
+
     /// Notes when a call went to the host. As many as the state knows calls, and no more.
     pub(super) fn begins(&mut self, id: &str, tool: &Tool) {
-        if let Some(guard) = self.engine.guard() {
+        if let Some(guard) = self.engine.guard().filter(|_| !self.recalling) {
             self.began.insert(id.to_owned(), guard.began(tool));
             if self.began.len() > MAX_OPEN_CALLS {
                 self.began.shift_remove_index(0);
@@ -279,7 +297,7 @@ impl Engine {
         }
         let state = snapshot.state;
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
-        Ok(Session { engine, state, log: Vec::new(), arrays: Vec::new(), began: IndexMap::new() })
+        Ok(Session { engine, state, log: Vec::new(), arrays: Vec::new(), began: IndexMap::new(), recalling: false })
     }
 
     fn allowed(&self, names: &[String]) -> Self {

@@ -198,6 +198,12 @@ impl Approval {
         }
     }
 
+    /// Whether its call may still run, now or after a yes.
+    #[must_use]
+    pub fn is_open_at(&self, now_ms: i64) -> bool {
+        matches!(self.state_at(now_ms), State::Pending | State::Approved)
+    }
+
     /// After a person's answer. The first one wins.
     ///
     /// # Errors

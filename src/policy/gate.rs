@@ -43,6 +43,12 @@ pub trait ApprovalStore: AuditSink {
     /// [`ApprovalError::Store`].
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
+    /// Those of a session whose call has neither run nor been refused, answered or not, oldest first.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Store`].
+    fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
+
     /// Answers one, in one transaction with its record.
     ///
     /// # Errors
@@ -170,6 +176,14 @@ impl Gate {
     /// [`ApprovalError::Store`].
     pub fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
         self.store.pending(now_ms)
+    }
+
+    /// Those of a session whose call has neither run nor been refused, answered or not.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Store`].
+    pub fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+        self.store.open(session, now_ms)
     }
 
     /// What is remembered: to give to [`Policy::decide`].

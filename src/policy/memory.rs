@@ -85,6 +85,12 @@ impl ApprovalStore for MemoryStore {
         Ok(inner.approvals.values().filter(|a| a.state_at(now_ms) == State::Pending).cloned().collect())
     }
 
+    fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+        let inner = self.lock()?;
+        let open = inner.approvals.values().filter(|a| a.request.session == session && a.is_open_at(now_ms));
+        Ok(open.cloned().collect())
+    }
+
     fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         let answered = inner.approval(id)?.clone().answered(answer, now_ms)?;

@@ -38,14 +38,13 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        let connection = self.reading();
-        let mut statement = connection
-            .prepare("SELECT body FROM approval WHERE state = 'pending' ORDER BY number")
-            .map_err(|why| failed(&why))?;
-        let bodies = statement.query_map([], |row| row.get::<_, String>(0)).map_err(|why| failed(&why))?;
-        let all: Result<Vec<Approval>, ApprovalError> =
-            bodies.map(|body| read("pending", Some(body.map_err(|why| failed(&why))?))).collect();
-        Ok(all?.into_iter().filter(|a| a.state_at(now_ms) == State::Pending).collect())
+        let all = read_open(&self.reading(), now_ms)?;
+        Ok(all.into_iter().filter(|a| a.state_at(now_ms) == State::Pending).collect())
+    }
+
+    fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+        let all = read_open(&self.reading(), now_ms)?;
+        Ok(all.into_iter().filter(|a| a.request.session == session && a.is_open_at(now_ms)).collect())
     }
 
     fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
@@ -136,6 +135,14 @@ fn fetch(transaction: &Connection, id: &str, number: i64) -> Result<Approval, Ap
 fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
     let body = body.ok_or_else(|| ApprovalError::NotFound(id.to_owned()))?;
     serde_json::from_str(&body).map_err(|why| ApprovalError::Store(format!("approval `{id}` cannot be read: {why}")))
+}
+
+/// Those that may still come to run. What has run out stays in the table and is not read.
+fn read_open(connection: &Connection, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+    let sql = "SELECT body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
+    let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
+    let bodies = statement.query_map([now_ms], |row| row.get::<_, String>(0)).map_err(|why| failed(&why))?;
+    bodies.map(|body| read("that is open", Some(body.map_err(|why| failed(&why))?))).collect()
 }
 
 fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {

@@ -6,7 +6,8 @@ use super::failed;
 use crate::policy::ApprovalError;
 
 /// One step a version. Steps are never changed once released; new ones are added at the end.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
 CREATE TABLE audit (
     seq  INTEGER PRIMARY KEY,
     body TEXT NOT NULL,
@@ -28,7 +29,12 @@ CREATE TABLE remembered (
     revoked INTEGER NOT NULL DEFAULT 0,
     body    TEXT NOT NULL
 ) STRICT;
-"];
+",
+    "
+DROP INDEX approval_waiting;
+CREATE INDEX approval_open ON approval (expires_ms) WHERE state IN ('pending', 'approved');
+",
+];
 
 /// Brings a file to the newest version. Several processes may try at once: one does it.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), ApprovalError> {

@@ -6,7 +6,7 @@ use super::names::Names;
 use super::parse::{MAX_WRAPPING, renamed};
 use super::{Wire, openai_responses};
 use crate::engine::{Arguments, Call, Engine, Refusal, Reply};
-use crate::profile::{Arm, EXPAND_TOOLS};
+use crate::profile::{Arm, EXPAND_TOOLS, Words};
 
 impl Wire {
     /// What to append to the conversation for an answer that the session gave by itself.
@@ -27,18 +27,21 @@ impl Wire {
                 let content: Vec<Value> = reply.mentioned.iter().map(reference).collect();
                 json!({"type": "tool_result", "tool_use_id": call.id, "content": content})
             }
-            _ => {
-                let names = Names::of(self, engine);
-                let content = reply.content.shown(|name| names.sent(name).to_owned());
-                self.format_result(engine, call, &content, reply.is_error)
-            }
+            _ => self.format_words(engine, call, &reply.content, reply.is_error),
         }
     }
 
     /// What to append to the conversation for a call that may not run.
     #[must_use]
     pub fn format_refusal(self, engine: &Engine, call: &Call, refusal: &Refusal) -> Value {
-        self.format_result(engine, call, &refusal.content, true)
+        self.format_words(engine, call, &refusal.content, true)
+    }
+
+    /// A text with every tool under the name that the model sees.
+    fn format_words(self, engine: &Engine, call: &Call, words: &Words, is_error: bool) -> Value {
+        let names = Names::of(self, engine);
+        let content = words.shown(|name| names.sent(name).to_owned());
+        self.format_result(engine, call, &content, is_error)
     }
 
     /// What to append to the conversation for a call that has run: a message (`openai-chat`), an input item

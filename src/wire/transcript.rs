@@ -15,6 +15,9 @@ impl Engine {
     /// engine and options the session has opened the same, and its array has the same digest, as the one that was there.
     /// What was opened by calls that are no longer in the array (dropped by a compaction) is closed again.
     ///
+    /// Policy judges each call as it would now, but writes no record and asks nobody a second time. A call that waits for a
+    /// person waits again if the options give the session the id it had: its approval is found in the store.
+    ///
     /// # Errors
     /// [`WireError::Shape`] names the place where the array has not the wire's shape; [`WireError::Arm`] if the wire cannot
     /// carry the session's arm.
@@ -22,28 +25,32 @@ impl Engine {
         wire.supports(self.chosen_arm(&options))?;
         let steps = steps(self, wire, messages)?;
         let mut session = self.session_with(options);
-        // Calls at the host: the call's id and the name it was made by.
-        let mut open: Vec<(String, String)> = Vec::new();
-        for step in steps {
-            match step {
-                Step::Call(call) => {
-                    if let Outcome::Forward(forward) = session.dispatch(&call) {
-                        open.push((forward.id, call.name));
-                    }
+        session.recall(|session| take(session, steps));
+        Ok(session)
+    }
+}
+
+fn take(session: &mut Session, steps: Vec<Step>) {
+    // Calls at the host: the call's id and the name it was made by.
+    let mut open: Vec<(String, String)> = Vec::new();
+    for step in steps {
+        match step {
+            Step::Call(call) => {
+                if let Outcome::Forward(forward) = session.dispatch(&call) {
+                    open.push((forward.id, call.name));
                 }
-                Step::Result { id, name, ok } => {
-                    let same = |(own, called): &&(String, String)| match (&id, &name) {
-                        (Some(id), _) => own == id,
-                        (None, Some(name)) => called == name,
-                        (None, None) => false,
-                    };
-                    let place = open.iter().position(|one| same(&one));
-                    if let Some((id, _)) = place.map(|at| open.remove(at)) {
-                        session.finished(&id, ok);
-                    }
+            }
+            Step::Result { id, name, ok } => {
+                let same = |(own, called): &&(String, String)| match (&id, &name) {
+                    (Some(id), _) => own == id,
+                    (None, Some(name)) => called == name,
+                    (None, None) => false,
+                };
+                let place = open.iter().position(|one| same(&one));
+                if let Some((id, _)) = place.map(|at| open.remove(at)) {
+                    session.finished(&id, ok);
                 }
             }
         }
-        Ok(session)
     }
 }

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Call, Engine, Guard, Outcome, Session};
+use toolfold::engine::{Call, Engine, Guard, Outcome, Session, SessionOptions};
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalStore, Approver, Facts, MemoryStore, Origin, Policy, PolicyFile, Scope};
 use toolfold::profile::Arm;
+use toolfold::wire::Wire;
 
 use crate::layers::{builder, delete, knowledge};
 use crate::project;
@@ -135,6 +136,59 @@ fn a_call_that_will_never_run_waits_no_longer() {
 }
 
 #[test]
+fn a_transcript_is_remembered_without_a_second_record_or_question() {
+    let store = Arc::new(MemoryStore::new());
+    let (guard, approver) = guard(AS_IS, store.clone());
+    let engine = builder(Arm::Stable).policy(guard).build().unwrap();
+    let options = || SessionOptions { id: "s-1".to_owned(), ..SessionOptions::default() };
+    let mut before = engine.session_with(options());
+    let mut calls = vec![write("c1", "q1.xlsx"), delete(), write("c3", "q3.xlsx")];
+    calls[1].id = "c2".to_owned();
+    for call in &calls {
+        before.dispatch(call);
+    }
+    before.finished("c1", true);
+    let made = Wire::OpenAiChat.format_calls(&engine, Arm::Stable, &calls);
+    let messages = json!([
+        {"role": "user", "content": "go"},
+        made,
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+    ]);
+    let records = store.chain().unwrap().len();
+    let mut after = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
+    assert_eq!(store.chain().unwrap().len(), records, "nothing is recorded twice");
+    let waits: Vec<_> = after.pending().map(|(approval, waiting)| (approval.to_owned(), waiting.id.clone())).collect();
+    assert_eq!(waits, [("ap-1".to_owned(), "c2".to_owned())], "the same call waits for the same answer");
+    assert_eq!(store.pending(1_500).unwrap().len(), 1, "nobody is asked twice");
+    assert_eq!(after, before);
+    approver.accept("ap-1", 1_500).unwrap();
+    // Said yes to, not run: a session made from the transcript now still runs it, once.
+    let mut later = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
+    assert!(matches!(later.accept("ap-1"), Some(Outcome::Forward(forward)) if forward.id == "c2"));
+    assert!(matches!(after.accept("ap-1"), Some(Outcome::Refuse(_))), "used");
+    let last = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
+    assert_eq!(last.pending().count(), 0, "what has run does not wait");
+    // And a session made so goes on as any other: its next calls are on record.
+    let records = store.chain().unwrap().len();
+    after.dispatch(&write("c4", "q4.xlsx"));
+    assert_eq!(store.chain().unwrap().len(), records + 1);
+}
+
+#[test]
+fn a_refusal_names_the_tool_as_the_wire_does() {
+    let list = json!({"tools": [{"name": "files.delete", "inputSchema": {"type": "object"}}]}).to_string();
+    let rules = "[tool.\"files.delete\"]\ntier = \"a\"\n";
+    let file = PolicyFile::load(rules, "policy.toml", Scope::User).into_result().unwrap();
+    let (gate, _approver) = open(Arc::new(MemoryStore::new()));
+    let guard = Guard::new(Policy::new(vec![file]), gate, Facts::default(), clock());
+    let engine = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(guard).build().unwrap();
+    let call = Call::new("c", "files.delete", json!({}));
+    let Outcome::Refuse(refusal) = engine.session().dispatch(&call) else { panic!("nobody can be asked") };
+    let said = Wire::OpenAiChat.format_refusal(&engine, &call, &refusal)["content"].as_str().unwrap().to_owned();
+    assert!(refusal.content.contains("files.delete") && !said.contains("files.delete"), "{said}");
+}
+
+#[test]
 fn rules_speak_of_the_server_that_offers_a_tool() {
     let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
     let list = json!({"tools": [tool("github_delete"), tool("mail_delete"), tool("delete")]}).to_string();
@@ -161,7 +215,7 @@ fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
     let parent = builder(Arm::Stable).skills(knowledge(vec![])).build().unwrap().session();
     for (allowed, knows) in [(&["read_excel"][..], false), (&["read_excel", "activate_skill"][..], true)] {
         let mut child = parent.child(allowed);
-        let array = child.tools(toolfold::wire::Wire::OpenAiChat);
+        let array = child.tools(Wire::OpenAiChat);
         assert_eq!(array.contains("activate_skill"), knows, "{allowed:?}");
         let Outcome::Reply(reply) = child.dispatch(&Call::new("c", "activate_skill", json!({"name": "format-basic"})))
         else {

@@ -4,6 +4,8 @@ mod corpus;
 #[cfg(unix)]
 mod differential;
 mod excel;
+#[cfg(feature = "store")]
+mod full;
 mod properties;
 mod rows;
 #[cfg(feature = "store")]

@@ -12,6 +12,7 @@ use super::super::outcome::{Confirm, Context, Forward, Outcome, PolicyMark, Refu
 use crate::catalog::Tool;
 use crate::name::ToolName;
 use crate::policy::{Approval, ApprovalError, Decision, State, Verdict};
+use crate::profile::Words;
 
 impl Session {
     /// What policy says of a call.
@@ -29,7 +30,9 @@ impl Session {
         arguments: &Arguments,
         judged: &Judged,
     ) -> Outcome {
-        drop(guard.record(tool, &judged_arguments(arguments), self.which(&call.id), judged));
+        if !self.recalling {
+            drop(guard.record(tool, &judged_arguments(arguments), self.which(&call.id), judged));
+        }
         self.refuse(call, tool.name(), &judged.verdict.reason())
     }
 
@@ -54,18 +57,27 @@ impl Session {
                 let context = self.decided_context(PolicyMark::Allow, verdict);
                 self.forward(call, tool, arguments, unchecked, context)
             }
-            Decision::AllowAudited => match guard.record(tool, &arguments, self.which(&call.id), &judged) {
-                Ok(()) => {
-                    let context = self.decided_context(PolicyMark::AllowAudited, verdict);
-                    self.forward(call, tool, arguments, unchecked, context)
+            Decision::AllowAudited => {
+                let recorded = match self.recalling {
+                    true => Ok(()),
+                    false => guard.record(tool, &arguments, self.which(&call.id), &judged),
+                };
+                if let Err(why) = recorded {
+                    let reason = format!("its record could not be written, so it does not run: {why}");
+                    return self.refuse(call, target, &reason);
                 }
-                Err(why) => {
-                    self.refuse(call, target, &format!("its record could not be written, so it does not run: {why}"))
-                }
-            },
+                let context = self.decided_context(PolicyMark::AllowAudited, verdict);
+                self.forward(call, tool, arguments, unchecked, context)
+            }
             Decision::Confirm => {
-                let reason = verdict.reason();
-                match guard.ask(tool, &arguments, self.which(&call.id), judged.shown) {
+                let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
+                let asked = match self.recalling {
+                    true => guard.asked_before(tool, &arguments, self.which(&call.id)).map(Ok),
+                    false => Some(guard.ask(tool, &arguments, self.which(&call.id), judged.shown)),
+                };
+                // Remembered, and nothing waits: it was answered, and the host has the rest.
+                let Some(asked) = asked else { return self.forward(call, tool, arguments, unchecked, context) };
+                match asked {
                     Err(why) => self.refuse(call, target, &format!("nobody could be asked: {why}")),
                     Ok(approval) => {
                         let (id, waits) = (call.id.clone(), approval.id.clone());
@@ -101,7 +113,19 @@ impl Session {
 
     fn refusal(&self, id: &str, target: &ToolName, reason: &str) -> Outcome {
         let context = Context { policy: PolicyMark::Deny, reason: Some(reason.to_owned()), ..self.context() };
-        let content = format!("{target} was not run: {reason}. Do not repeat the call; choose another way or say so.");
+        let mut content = Words::new();
+        content.push_name(target.as_str());
+        content.push_str(" was not run: ");
+        // Policy names tools between backticks.
+        for (at, part) in reason.split(&format!("`{target}`")).enumerate() {
+            if at > 0 {
+                content.push_str("`");
+                content.push_name(target.as_str());
+                content.push_str("`");
+            }
+            content.push_str(part);
+        }
+        content.push_str(". Do not repeat the call; choose another way or say so.");
         let (id, target, reason) = (id.to_owned(), target.clone(), reason.to_owned());
         Outcome::Refuse(Refusal { id, target, content, reason, context })
     }

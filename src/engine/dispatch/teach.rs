@@ -52,7 +52,9 @@ impl Session {
         let content = format!("{reason}. Ask the user, or go on without it.");
         let context = self.context();
         match ToolName::new(ACTIVATE_SKILL) {
-            Ok(target) => Outcome::Refuse(Refusal { id: call.id.clone(), target, content, reason, context }),
+            Ok(target) => {
+                Outcome::Refuse(Refusal { id: call.id.clone(), target, content: content.into(), reason, context })
+            }
             Err(_) => self.answer(call, Some(ACTIVATE_SKILL), ReplyKind::Invalid, content, Vec::new(), true),
         }
     }

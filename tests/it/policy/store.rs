@@ -1,4 +1,4 @@
-//! The store under faults: many threads, many processes, `kill -9`, tampering, a store that cannot be written.
+//! The store under faults: many threads, many processes, `kill -9`, tampering.
 //!
 //! Loops are short by default; `TOOLFOLD_FAULTS=200` (as CI sets it) makes them as long as that.
 
@@ -19,17 +19,17 @@ use toolfold::policy::{
 use toolfold::store::SqliteStore;
 
 /// A folder of its own for a test, removed when it ends.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("toolfold-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn store(&self) -> PathBuf {
+    pub(super) fn store(&self) -> PathBuf {
         self.0.join("store.sqlite")
     }
 }
@@ -44,16 +44,16 @@ fn loops(default: usize) -> usize {
     std::env::var("TOOLFOLD_FAULTS").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
-fn policy() -> Policy {
+pub(super) fn policy() -> Policy {
     let text = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n[[rule]]\ndecide = \"deny\"\ntool = \"*\"\npath = \"keep/**\"\n";
     Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::User).into_result().unwrap()])
 }
 
-fn facts() -> Facts {
+pub(super) fn facts() -> Facts {
     Facts { session: "s".to_owned(), interactive: true, now_ms: 10, ..Facts::default() }
 }
 
-fn request(policy: &Policy, n: usize) -> Request {
+pub(super) fn request(policy: &Policy, n: usize) -> Request {
     Request {
         origin: Origin::Native,
         tool: "delete".to_owned(),
@@ -265,7 +265,7 @@ fn kill_minus_nine_at_any_step() {
 }
 
 /// Writes a chain of `n` records and gives the path.
-fn chain(folder: &Folder, n: i64) -> PathBuf {
+pub(super) fn chain(folder: &Folder, n: i64) -> PathBuf {
     let store = SqliteStore::open(&folder.store()).unwrap();
     for i in 0..n {
         store.append(&Entry { tool: format!("t{i}"), ..Entry::new(Kind::Decision, i) }).unwrap();
@@ -273,7 +273,7 @@ fn chain(folder: &Folder, n: i64) -> PathBuf {
     folder.store()
 }
 
-fn tamper(path: &Path, sql: &str) {
+pub(super) fn tamper(path: &Path, sql: &str) {
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.execute_batch(sql).unwrap();
 }
@@ -319,86 +319,6 @@ fn tampering_shows() {
     assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
 }
 
-/// A record of about a page.
-fn filler(n: usize) -> Entry {
-    Entry { arguments: json!({ "text": "x".repeat(4_000) }), call_id: n.to_string(), ..Entry::new(Kind::Decision, 0) }
-}
-
-#[test]
-fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
-    let folder = Folder::new("full");
-    let policy = policy();
-    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
-    let (gate, approver) = open(store.clone());
-    // Long arguments: the record of its use needs pages of its own.
-    let large = |n| Request { arguments: json!({ "path": "y".repeat(9_000) }), ..request(&policy, n) };
-    let id = gate.ask(large(1), 0, WAIT_MS).unwrap().id;
-    approver.accept(&id, 1).unwrap();
-    // SQLite's own limit takes the way of a disk that is full, and takes whole transactions back.
-    store.limit_bytes(0).unwrap();
-    let full = |result: Result<String, ApprovalError>| {
-        let why = result.expect_err("the limit holds").to_string();
-        assert!(why.contains("disk is full"), "{why}");
-    };
-    full((0..50).try_for_each(|n| gate.record(&filler(n))).map(|()| "50 records".to_owned()));
-    full(gate.ask(large(2), 0, WAIT_MS).map(|approval| approval.id));
-    full(gate.redeem(&id, &policy, &facts(), "h").map(|approval| approval.id));
-    assert_eq!(gate.get(&id).unwrap().state, State::Approved, "nothing is used up");
-    store.limit_bytes(u64::MAX).unwrap();
-    gate.redeem(&id, &policy, &facts(), "h").expect("with room again it runs, once");
-    assert!(gate.redeem(&id, &policy, &facts(), "h").is_err());
-    assert_eq!(store.verify(&[]).unwrap().faults, []);
-}
-
-#[test]
-fn on_a_full_disk_every_caller_is_told_the_truth() {
-    let folder = Folder::new("full-threads");
-    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
-    let (gate, _) = open(store.clone());
-    for round in 1..=20 {
-        let before = store.count().unwrap();
-        store.limit_bytes(round * 300_000).unwrap();
-        let (written, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        std::thread::scope(|scope| {
-            for thread in 0..16 {
-                let (gate, written, refused) = (&gate, &written, &refused);
-                scope.spawn(move || {
-                    for n in 0..8 {
-                        let counter = if gate.record(&filler(thread * 100 + n)).is_ok() { written } else { refused };
-                        counter.fetch_add(1, Ordering::SeqCst);
-                    }
-                });
-            }
-        });
-        let (written, refused) = (written.into_inner() as u64, refused.into_inner());
-        assert_eq!(store.count().unwrap() - before, written, "what was told as written is there, and nothing else");
-        assert!(refused > 0, "the limit was reached in round {round}");
-    }
-    assert_eq!(store.verify(&[]).unwrap().faults, []);
-}
-
-/// The same at the hands of the system: a process that may write no file beyond 512 blocks.
-#[cfg(unix)]
-#[test]
-fn where_the_system_refuses_to_write_nothing_runs() {
-    let folder = Folder::new("quota");
-    drop(SqliteStore::open(&folder.store()).unwrap());
-    let run = Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 512 && exec \"$0\" --exact policy::store::child --nocapture"])
-        .arg(std::env::current_exe().unwrap())
-        .env("TOOLFOLD_CHILD", "fill")
-        .env("TOOLFOLD_STORE", folder.store())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&run.stdout);
-    let (written, why) = said.split_once("wrote ").and_then(|(_, rest)| rest.split_once(", then: ")).expect(&said);
-    assert!(why.contains("store of approvals cannot be used") && why.contains("asked: "), "{said}");
-    let store = SqliteStore::open(&folder.store()).unwrap();
-    let verified = store.verify(&[]).unwrap();
-    assert_eq!((verified.records, verified.faults), (written.parse().unwrap(), vec![]), "{said}");
-    store.append(&filler(0)).expect("with room again it goes on");
-}
-
 /// What waits holds arguments as they are: nobody else may read any of the files.
 #[cfg(unix)]
 #[test]
@@ -415,24 +335,7 @@ fn only_the_user_reads_the_files() {
     }
 }
 
-#[test]
-fn where_nothing_can_be_written_nothing_runs() {
-    let folder = Folder::new("read-only");
-    let path = chain(&folder, 3);
-    let policy = policy();
-    // A store opened to read.
-    let (gate, _) = open(Arc::new(SqliteStore::open_to_read(&path).unwrap()));
-    let why = gate.record(&Entry::new(Kind::Decision, 0)).unwrap_err();
-    assert!(why.to_string().contains("readonly"), "{why}");
-    assert!(matches!(gate.ask(request(&policy, 1), 0, WAIT_MS), Err(ApprovalError::Store(_))));
-    // No store, or something else in its place.
-    assert!(SqliteStore::open(&folder.0.join("no/such/folder/x")).is_err());
-    fs::write(
-        folder.0.join("text"),
-        "this is not a database, however long it may be; it has more than a hundred bytes of text in it, surely",
-    )
-    .unwrap();
-    assert!(SqliteStore::open(&folder.0.join("text")).is_err());
-    tamper(&path, "PRAGMA user_version = 99;");
-    assert!(SqliteStore::open(&path).unwrap_err().to_string().contains("newer"));
+/// A record of about a page.
+pub(super) fn filler(n: usize) -> Entry {
+    Entry { arguments: json!({ "text": "x".repeat(4_000) }), call_id: n.to_string(), ..Entry::new(Kind::Decision, 0) }
 }

@@ -13,17 +13,19 @@
 //! ```
 
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::policy::ApprovalError;
 use crate::policy::audit::{Checkpoint, Entry, GENESIS, Sealed, Verified, body, link, verify};
 
 mod approvals;
+mod queue;
 mod schema;
+
+use queue::Queue;
 
 /// How long one process waits for another to finish its transaction.
 const BUSY: Duration = Duration::from_secs(20);
@@ -35,21 +37,7 @@ pub struct SqliteStore {
     /// Reads what is on disk while a change is on its way there. None in memory.
     reader: Option<Mutex<Connection>>,
     /// Changes that wait for the transaction that is on its way to disk.
-    queue: Mutex<Queue>,
-}
-
-/// A change that has run, told whether the transaction around it is on disk.
-type Told = Box<dyn FnOnce(Result<(), ApprovalError>) + Send>;
-/// A change that waits: run in a transaction, or told why there is none.
-type Job = Box<dyn FnOnce(Result<&mut rusqlite::Transaction<'_>, ApprovalError>) -> Told + Send>;
-
-#[derive(Default)]
-struct Queue(Vec<Job>);
-
-impl std::fmt::Debug for Queue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} changes", self.0.len())
-    }
+    queue: Queue,
 }
 
 impl SqliteStore {
@@ -105,7 +93,7 @@ impl SqliteStore {
     }
 
     fn from(connection: Connection) -> Self {
-        Self { connection: Mutex::new(connection), reader: None, queue: Mutex::default() }
+        Self { connection: Mutex::new(connection), reader: None, queue: Queue::default() }
     }
 
     fn prepare(&self) -> Result<(), ApprovalError> {
@@ -131,37 +119,11 @@ impl SqliteStore {
     }
 
     /// Runs a change in a transaction that no other process can slip into, and returns when it is on disk.
-    ///
-    /// While one transaction is being written, the changes of other threads gather; the first of them to get the
-    /// connection runs them all in the next one, each in a savepoint of its own. So the disk is waited for once a
-    /// round, not once a change.
     fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, ApprovalError> + Send + 'static,
     ) -> Result<T, ApprovalError> {
-        let (tell, told) = sync_channel(1);
-        let job: Job = Box::new(move |transaction| {
-            let result = transaction.and_then(|transaction| in_savepoint(transaction, change));
-            Box::new(move |committed: Result<(), ApprovalError>| {
-                // The other end waits below, unless its thread is gone.
-                let _ = tell.send(result.and_then(|value| committed.map(|()| value)));
-            })
-        });
-        self.waiting().0.push(job);
-        let mut connection = self.lock();
-        if let Ok(result) = told.try_recv() {
-            return result;
-        }
-        let jobs = std::mem::take(&mut self.waiting().0);
-        let mut done = Vec::with_capacity(jobs.len());
-        let committed = commit(&mut connection, jobs, &mut done);
-        drop(connection);
-        done.into_iter().for_each(|tell| tell(committed.clone()));
-        told.recv().unwrap_or_else(|_| committed.and(Err(ApprovalError::Store("the change was not run".to_owned()))))
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.write(|| self.lock(), change)
     }
 
     /// Checks the chain against the head kept beside it, and against checkpoints kept elsewhere.
@@ -226,43 +188,6 @@ impl SqliteStore {
     pub fn count(&self) -> Result<u64, ApprovalError> {
         self.reading().query_row("SELECT count(*) FROM audit", [], |row| row.get(0)).map_err(|why| failed(&why))
     }
-}
-
-/// Runs all jobs in one transaction and puts it on disk.
-///
-/// Some errors (a full disk, a failing one) make SQLite take the whole transaction back at once. What a later job would
-/// then do would stand alone and be kept although its caller is told otherwise, so no job runs after that.
-fn commit(connection: &mut Connection, jobs: Vec<Job>, done: &mut Vec<Told>) -> Result<(), ApprovalError> {
-    let mut transaction = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
-        Ok(transaction) => transaction,
-        Err(why) => {
-            let why = failed(&why);
-            done.extend(jobs.into_iter().map(|job| job(Err(why.clone()))));
-            return Err(why);
-        }
-    };
-    for job in jobs {
-        done.push(if transaction.is_autocommit() { job(Err(taken_back())) } else { job(Ok(&mut transaction)) });
-    }
-    if transaction.is_autocommit() {
-        return Err(taken_back());
-    }
-    transaction.commit().map_err(|why| failed(&why))
-}
-
-fn taken_back() -> ApprovalError {
-    ApprovalError::Store("the disk is full or fails, and the change was taken back".to_owned())
-}
-
-/// One change among others: if it fails, only what it did is taken back.
-fn in_savepoint<T>(
-    transaction: &mut rusqlite::Transaction<'_>,
-    change: impl FnOnce(&Connection) -> Result<T, ApprovalError>,
-) -> Result<T, ApprovalError> {
-    let savepoint = transaction.savepoint().map_err(|why| failed(&why))?;
-    let value = change(&savepoint)?;
-    savepoint.commit().map_err(|why| failed(&why))?;
-    Ok(value)
 }
 
 /// What the head says was written last.

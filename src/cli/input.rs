@@ -41,6 +41,37 @@ pub(super) struct InputArgs {
     config: Option<String>,
 }
 
+/// Which tools, in which arm, on which wire: what `tools` and `session` work on.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PresentedArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the capability table and the meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+impl PresentedArgs {
+    /// The configuration with these flags and `more` of them.
+    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+        let own = [
+            ("presentation.arm", self.arm.clone()),
+            ("presentation.wire", self.wire.clone()),
+            ("presentation.model", self.model.clone()),
+        ];
+        self.input.config(&[&own, more].concat())
+    }
+}
+
 /// Parses an arm for clap.
 pub(super) fn parse_arm(text: &str) -> Result<Arm, String> {
     text.parse::<Arm>().map_err(|why| why.to_string())

@@ -18,13 +18,14 @@ use crate::tokens::Meter;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold report                                          the built-in Excel tools under their profile
+  toolfold report                                          the built-in Excel tools
   toolfold report --tools tools.json                       your own tools, under a derived profile
   toolfold report --tools tools.json --profile mine.toml   under your own
   toolfold report --arms full,stable --top 20              two arms, and more of the expensive tools
-  toolfold report --meter json/cl100k_base --json          compact JSON in another encoding, for a program
+  toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
 
-Meters: billed:openai-chat/<model>, billed:openai-responses/<model>, json/o200k_base, json/cl100k_base.";
+Meters: billed:openai-chat/<model>, billed:openai-responses/<model>, json/o200k_base,
+json/cl100k_base.";
 
 /// Measures the first-turn tokens of a tool set in every arm, side by side.
 #[derive(Debug, Args)]

@@ -5,6 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+#[cfg(feature = "store")]
+mod store;
+
 struct Ran {
     code: i32,
     out: String,
@@ -37,8 +40,8 @@ fn run(args: &[&str]) -> Ran {
 }
 
 #[test]
-fn readme_and_help_hold() {
-    trycmd::TestCases::new().case("README.md").case("tests/it/cli/*.trycmd").default_bin_name("toolfold");
+fn readme_and_policy_commands_hold() {
+    trycmd::TestCases::new().case("README.md").case("tests/it/cli/policy.trycmd").default_bin_name("toolfold");
 }
 
 #[test]

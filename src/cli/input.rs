@@ -12,7 +12,7 @@ use super::output::{Failure, progress, say_all};
 use crate::catalog::{Catalog, Format, MAX_BYTES};
 use crate::config::{CONFIG_FILE, Config};
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::engine::{Engine, EngineBuilder};
+use crate::engine::{Engine, EngineBuilder, Knowledge};
 use crate::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile};
 use crate::wire::Capabilities;
 
@@ -106,11 +106,6 @@ impl InputArgs {
         let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
         loaded.into_result().map_err(|diagnostics| Failure::refused(if in_file { 1 } else { 2 }, diagnostics))
     }
-
-    /// Reads tools and profile as the flags, the environment and the configuration file say.
-    pub(super) fn load(&self) -> Result<Input, Failure> {
-        Input::load(self.config(&[])?)
-    }
 }
 
 impl Input {
@@ -138,6 +133,11 @@ impl Input {
     /// An engine for one arm that dispatches nothing.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
         Self::built(self.builder(arm).without_validation())
+    }
+
+    /// The same with skills.
+    pub(super) fn engine_with(&self, arm: Arm, knowledge: Knowledge) -> Result<Engine, Failure> {
+        Self::built(self.builder(arm).without_validation().skills(knowledge))
     }
 
     /// An engine as configured, with everything it needs to dispatch.

@@ -36,9 +36,7 @@ impl Layers {
     /// Reads both layers. `store` is where approvals and the audit record are kept, if not in the user's state folder.
     pub(super) fn load(config: &Config, id: &str, store: Option<&str>) -> Result<Self, Failure> {
         let mut layers = Self::default();
-        if config.get("skills.mode") != Some("off") {
-            layers.knowledge = knowledge(config)?;
-        }
+        layers.knowledge = knowledge(config)?;
         let mode = config.get("policy.mode");
         if let Some(file) = config.get("policy.file").filter(|_| mode != Some("off")) {
             let (guard, person) = guard(file, mode, id, store)?;
@@ -52,8 +50,10 @@ fn working_folder() -> Option<String> {
     std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
 }
 
-fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
-    let Some(roots) = config.get("skills.roots") else { return Ok(None) };
+/// Layer 2 as the configuration turns it on; nothing if it is off or names no folders.
+pub(super) fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
+    let mode = config.get("skills.mode");
+    let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
     let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
     let loaded = skills_below(&folders)?;
     let worth: Vec<Diagnostic> =

@@ -85,6 +85,20 @@ fn the_report_as_json_keeps_its_contract() {
 }
 
 #[test]
+fn the_report_says_what_skills_add_beside_the_arms() {
+    let report = |args: &[&str]| -> Value { serde_json::from_str(&run(args).out).unwrap() };
+    let (without, with) =
+        (report(&["report", "--json"]), report(&["report", "--json", "--skills", "skillpacks/excel"]));
+    assert_eq!(without["skills"], serde_json::json!({"skills": 0, "activate_skill_tokens": 0}));
+    assert_eq!(with["skills"]["skills"], 6);
+    assert_eq!(with["arms"], without["arms"], "not part of the arms' figures, as the contract says");
+    let tokens = with["skills"]["activate_skill_tokens"].as_u64().unwrap();
+    let text = run(&["report", "--skills", "skillpacks/excel"]).out;
+    assert!(text.contains(&format!("6 skills add {tokens} tokens to every arm for activate_skill")), "{text}");
+    assert_eq!(run(&["report", "--skills", "nowhere"]).code, 1);
+}
+
+#[test]
 fn arm_full_is_byte_for_byte_the_input() {
     let text = r#"[{"type":"function","function":{"name":"f","description":"\u00e9","parameters":{"type":"object","properties":{"n":{"default":1e2}}}}}]"#;
     let ran = run_with(&["tools", "--arm", "full", "--tools", "-"], text.as_bytes());

@@ -35,8 +35,7 @@ pub(super) struct Person {
 impl Layers {
     /// Reads both layers. `store` is where approvals and the audit record are kept, if not in the user's state folder.
     pub(super) fn load(config: &Config, id: &str, store: Option<&str>) -> Result<Self, Failure> {
-        let mut layers = Self::default();
-        layers.knowledge = knowledge(config)?;
+        let mut layers = Self { knowledge: knowledge(config)?, ..Self::default() };
         let mode = config.get("policy.mode");
         if let Some(file) = config.get("policy.file").filter(|_| mode != Some("off")) {
             let (guard, person) = guard(file, mode, id, store)?;

@@ -5,6 +5,7 @@
 mod approvals;
 mod audit;
 mod builtin;
+mod checkpoint;
 mod config;
 mod count;
 mod expand;
@@ -12,12 +13,14 @@ mod grants;
 mod input;
 mod layers;
 mod ledger;
+mod lines;
 mod output;
 mod policy;
 mod profile;
 mod report;
 mod session;
 mod skills;
+mod table;
 mod tools;
 
 pub use report::report_schema;
@@ -102,5 +105,26 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Approvals(command)) => approvals::run(&command),
         Some(Command::Grants(command)) => grants::run(&command),
         Some(Command::Audit(command)) => audit::run(&command),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::Cli;
+
+    /// Where standard output is no terminal, help is wrapped at 100 columns: an example broken there cannot be copied.
+    const COLUMNS: usize = 100;
+
+    #[test]
+    fn examples_in_help_are_not_wrapped() {
+        fn wrapped(command: &Command) -> Vec<String> {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let long = help.lines().filter(|line| line.chars().count() > COLUMNS);
+            let own = long.map(|line| format!("{}: {line}", command.get_name()));
+            own.chain(command.get_subcommands().flat_map(wrapped)).collect()
+        }
+        assert_eq!(wrapped(&Cli::command()), Vec::<String>::new());
     }
 }

@@ -16,10 +16,11 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 const AFTER_HELP: &str = "\
 Examples:
   toolfold count --requests requests.jsonl
-  echo '{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' | toolfold count --requests -
+  echo '{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' |
+    toolfold count --requests -
 
-A request is one JSON object a line: model, messages, and where it has them api (chat or responses), tools or functions,
-tool_choice, source, expected_prompt_tokens.";
+A request is one JSON object a line: model, messages, and where it has them api (chat or
+responses), tools or functions, tool_choice, source, expected_prompt_tokens.";
 
 /// Counts what OpenAI bills for recorded requests: JSON lines in, JSON lines out.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use crate::profile::ExpandRequest;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold expand format                        the full schemas of a category, as the tool result says them
+  toolfold expand format                        the full schemas of a category
   toolfold expand format chart --arm index      two at once, in the words of another arm
   toolfold expand format_cells                  a single tool
   toolfold expand fromat                        what a model is told that misspells";

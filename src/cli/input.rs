@@ -12,7 +12,7 @@ use super::output::{Failure, progress, say_all};
 use crate::catalog::{Catalog, Format, MAX_BYTES};
 use crate::config::{CONFIG_FILE, Config};
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::engine::{Engine, EngineBuilder};
+use crate::engine::{Engine, EngineBuilder, Knowledge};
 use crate::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile};
 use crate::wire::Capabilities;
 
@@ -39,6 +39,37 @@ pub(super) struct InputArgs {
     /// Configuration file [default: toolfold.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
+}
+
+/// Which tools, in which arm, on which wire: what `tools` and `session` work on.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PresentedArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the capability table and the meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+impl PresentedArgs {
+    /// The configuration with these flags and `more` of them.
+    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+        let own = [
+            ("presentation.arm", self.arm.clone()),
+            ("presentation.wire", self.wire.clone()),
+            ("presentation.model", self.model.clone()),
+        ];
+        self.input.config(&[&own, more].concat())
+    }
 }
 
 /// Parses an arm for clap.
@@ -75,11 +106,6 @@ impl InputArgs {
         let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
         loaded.into_result().map_err(|diagnostics| Failure::refused(if in_file { 1 } else { 2 }, diagnostics))
     }
-
-    /// Reads tools and profile as the flags, the environment and the configuration file say.
-    pub(super) fn load(&self) -> Result<Input, Failure> {
-        Input::load(self.config(&[])?)
-    }
 }
 
 impl Input {
@@ -107,6 +133,11 @@ impl Input {
     /// An engine for one arm that dispatches nothing.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
         Self::built(self.builder(arm).without_validation())
+    }
+
+    /// The same with skills.
+    pub(super) fn engine_with(&self, arm: Arm, knowledge: Knowledge) -> Result<Engine, Failure> {
+        Self::built(self.builder(arm).without_validation().skills(knowledge))
     }
 
     /// An engine as configured, with everything it needs to dispatch.

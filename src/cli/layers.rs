@@ -10,32 +10,36 @@ use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
 use super::skills::skills_below;
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Loaded, Severity};
 use crate::engine::{Guard, Knowledge};
 use crate::policy::gate::open;
 use crate::policy::{Approver, Facts, MAX_BYTES, Mode, Policy, PolicyFile, Scope};
 use crate::skill::{self, Budget, Caller, DiskFs, Permissions, SkillView};
+use crate::store::SqliteStore;
 
 /// What the configuration turns on beside the tools.
 #[derive(Default)]
 pub(super) struct Layers {
     pub(super) guard: Option<Guard>,
     pub(super) knowledge: Option<Knowledge>,
-    /// The person's handle on approvals: kept by the command, out of reach of the session.
-    pub(super) approver: Option<Approver>,
+    /// The person's side: kept by the command, out of reach of the session.
+    pub(super) person: Option<Person>,
+}
+
+/// A person's handle on approvals, and the store that it answers in.
+pub(super) struct Person {
+    pub(super) approver: Approver,
+    pub(super) store: Arc<SqliteStore>,
 }
 
 impl Layers {
     /// Reads both layers. `store` is where approvals and the audit record are kept, if not in the user's state folder.
     pub(super) fn load(config: &Config, id: &str, store: Option<&str>) -> Result<Self, Failure> {
-        let mut layers = Self::default();
-        if config.get("skills.mode") != Some("off") {
-            layers.knowledge = knowledge(config)?;
-        }
+        let mut layers = Self { knowledge: knowledge(config)?, ..Self::default() };
         let mode = config.get("policy.mode");
         if let Some(file) = config.get("policy.file").filter(|_| mode != Some("off")) {
-            let (guard, approver) = guard(file, mode, id, store)?;
-            (layers.guard, layers.approver) = (Some(guard), Some(approver));
+            let (guard, person) = guard(file, mode, id, store)?;
+            (layers.guard, layers.person) = (Some(guard), Some(person));
         }
         Ok(layers)
     }
@@ -45,8 +49,10 @@ fn working_folder() -> Option<String> {
     std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
 }
 
-fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
-    let Some(roots) = config.get("skills.roots") else { return Ok(None) };
+/// Layer 2 as the configuration turns it on; nothing if it is off or names no folders.
+pub(super) fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
+    let mode = config.get("skills.mode");
+    let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
     let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
     let loaded = skills_below(&folders)?;
     let worth: Vec<Diagnostic> =
@@ -57,13 +63,8 @@ fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
     Ok(Some(Knowledge::new(view, Arc::new(DiskFs), facts, Budget::default())))
 }
 
-fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Result<(Guard, Approver), Failure> {
-    let (text, name) = if file == "excel" {
-        (builtin::EXCEL_POLICY.to_owned(), builtin::EXCEL_POLICY_FILE)
-    } else {
-        (read(file, MAX_BYTES)?, file)
-    };
-    let loaded = PolicyFile::load(&text, name, Scope::User);
+fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Result<(Guard, Person), Failure> {
+    let loaded = load_policy(file)?;
     // A policy that cannot be read whole is said and used: what is broken in it asks, it never allows.
     say_all(&loaded.diagnostics);
     let mut policy = Policy::new(vec![loaded.value]);
@@ -71,15 +72,32 @@ fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Resul
         policy = policy.with_mode(Mode::Audit);
     }
     let (store, path) = make_store(store)?;
-    let (gate, approver) = open(Arc::new(store));
+    let store = Arc::new(store);
+    let (gate, approver) = open(store.clone());
     let absolute = |path: &Path| std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned());
+    let cwd = working_folder();
     let facts = Facts {
-        cwd: working_folder(),
+        project: cwd.as_deref().map(project_of).unwrap_or_default(),
+        cwd,
         home: std::env::var("HOME").ok(),
         interactive: true,
         protected: [absolute(Path::new(file)), absolute(&path)].into_iter().flatten().collect(),
         session: id.to_owned(),
         ..Facts::default()
     };
-    Ok((Guard::new(policy, gate, facts, Arc::new(now_ms)), approver))
+    Ok((Guard::new(policy, gate, facts, Arc::new(now_ms)), Person { approver, store }))
+}
+
+/// Reads a policy: the built-in one by its name, or a file.
+pub(super) fn load_policy(file: &str) -> Result<Loaded<PolicyFile>, Failure> {
+    if file == builtin::EXCEL_PROFILE {
+        return Ok(PolicyFile::load(builtin::EXCEL_POLICY, builtin::EXCEL_POLICY_FILE, Scope::User));
+    }
+    Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, Scope::User))
+}
+
+/// The project of a folder, for what is remembered: the nearest folder above it that holds `.git`, else itself.
+pub(super) fn project_of(folder: &str) -> String {
+    let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
+    root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())
 }

@@ -1,12 +1,13 @@
-//! The store that `approvals`, `grants` and `audit` share: where it is, and the clock they need.
+//! The store that `approvals`, `grants` and `audit` share: where it is, what is wrong with it, and the clock.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
 use super::output::Failure;
-use crate::policy::ApprovalError;
+use crate::diagnostic::visible;
+use crate::policy::{ApprovalError, ApprovalStore, State};
 use crate::store::SqliteStore;
 
 /// Which store.
@@ -17,43 +18,79 @@ pub(super) struct StoreArgs {
     store: Option<PathBuf>,
 }
 
+/// What a command needs that lists.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+    /// As JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What a command needs that is about one of them.
+#[derive(Debug, Args)]
+pub(super) struct OneArgs {
+    /// Its id, as the list prints it
+    pub(super) id: String,
+    #[command(flatten)]
+    pub(super) rest: ListArgs,
+}
+
 impl StoreArgs {
     /// Opens it to read. One that is not there yet is an error that says so.
     pub(super) fn to_read(&self) -> Result<SqliteStore, Failure> {
-        let path = self.path()?;
-        if !path.exists() {
-            return Err(Failure::unmeasured(format!("there is no store at {}", path.display())));
-        }
-        SqliteStore::open_to_read(&path).map_err(failure)
+        to_read(&self.path()?)
     }
 
-    /// Opens it to write.
+    /// Opens it to write. It is never made here, and nothing is made in a file that is no store.
     pub(super) fn to_write(&self) -> Result<SqliteStore, Failure> {
         let path = self.path()?;
-        if !path.exists() {
-            return Err(Failure::unmeasured(format!("there is no store at {}", path.display())));
-        }
-        SqliteStore::open(&path).map_err(failure)
+        drop(to_read(&path)?);
+        SqliteStore::open(&path).map_err(|why| unusable(&path, why))
+    }
+
+    /// The flag to repeat in a hint, with a space before it; nothing for the default store.
+    pub(super) fn flag(&self) -> String {
+        self.store.as_ref().map(|path| format!(" --store {}", visible(&path.to_string_lossy()))).unwrap_or_default()
     }
 
     fn path(&self) -> Result<PathBuf, Failure> {
-        if let Some(path) = &self.store {
-            return Ok(path.clone());
-        }
-        default_store().ok_or_else(|| Failure::usage("neither XDG_STATE_HOME nor HOME is set: give --store"))
+        self.store.clone().or_else(default_store).ok_or_else(nowhere)
+    }
+}
+
+/// Opens a store that must be there.
+pub(super) fn to_read(path: &Path) -> Result<SqliteStore, Failure> {
+    if !path.exists() {
+        let none = format!("there is no store at {}", path.display());
+        return Err(Failure::unmeasured(none)
+            .help("the first `toolfold session --policy FILE` makes it; --store FILE names another"));
+    }
+    if path.is_dir() {
+        return Err(
+            Failure::unmeasured(format!("{}: is a folder, not a store", path.display())).help("name a file in it")
+        );
+    }
+    let store = SqliteStore::open_to_read(path).map_err(|why| unusable(path, why))?;
+    // Any answer but this one shows that the tables are there.
+    match store.get("ap-0") {
+        Err(why @ ApprovalError::Store(_)) => Err(unusable(path, why)),
+        _ => Ok(store),
     }
 }
 
 /// Opens a store, making it and its folder where there is none: what a session with a policy needs.
 #[allow(clippy::disallowed_methods, reason = "an edge: the store's folder is made here")]
 pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), Failure> {
-    let path = path.map(PathBuf::from).or_else(default_store);
-    let path = path.ok_or_else(|| Failure::usage("neither XDG_STATE_HOME nor HOME is set: give --store"))?;
+    let path = path.map(PathBuf::from).or_else(default_store).ok_or_else(nowhere)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
-            .map_err(|why| Failure::wrong(format!("{}: cannot be made: {why}", folder.display())))?;
+        std::fs::create_dir_all(folder).map_err(|why| {
+            Failure::unmeasured(format!("{}: cannot be made: {why}", folder.display()))
+                .help("--store FILE names another")
+        })?;
     }
-    Ok((SqliteStore::open(&path).map_err(failure)?, path))
+    Ok((SqliteStore::open(&path).map_err(|why| unusable(&path, why))?, path))
 }
 
 /// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8); on Windows
@@ -74,7 +111,7 @@ pub(super) fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A time as `2026-11-21 23:59:59Z`.
+/// A time as ISO 8601 in UTC: `2026-11-21T23:59:59Z`.
 pub(super) fn time(ms: i64) -> String {
     let (days, second) = (ms.div_euclid(86_400_000), ms.div_euclid(1_000).rem_euclid(86_400));
     // Days to a date: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
@@ -87,13 +124,52 @@ pub(super) fn time(ms: i64) -> String {
     let (day, month) =
         (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}Z", second / 3_600, second / 60 % 60, second % 60)
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3_600, second / 60 % 60, second % 60)
 }
 
-/// What a refusal of the store means for the exit code: a store that cannot be used could not be measured.
+/// A refusal of the store with what to do about it. A store that cannot be used could not be measured.
 pub(super) fn failure(why: ApprovalError) -> Failure {
-    match why {
-        ApprovalError::Store(_) => Failure::unmeasured(why),
-        other => Failure::wrong(other),
-    }
+    let help = match &why {
+        ApprovalError::Store(text) => {
+            return Failure::unmeasured(plain(text)).help("`toolfold audit verify` says whether the store was damaged");
+        }
+        ApprovalError::NotFound(_) => "`toolfold approvals list` shows what waits",
+        ApprovalError::Not { state: State::Pending, .. } => "nobody has answered it yet",
+        ApprovalError::Not { state: State::Approved, .. } => "the first answer stands: the agent may run it once",
+        ApprovalError::Not { state: State::Rejected, .. } => {
+            "a no is final: if the agent asks again, the call gets a new id"
+        }
+        ApprovalError::Not { state: State::Expired, .. } => {
+            "nobody answered it, or nobody ran it, in time: if the agent asks again, the call gets a new id"
+        }
+        ApprovalError::Not { state: State::Consumed, .. } => "the call has been let through already",
+        _ => return Failure::wrong(why),
+    };
+    Failure::wrong(&why).help(help)
+}
+
+fn nowhere() -> Failure {
+    Failure::usage("neither XDG_STATE_HOME nor HOME is set, so there is no state folder").help("give --store FILE")
+}
+
+/// Why a file cannot be used as a store.
+fn unusable(path: &Path, why: ApprovalError) -> Failure {
+    let ApprovalError::Store(text) = &why else { return failure(why) };
+    let text = plain(text);
+    let named = path.display().to_string();
+    let text = text.strip_prefix(&format!("{named}: ")).unwrap_or(text);
+    let help = if text.contains("not a database") || text.contains("no such table") {
+        "it is no store of toolfold: --store FILE names another"
+    } else if text.contains("readonly") {
+        "SQLite keeps files beside the store: its folder must be writable; copy the store to one that is"
+    } else {
+        "check the path and who may read and write it"
+    };
+    Failure::unmeasured(format!("{named}: cannot be used as a store: {text}")).help(help)
+}
+
+/// The message without the words that every error of a store begins with.
+fn plain(text: &str) -> &str {
+    const WORDS: &str = "the store of approvals cannot be used: ";
+    text.rsplit(WORDS).next().unwrap_or(text)
 }

@@ -25,6 +25,7 @@ pub(super) struct Failure {
     code: u8,
     diagnostics: Vec<Diagnostic>,
     message: Option<String>,
+    help: Option<String>,
 }
 
 /// What a command ends with: an exit code, or why it could not do its work.
@@ -33,27 +34,33 @@ pub(super) type Outcome = Result<ExitCode, Failure>;
 impl Failure {
     /// The thing asked about is bad (exit code 1).
     pub(super) fn bad(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { code: 1, diagnostics, message: None }
+        Self { code: 1, diagnostics, message: None, help: None }
     }
 
     /// Diagnostics with an exit code of their own.
     pub(super) fn refused(code: u8, diagnostics: Vec<Diagnostic>) -> Self {
-        Self { code, diagnostics, message: None }
+        Self { code, diagnostics, message: None, help: None }
+    }
+
+    /// The same with what to do about it.
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
     }
 
     /// One message with its exit code 1.
     pub(super) fn wrong(message: impl Display) -> Self {
-        Self { code: 1, diagnostics: Vec::new(), message: Some(message.to_string()) }
+        Self { code: 1, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
 
     /// The command was not called as it should be (exit code 2).
     pub(super) fn usage(message: impl Display) -> Self {
-        Self { code: 2, diagnostics: Vec::new(), message: Some(message.to_string()) }
+        Self { code: 2, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
 
     /// It could not be measured (exit code 3).
     pub(super) fn unmeasured(message: impl Display) -> Self {
-        Self { code: 3, diagnostics: Vec::new(), message: Some(message.to_string()) }
+        Self { code: 3, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
 }
 
@@ -66,6 +73,9 @@ pub(super) fn finish(outcome: Outcome) -> ExitCode {
             if let Some(message) = failure.message {
                 warn(&format!("{BAD}error{BAD:#}: {message}"));
             }
+            if let Some(help) = failure.help {
+                warn(&format!("  {DIM}help:{DIM:#} {help}"));
+            }
             ExitCode::from(failure.code)
         }
     }
@@ -73,19 +83,28 @@ pub(super) fn finish(outcome: Outcome) -> ExitCode {
 
 /// Writes to standard output. A reader that has gone away is no error; any other is.
 pub(super) fn emit(text: &str) -> Result<(), Failure> {
+    stream(text).map(drop)
+}
+
+/// Writes a part of a long output. False if the reader has gone away: the rest need not be made.
+pub(super) fn stream(text: &str) -> Result<bool, Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(why) if why.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::wrong(format!("cannot write the output: {why}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(why) if why.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(why) => Err(Failure::wrong(format!("cannot write the output: {why}"))),
     }
 }
 
 /// Writes a value as one line of JSON to standard output.
 pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    emit(&json_line(value)?)
+}
+
+/// A value as one line of JSON.
+pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value).map_err(|why| Failure::wrong(format!("cannot write JSON: {why}")))?;
-    emit(&format!("{text}\n"))
+    Ok(text + "\n")
 }
 
 /// Writes a line to standard error. If nobody reads it, nobody is told.

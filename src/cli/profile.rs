@@ -20,7 +20,7 @@ pub(super) enum ProfileCommand {
 Examples:
   toolfold profile check profile.toml                        the file alone
   toolfold profile check profile.toml --tools tools.json     against the tools it is for
-  toolfold profile check excel                               a built-in profile against the built-in tools")]
+  toolfold profile check excel                               the built-in one against its tools")]
     Check(CheckArgs),
     /// Write a profile file for a tool list, to start from.
     #[command(after_help = "\

@@ -11,20 +11,22 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::input::{InputArgs, parse_arm};
+use super::input::{Input, InputArgs, parse_arm};
 use super::output::{Outcome, emit, emit_json};
 use crate::profile::Arm;
 use crate::tokens::Meter;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold report                                          the built-in Excel tools under their profile
+  toolfold report                                          the built-in Excel tools
   toolfold report --tools tools.json                       your own tools, under a derived profile
   toolfold report --tools tools.json --profile mine.toml   under your own
   toolfold report --arms full,stable --top 20              two arms, and more of the expensive tools
-  toolfold report --meter json/cl100k_base --json          compact JSON in another encoding, for a program
+  toolfold report --skills skillpacks/excel                and what skills add to every arm
+  toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
 
-Meters: billed:openai-chat/<model>, billed:openai-responses/<model>, json/o200k_base, json/cl100k_base.";
+Meters: billed:openai-chat/<model>, billed:openai-responses/<model>, json/o200k_base,
+json/cl100k_base.";
 
 /// Measures the first-turn tokens of a tool set in every arm, side by side.
 #[derive(Debug, Args)]
@@ -40,6 +42,10 @@ pub(super) struct ReportArgs {
     /// What to count with
     #[arg(long, value_name = "METER", default_value_t = Meter::default(), value_parser = parse_meter)]
     meter: Meter,
+
+    /// Folders of skills, to measure what `activate_skill` adds
+    #[arg(long, value_name = "DIR,…", value_delimiter = ',')]
+    skills: Vec<String>,
 
     /// How many of the most expensive tools to list
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -63,6 +69,7 @@ impl Default for ReportArgs {
         Self {
             input: InputArgs::default(),
             arms: Vec::new(),
+            skills: Vec::new(),
             meter: Meter::default(),
             top: 10,
             json: false,
@@ -89,7 +96,8 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         emit(&format!("{:#}\n", report_schema().to_value()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let input = args.input.load()?;
+    let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
+    let input = Input::load(args.input.config(&[("skills.roots", roots)])?)?;
     input.say_warnings();
     let arms = if args.arms.is_empty() { Arm::EVERYWHERE.to_vec() } else { args.arms.clone() };
     let report = measure::measure(&input, &arms, &args.meter)?;
@@ -116,7 +124,11 @@ fn notes(report: &model::Report) -> Vec<String> {
     ));
     notes.push(match report.skills.skills {
         0 => "no skills are loaded, so activate_skill adds nothing".to_owned(),
-        n => format!("{n} skills add {} tokens for activate_skill", report.skills.activate_skill_tokens),
+        n => format!(
+            "{n} {} {} tokens to every arm for activate_skill, which the figures above are without",
+            if n == 1 { "skill adds" } else { "skills add" },
+            report.skills.activate_skill_tokens
+        ),
     });
     if report.profile.derived {
         notes.push(

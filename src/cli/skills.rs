@@ -24,7 +24,7 @@ pub(super) enum SkillsCommand {
     /// List the skills that are found, with what each costs.
     #[command(after_help = "\
 Examples:
-  toolfold skills list                              everything from here up to the git root, home, configuration
+  toolfold skills list                              from here up to the git root, home, …
   toolfold skills list --root skillpacks/excel      one folder only
   toolfold skills list --json | jq .[].name")]
     List(inspect::ListArgs),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::input::{Input, InputArgs};
+use super::input::{Input, PresentedArgs};
 use super::output::{Failure, Outcome, emit, on_terminal, say_all};
 use crate::profile::ExpandRequest;
 use crate::wire::Wire;
@@ -14,7 +14,7 @@ Examples:
   toolfold tools --arm stable                            the built-in tools as arm stable sends them
   toolfold tools --arm full --tools tools.json           byte for byte what came in
   toolfold tools --arm seed --expand format,chart        after the model has opened two categories
-  toolfold tools --wire anthropic --model claude-opus-4.5 --arm native      the provider's own deferral
+  toolfold tools --wire anthropic --model claude-opus-4.5 --arm native    the provider's own way
   toolfold tools --arm lean --pretty | less              to read it";
 
 /// Prints the tool array of an arm as compact JSON, and nothing else.
@@ -22,19 +22,7 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ToolsArgs {
     #[command(flatten)]
-    input: InputArgs,
-
-    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
-    arm: Option<String>,
-
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
-    #[arg(long, value_name = "WIRE")]
-    wire: Option<String>,
-
-    /// The model, for the capability table
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
+    presented: PresentedArgs,
 
     /// Categories to open first, as if the model had
     #[arg(long, value_name = "CATEGORY,…", value_delimiter = ',')]
@@ -50,11 +38,7 @@ pub(super) struct ToolsArgs {
 }
 
 pub(super) fn run(args: &ToolsArgs) -> Outcome {
-    let input = Input::load(args.input.config(&[
-        ("presentation.arm", args.arm.clone()),
-        ("presentation.wire", args.wire.clone()),
-        ("presentation.model", args.model.clone()),
-    ])?)?;
+    let input = Input::load(args.presented.config(&[])?)?;
     input.say_warnings();
     let engine = input.engine(input.config.arm())?;
     let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);

@@ -24,7 +24,7 @@ pub struct Explanation {
     pub tier: Option<Tier>,
     /// Every part of it, and what each got.
     pub parts: Vec<Part>,
-    /// Rules, in compact form, any of which would have helped; or why none can.
+    /// Rules, in compact form, that would have made it allowed, all of them together; or why none can.
     pub would_allow: Vec<String>,
 }
 
@@ -144,16 +144,28 @@ fn helps(case: &Case<'_>, verdict: &Verdict) -> Vec<String> {
     if let Some(deny) = verdict.reasons.iter().find(forbids) {
         return vec![format!("nothing, as long as the rule `{}` stands", deny.rule.as_deref().unwrap_or_default())];
     }
+    // No allow outranks an ask; only a remembered yes does.
+    let asks = |r: &&Reason| r.says == Says::Ask && r.rule.is_some();
+    if let Some(ask) = verdict.reasons.iter().find(asks) {
+        let rule = ask.rule.as_deref().unwrap_or_default();
+        return vec![format!("no rule, as long as the rule `{rule}` asks: only a person's yes")];
+    }
     match offer(case) {
         Err(why) => vec![format!("no rule: {why}")],
-        Ok(offers) => offers
-            .iter()
-            .map(|what| match what {
-                What::Command { tokens, open } => {
-                    format!("allow {}({}{})", case.call.tool, tokens.join(" "), if *open { ":*" } else { "" })
-                }
-                What::Tool | What::Arguments { .. } => format!("allow {}", case.call.origin.identity(case.call.tool)),
-            })
-            .collect(),
+        Ok(offers) => {
+            let mut rules: Vec<String> = offers
+                .iter()
+                .map(|what| match what {
+                    What::Command { tokens, open } => {
+                        format!("allow {}({}{})", case.call.tool, tokens.join(" "), if *open { ":*" } else { "" })
+                    }
+                    What::Tool | What::Arguments { .. } => {
+                        format!("allow {}", case.call.origin.identity(case.call.tool))
+                    }
+                })
+                .collect();
+            rules.dedup();
+            rules
+        }
     }
 }

@@ -5,6 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+#[cfg(feature = "store")]
+mod store;
+
 struct Ran {
     code: i32,
     out: String,
@@ -37,8 +40,8 @@ fn run(args: &[&str]) -> Ran {
 }
 
 #[test]
-fn readme_and_help_hold() {
-    trycmd::TestCases::new().case("README.md").case("tests/it/cli/*.trycmd").default_bin_name("toolfold");
+fn readme_and_policy_commands_hold() {
+    trycmd::TestCases::new().case("README.md").case("tests/it/cli/policy.trycmd").default_bin_name("toolfold");
 }
 
 #[test]
@@ -79,6 +82,20 @@ fn the_report_as_json_keeps_its_contract() {
     assert_eq!(named, given, "the published schema names what is given");
     let published: Value = serde_json::from_str(&crate::project("src/cli/report/report.schema.json")).unwrap();
     assert_eq!(published, schema, "write it anew: toolfold report --schema > src/cli/report/report.schema.json");
+}
+
+#[test]
+fn the_report_says_what_skills_add_beside_the_arms() {
+    let report = |args: &[&str]| -> Value { serde_json::from_str(&run(args).out).unwrap() };
+    let (without, with) =
+        (report(&["report", "--json"]), report(&["report", "--json", "--skills", "skillpacks/excel"]));
+    assert_eq!(without["skills"], serde_json::json!({"skills": 0, "activate_skill_tokens": 0}));
+    assert_eq!(with["skills"]["skills"], 6);
+    assert_eq!(with["arms"], without["arms"], "not part of the arms' figures, as the contract says");
+    let tokens = with["skills"]["activate_skill_tokens"].as_u64().unwrap();
+    let text = run(&["report", "--skills", "skillpacks/excel"]).out;
+    assert!(text.contains(&format!("6 skills add {tokens} tokens to every arm for activate_skill")), "{text}");
+    assert_eq!(run(&["report", "--skills", "nowhere"]).code, 1);
 }
 
 #[test]

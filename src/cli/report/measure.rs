@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::super::input::Input;
+use super::super::layers::knowledge;
 use super::super::output::{Failure, progress};
 use super::model::{ArmCost, CONTRACT, CategoryCost, GroupCost, ProfileInfo, Report, SkillCost, ToolCost};
 use crate::engine::Engine;
@@ -69,6 +70,7 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
         cost.saved = share(full, cost.first_turn_tokens);
         costs.insert(arm.name(), cost);
     }
+    let skills = skills(input, full, &mut measurer)?;
     let (full, shared_overhead) = measurer.details(&control, Detail::Full)?;
     let (signature, _) = measurer.details(&control, Detail::Signature)?;
     let (required, _) = measurer.details(&control, Detail::Required)?;
@@ -96,10 +98,18 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
         arms: costs,
         tiers: tiers(&per_tool),
         shared_overhead,
-        skills: SkillCost::default(),
+        skills,
         categories: categories(&control, &per_tool),
         per_tool,
     })
+}
+
+/// What the declaration of `activate_skill` adds to the array of arm full, as the configuration turns skills on.
+fn skills(input: &Input, full: usize, measurer: &mut Measurer<'_>) -> Result<SkillCost, Failure> {
+    let Some(knowledge) = knowledge(&input.config)? else { return Ok(SkillCost::default()) };
+    let skills = knowledge.skills();
+    let with = measurer.arm(&input.engine_with(Arm::Full, knowledge)?)?.first_turn_tokens;
+    Ok(SkillCost { skills, activate_skill_tokens: with.saturating_sub(full) })
 }
 
 fn tool_cost(name: &str, assigned: &Assigned, [full, signature, required, summary]: [usize; 4]) -> ToolCost {

@@ -4,11 +4,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::input::Input;
-use super::super::layers::Layers;
-use super::super::ledger::now_ms;
+use super::super::layers::{Layers, Person};
+use super::super::ledger::{now_ms, time};
+use super::super::lines;
 use super::super::output::Failure;
 use crate::engine::{Arguments, Call, Engine, Event, Outcome, Session, Snapshot};
-use crate::policy::Approver;
+use crate::policy::{Approval, ApprovalError, ApprovalStore, State};
 use crate::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 use crate::wire::Wire;
 
@@ -18,10 +19,11 @@ pub(super) struct Conversation {
     session: Session,
     wire: Wire,
     model: Option<String>,
-    /// The person's handle on approvals.
-    approver: Option<Approver>,
+    /// The person's side.
+    person: Option<Person>,
     /// How many events of the session's log have been handed out.
     logged: usize,
+    /// The number of the line that is being answered.
     line: usize,
 }
 
@@ -84,6 +86,7 @@ enum Line {
     Finished(FinishedLine),
     Accept(String),
     Reject(RejectLine),
+    Answered(String),
     Redeliver(Yes),
     Snapshot(Yes),
     Restore(Box<Snapshot>),
@@ -97,16 +100,14 @@ impl Conversation {
         let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
         let model = input.config.get("presentation.model").map(str::to_owned);
         let session = engine.session_on(wire, model.as_deref(), id, &input.capabilities()?).map_err(Failure::usage)?;
-        Ok(Self { engine, session, wire, model, approver: layers.approver, logged: 0, line: 0 })
+        Ok(Self { engine, session, wire, model, person: layers.person, logged: 0, line: 0 })
     }
 
     /// Answers one line. Whatever is wrong with it, the conversation goes on.
-    pub(super) fn answer(&mut self, text: &str) -> Value {
-        self.line += 1;
-        match serde_json::from_str::<Line>(text) {
-            Ok(line) => self.act(line).unwrap_or_else(|why| self.error(&why)),
-            Err(why) => self.error(&why.to_string()),
-        }
+    pub(super) fn answer(&mut self, line: lines::Line) -> Value {
+        self.line = line.number;
+        let read = line.text.and_then(|text| serde_json::from_str::<Line>(&text).map_err(|why| why.to_string()));
+        read.and_then(|line| self.act(line)).unwrap_or_else(|why| self.error(&why))
     }
 
     /// The events since the last time, one JSON line each.
@@ -119,8 +120,7 @@ impl Conversation {
     }
 
     fn error(&self, why: &str) -> Value {
-        let help =
-            "one of tools, call, calls, message, accept, reject, finished, redeliver, snapshot, restore, explain, log";
+        let help = "one of tools, call, calls, message, accept, reject, answered, finished, redeliver, snapshot, restore, explain, log";
         json!({"error": {"line": self.line, "message": why, "help": help}})
     }
 
@@ -133,22 +133,15 @@ impl Conversation {
                 json!({"outcomes": outcomes, "digest": self.session.digest(self.wire)})
             }
             Line::Message(message) => self.message(&message)?,
-            Line::Accept(approval) => {
-                let approver = self.approver.as_ref().ok_or("no policy is on: nothing waits")?;
-                approver.accept(&approval, now_ms()).map_err(|why| why.to_string())?;
-                let outcome = self.session.accept(&approval).ok_or_else(|| unknown_approval(&approval))?;
-                self.answer_of(&outcome)
-            }
+            Line::Accept(approval) => self.settle(&approval, |person| person.approver.accept(&approval, now_ms()))?,
             Line::Reject(line) => {
                 let (approval, reason) = match line {
                     RejectLine::Id(id) => (id, None),
                     RejectLine::WithReason { id, reason } => (id, reason),
                 };
-                let approver = self.approver.as_ref().ok_or("no policy is on: nothing waits")?;
-                approver.reject(&approval, reason.as_deref(), now_ms()).map_err(|why| why.to_string())?;
-                let outcome = self.session.reject(&approval, reason.as_deref());
-                self.answer_of(&outcome.ok_or_else(|| unknown_approval(&approval))?)
+                self.settle(&approval, |person| person.approver.reject(&approval, reason.as_deref(), now_ms()))?
             }
+            Line::Answered(approval) => self.settle(&approval, |person| person.store.get(&approval))?,
             Line::Finished(finished) => {
                 self.session.finished(&finished.id, finished.ok);
                 json!({"id": finished.id, "finished": finished.ok})
@@ -205,6 +198,34 @@ impl Conversation {
             outcomes.push(self.answer_of(&outcome));
         }
         Ok(json!({"outcomes": outcomes, "messages": messages, "digest": self.session.digest(self.wire)}))
+    }
+
+    /// What becomes of a call that waited. `say` answers it, or asks what the answer is. Who answers second, here or
+    /// through `toolfold approvals`, gets what the first answer brought.
+    fn settle(
+        &mut self,
+        id: &str,
+        say: impl FnOnce(&Person) -> Result<Approval, ApprovalError>,
+    ) -> Result<Value, String> {
+        let person = self.person.as_ref().ok_or("no policy is on: nothing waits")?;
+        if !self.session.pending().any(|(waiting, _)| waiting == id) {
+            return Err(format!("nothing waits as `{id}` in this session"));
+        }
+        let answered = match say(person) {
+            Err(ApprovalError::Not { .. }) => person.store.get(id),
+            other => other,
+        };
+        let approval = answered.map_err(|why| why.to_string())?;
+        let outcome = match approval.state_at(now_ms()) {
+            State::Pending => {
+                return Ok(json!({"approval": id, "state": "pending", "until": time(approval.expires_ms)}));
+            }
+            State::Rejected => self.session.reject(id, approval.reason.as_deref()),
+            State::Approved | State::Expired | State::Consumed => self.session.accept(id),
+        };
+        outcome
+            .map(|outcome| self.answer_of(&outcome))
+            .ok_or_else(|| format!("nothing waits as `{id}` in this session"))
     }
 
     fn call(&mut self, line: CallLine) -> Value {
@@ -273,8 +294,4 @@ impl Conversation {
             "diagnostics": self.engine.diagnostics(),
         })
     }
-}
-
-fn unknown_approval(approval: &str) -> String {
-    format!("nothing waits as `{approval}` in this session")
 }

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use serde_json::json;
-use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
+use super::super::table::table;
 use super::{RootArgs, say_worth, surroundings, verdict};
 use crate::diagnostic::{Severity, visible};
 use crate::skill::{Caller, DiskFs, Finding, Permissions, SkillView, activate_tool, instructions as find_instructions};
@@ -93,7 +93,7 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
     if rows.is_empty() {
         emit("No skills found. `toolfold skills new NAME` starts one.\n")?;
     } else {
-        emit(&table(&rows))?;
+        emit(&page(&rows))?;
     }
     let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if !errors.is_empty() {
@@ -105,9 +105,8 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
     Ok(verdict(true))
 }
 
-fn table(rows: &[serde_json::Value]) -> String {
-    let mut cells = vec![["name", "scope", "verdict", "tokens", "body", "path"].map(str::to_owned)];
-    for row in rows {
+fn page(rows: &[serde_json::Value]) -> String {
+    let cells = rows.iter().map(|row| {
         let text = |key: &str| visible(row.get(key).and_then(|v| v.as_str()).unwrap_or_default()).into_owned();
         let number = |key: &str| {
             let n = row.get(key).and_then(serde_json::Value::as_u64).unwrap_or_default();
@@ -115,33 +114,9 @@ fn table(rows: &[serde_json::Value]) -> String {
         };
         let hidden = text("shadowed_by");
         let path = if hidden.is_empty() { text("path") } else { format!("{} (hidden by {hidden})", text("path")) };
-        cells.push([text("name"), text("scope"), text("verdict"), number("tokens"), number("body_tokens"), path]);
-    }
-    let mut widths = [0; 6];
-    for row in &cells {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
-        }
-    }
-    let mut out = String::new();
-    for (number, row) in cells.iter().enumerate() {
-        let line: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(|(column, (cell, width))| {
-                let space = " ".repeat(width - cell.width());
-                match column {
-                    3 | 4 => format!("{space}{cell}"),
-                    5 => cell.clone(),
-                    _ => format!("{cell}{space}"),
-                }
-            })
-            .collect();
-        let line = line.join("  ");
-        out.push_str(&if number == 0 { format!("{BOLD}{line}{BOLD:#}\n") } else { format!("{line}\n") });
-    }
-    out
+        [text("name"), text("scope"), text("verdict"), number("tokens"), number("body_tokens"), path]
+    });
+    table(["name", "scope", "verdict", "tokens", "body", "path"], &cells.collect::<Vec<_>>())
 }
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {

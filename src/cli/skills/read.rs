@@ -85,7 +85,7 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
     let request =
         ActivateRequest { name: args.name.clone(), arguments: args.arguments.clone(), input, ..Default::default() };
     let cwd = std::env::current_dir().ok().map(|c| c.display().to_string());
-    let facts = Facts { session: None, cwd, timestamp: Some(time(now_ms()).replace(' ', "T")) };
+    let facts = Facts { session: None, cwd, timestamp: Some(time(now_ms())) };
     let answered = answer(&DiskFs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Suggest);
     match answered.map_err(Failure::wrong)? {
         Answer::Activated(activation) if args.json => emit_json(&activation)?,

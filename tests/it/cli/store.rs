@@ -50,6 +50,7 @@ impl State {
                 call_id: format!("call_{}", at + 1),
                 policy_version: "of the policy".to_owned(),
                 shown,
+                redact: Vec::new(),
             };
             gate.ask(request, asked_ms, WAIT_MS).unwrap();
         }

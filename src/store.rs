@@ -19,7 +19,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::policy::ApprovalError;
-use crate::policy::audit::{Checkpoint, Entry, GENESIS, Sealed, Verified, body, link, verify};
+use crate::policy::audit::{Checkpoint, Entry, Fault, GENESIS, Sealed, Verified, body, link, verify};
 
 mod approvals;
 mod queue;
@@ -79,7 +79,21 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if there is none, or it cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
-        to_read(path).map(Self::from)
+        let named = |why: ApprovalError| match why {
+            ApprovalError::Store(why) => ApprovalError::Store(format!("{}: {why}", path.display())),
+            other => other,
+        };
+        let connection = to_read(path)?;
+        match schema::check(&connection) {
+            Ok(()) => Ok(Self::from(connection)),
+            // The files beside it cannot be made here. Where there is no log, nothing is missing from the file itself.
+            Err(_) if !beside(path, "-wal").exists() => {
+                let connection = as_it_is(path)?;
+                schema::check(&connection).map_err(named)?;
+                Ok(Self::from(connection))
+            }
+            Err(why) => Err(named(why)),
+        }
     }
 
     /// A store in memory, for tests.
@@ -135,7 +149,9 @@ impl SqliteStore {
         // One snapshot for the head and the records, while others write.
         let read = connection.transaction().map_err(|why| failed(&why))?;
         let mut known = known.to_vec();
-        known.extend(head(&read)?);
+        let head = head(&read)?;
+        let headless = head.is_none();
+        known.extend(head);
         let mut statement =
             read.prepare("SELECT seq, body, prev, hash FROM audit ORDER BY rowid").map_err(|why| failed(&why))?;
         let rows = statement
@@ -146,7 +162,10 @@ impl SqliteStore {
             .map_err(|why| failed(&why))?;
         let mut broken = None;
         let rows = rows.map_while(|row| row.map_err(|why| broken = Some(failed(&why))).ok());
-        let verified = verify(rows, &known);
+        let mut verified = verify(rows, &known);
+        if headless && verified.records > 0 {
+            verified.faults.push(Fault::NoHead);
+        }
         match broken {
             Some(why) => Err(why),
             None => Ok(verified),
@@ -232,6 +251,30 @@ fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
     let connection = Connection::open_with_flags(path, flags).map_err(named)?;
     connection.busy_timeout(BUSY).map_err(named)?;
     Ok(connection)
+}
+
+/// A connection to a file that nobody changes: on a disk that cannot be written, or an archive.
+fn as_it_is(path: &Path) -> Result<Connection, ApprovalError> {
+    let named = |why: rusqlite::Error| ApprovalError::Store(format!("{}: {why}", path.display()));
+    let mut uri = "file:".to_owned();
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' => uri.push_str("%25"),
+            '?' => uri.push_str("%3f"),
+            '#' => uri.push_str("%23"),
+            c => uri.push(c),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags).map_err(named)
+}
+
+/// A file that SQLite keeps beside another.
+fn beside(path: &Path, end: &str) -> std::path::PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
 }
 
 /// Sees to it that only the user reads and writes the file, where the system knows such a thing, before anything is in

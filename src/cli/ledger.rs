@@ -158,8 +158,8 @@ fn unusable(path: &Path, why: ApprovalError) -> Failure {
     let text = plain(text);
     let named = path.display().to_string();
     let text = text.strip_prefix(&format!("{named}: ")).unwrap_or(text);
-    let help = if text.contains("not a database") || text.contains("no such table") {
-        "it is no store of toolfold: --store FILE names another"
+    let help = if text.contains("not a database") || text.contains("no store of approvals") {
+        "--store FILE names another"
     } else if text.contains("readonly") {
         "SQLite keeps files beside the store: its folder must be writable; copy the store to one that is"
     } else {

@@ -211,6 +211,9 @@ pub enum Fault {
         /// Which record.
         seq: u64,
     },
+    /// There are records, but nothing says which was the last.
+    #[error("the head beside the chain is gone: whether records are missing at its end cannot be told")]
+    NoHead,
     /// The record cannot be read.
     #[error("record {seq} is torn: it cannot be read")]
     Torn {

@@ -217,8 +217,9 @@ impl Grant {
     #[must_use]
     pub fn is_live(&self, facts: &super::facts::Facts) -> bool {
         let scope = match &self.holds {
-            Holds::Session(session) => *session == facts.session,
-            Holds::Project(project) => *project == facts.project,
+            // What has no name is not the same as another that has none.
+            Holds::Session(session) => !session.is_empty() && *session == facts.session,
+            Holds::Project(project) => !project.is_empty() && *project == facts.project,
             Holds::Skill { name, hash } => facts.active_skills.iter().any(|(n, h)| n == name && h == hash),
             Holds::Always => true,
         };

@@ -36,18 +36,42 @@ CREATE INDEX approval_open ON approval (expires_ms) WHERE state IN ('pending', '
 ",
 ];
 
+/// How many steps a file has behind it.
+fn version(connection: &Connection) -> Result<usize, ApprovalError> {
+    let version: i64 =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|why| failed(&why))?;
+    let (done, known) = (usize::try_from(version).unwrap_or(usize::MAX), STEPS.len());
+    if done > known {
+        let why = format!("it is of version {version}, this program knows {known}: use a newer one");
+        return Err(ApprovalError::Store(why));
+    }
+    Ok(done)
+}
+
+/// Whether a file can be read as it is: any version that is known has the same tables.
+pub(super) fn check(connection: &Connection) -> Result<(), ApprovalError> {
+    match version(connection)? {
+        0 => Err(no_store()),
+        _ => Ok(()),
+    }
+}
+
+fn no_store() -> ApprovalError {
+    ApprovalError::Store("it is no store of approvals".to_owned())
+}
+
 /// Brings a file to the newest version. Several processes may try at once: one does it.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), ApprovalError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;
-    let version: i64 =
-        transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|why| failed(&why))?;
-    let done = usize::try_from(version).unwrap_or(usize::MAX);
-    if done > STEPS.len() {
-        let known = STEPS.len();
-        return Err(ApprovalError::Store(format!(
-            "it is of version {version}, this program knows {known}: use a newer one"
-        )));
+    let done = version(&transaction)?;
+    if done == 0 {
+        let tables: i64 = transaction
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|why| failed(&why))?;
+        if tables > 0 {
+            return Err(no_store());
+        }
     }
     for step in STEPS.iter().skip(done) {
         transaction.execute_batch(step).map_err(|why| failed(&why))?;

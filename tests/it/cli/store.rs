@@ -212,6 +212,6 @@ fn a_store_that_is_none() {
     let empty = state.0.join("empty.sqlite");
     std::fs::write(&empty, "").unwrap();
     let ran = run(&["approvals", "accept", "ap-1", "--store", empty.to_str().unwrap()]);
-    assert!(ran.code == 3 && ran.err.contains("it is no store of toolfold"), "{}", ran.err);
+    assert!(ran.code == 3 && ran.err.contains("it is no store of approvals"), "{}", ran.err);
     assert_eq!(std::fs::metadata(empty).unwrap().len(), 0, "nothing is made in a file that is no store");
 }

@@ -110,3 +110,34 @@ fn where_nothing_can_be_written_nothing_runs() {
     tamper(&path, "PRAGMA user_version = 99;");
     assert!(SqliteStore::open(&path).unwrap_err().to_string().contains("newer"));
 }
+
+#[test]
+fn a_database_of_something_else_is_left_alone() {
+    let folder = Folder::new("stranger");
+    tamper(&folder.store(), "CREATE TABLE song (name TEXT); INSERT INTO song VALUES ('x');");
+    for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_read(&folder.store())] {
+        let why = opened.unwrap_err().to_string();
+        assert!(why.contains("store.sqlite: it is no store of approvals"), "{why}");
+    }
+    let tables: i64 = rusqlite::Connection::open(folder.store())
+        .unwrap()
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(tables, 1);
+}
+
+/// An archive: the chain is read where nothing can be written. (A user who may write anywhere writes here too, and then
+/// the first way is taken.)
+#[cfg(unix)]
+#[test]
+fn a_store_in_a_folder_that_cannot_be_written_is_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("ar#chive? 100%");
+    let path = chain(&folder, 5);
+    let mode = |mode| fs::set_permissions(&folder.0, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o500);
+    let verified = SqliteStore::open_to_read(&path).and_then(|store| store.verify(&[]));
+    mode(0o700);
+    let verified = verified.unwrap();
+    assert_eq!((verified.records, verified.faults), (5, vec![]));
+}

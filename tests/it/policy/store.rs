@@ -282,7 +282,7 @@ pub(super) fn tamper(path: &Path, sql: &str) {
 fn tampering_shows() {
     let open_triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
     type Wanted = fn(&Fault) -> bool;
-    let cases: [(&str, Wanted); 7] = [
+    let cases: [(&str, Wanted); 8] = [
         ("UPDATE audit SET body = replace(body, 't4', 'xx') WHERE seq = 5;", |f| *f == Fault::Edited { seq: 5 }),
         ("DELETE FROM audit WHERE seq = 5;", |f| *f == Fault::Missing { expected: 5, found: 6 }),
         ("DELETE FROM audit WHERE seq > 7;", |f| *f == Fault::Truncated { expected: 10, found: 7 }),
@@ -291,6 +291,7 @@ fn tampering_shows() {
             "UPDATE audit SET seq = 99 WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = 4; UPDATE audit SET seq = 4 WHERE seq = 99;",
             |f| matches!(f, Fault::Edited { seq: 3 } | Fault::Broken { seq: 3 }),
         ),
+        ("DELETE FROM audit WHERE seq > 7; DELETE FROM head;", |f| *f == Fault::NoHead),
         ("UPDATE audit SET hash = 'x' WHERE seq = 10;", |f| *f == Fault::Edited { seq: 10 }),
         ("UPDATE audit SET body = '{' WHERE seq = 10;", |f| *f == Fault::Edited { seq: 10 }),
     ];

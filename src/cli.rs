@@ -7,6 +7,7 @@ mod audit;
 mod builtin;
 mod config;
 mod count;
+mod disk;
 mod expand;
 mod grants;
 mod input;

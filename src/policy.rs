@@ -53,6 +53,7 @@ mod host;
 mod letters;
 pub mod links;
 mod load;
+mod made;
 mod memory;
 mod path;
 mod record;

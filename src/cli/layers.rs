@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::builtin;
+use super::disk::{OwnDisk, home, working_folder};
 use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
@@ -41,10 +42,6 @@ impl Layers {
     }
 }
 
-fn working_folder() -> Option<String> {
-    std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
-}
-
 fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
     let Some(roots) = config.get("skills.roots") else { return Ok(None) };
     let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
@@ -75,11 +72,12 @@ fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Resul
     let absolute = |path: &Path| std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned());
     let facts = Facts {
         cwd: working_folder(),
-        home: std::env::var("HOME").ok(),
+        home: home(),
         interactive: true,
         protected: [absolute(Path::new(file)), absolute(&path)].into_iter().flatten().collect(),
         session: id.to_owned(),
         ..Facts::default()
     };
-    Ok((Guard::new(policy, gate, facts, Arc::new(now_ms)), approver))
+    let guard = Guard::new(policy, gate, facts, Arc::new(now_ms));
+    Ok((if OwnDisk::CAN_LOOK { guard.looking_at(Arc::new(OwnDisk)) } else { guard }, approver))
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::disk::{OwnDisk, absolute, home, working_folder};
 use super::input::{load_tools, read};
 use super::output::{BOLD, DIM, Failure, GOOD, Outcome, describe, emit, emit_json, say_all};
 use crate::diagnostic::{Diagnostic, visible};
@@ -77,9 +78,13 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
-    /// The working folder of the call
-    #[arg(long, value_name = "FOLDER", default_value = "/workspace")]
-    cwd: String,
+    /// The working folder of the call [default: this one]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+
+    /// Judge paths as they are written: do not look where this machine's links lead
+    #[arg(long)]
+    as_written: bool,
 
     /// Judge as if nobody could be asked
     #[arg(long)]
@@ -192,9 +197,13 @@ fn explain(args: &ExplainArgs) -> Outcome {
         (None, Some(command)) => json!({ "command": command }),
         (None, None) => json!({}),
     };
-    let facts = Facts { interactive: !args.non_interactive, cwd: Some(args.cwd.clone()), ..Facts::default() };
+    let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
+    let mut facts = Facts { interactive: !args.non_interactive, cwd, home: home(), ..Facts::default() };
     let call = Call { tool, origin: &origin, arguments: &arguments };
     let policy = Policy::new(vec![policy]);
+    if OwnDisk::CAN_LOOK && !args.as_written {
+        facts.links = Some(policy.links(&call, &facts, &OwnDisk));
+    }
     let explained = policy.explain(&call, &facts, &[]);
     if args.json {
         emit_json(&explained)?;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::sha256;
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::{
-    Approval, ApprovalError, Call, Decision, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict, approval,
+    Approval, ApprovalError, Call, Decision, Disk, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict,
+    approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -22,6 +23,7 @@ pub struct Guard {
     gate: Gate,
     facts: Arc<Facts>,
     clock: Clock,
+    disk: Option<Arc<dyn Disk>>,
 }
 
 impl std::fmt::Debug for Guard {
@@ -40,7 +42,15 @@ impl Guard {
     /// A guard. `facts` are the surroundings that do not change; session, time and annotations are filled in per call.
     #[must_use]
     pub fn new(policy: Policy, gate: Gate, facts: Facts, clock: Clock) -> Self {
-        Self { policy: Arc::new(policy), gate, facts: Arc::new(facts), clock }
+        Self { policy: Arc::new(policy), gate, facts: Arc::new(facts), clock, disk: None }
+    }
+
+    /// The same with eyes: before each decision the disk is asked where the call's paths lead. Without it paths are
+    /// judged as they are written.
+    #[must_use]
+    pub fn looking_at(mut self, disk: Arc<dyn Disk>) -> Self {
+        self.disk = Some(disk);
+        self
     }
 
     /// The policy.
@@ -64,11 +74,20 @@ impl Guard {
         }
     }
 
+    /// The facts with where the call's paths lead now.
+    fn looked(&self, call: &Call<'_>, facts: Facts) -> Facts {
+        match &self.disk {
+            Some(disk) => Facts { links: Some(self.policy.links(call, &facts, disk.as_ref())), ..facts },
+            None => facts,
+        }
+    }
+
     pub(super) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
         let facts = self.facts_of(tool, session, active);
         // Grants that cannot be read lift nothing.
         let grants: Vec<Grant> = self.gate.grants(facts.now_ms).unwrap_or_default();
         let call = Call { tool: tool.name().as_str(), origin: &Origin::Native, arguments };
+        let facts = self.looked(&call, facts);
         let verdict = self.policy.decide(&call, &facts, &grants);
         let shown = if verdict.decision == Decision::Confirm {
             self.policy.shown(&call, &facts, &verdict)
@@ -95,6 +114,7 @@ impl Guard {
             call_id: call_id.to_owned(),
             decision: Some("allow_audited".to_owned()),
             rule: Some(verdict.reason()),
+            detail: if verdict.links.is_empty() { Value::Null } else { json!({ "links": verdict.links }) },
             arguments: crate::policy::audit::redact(arguments, &redactions),
             ..Entry::new(Kind::Decision, (self.clock)())
         })
@@ -137,7 +157,11 @@ impl Guard {
 
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
     pub(super) fn redeem(&self, id: &str, tool: &Tool, session: &str) -> Result<Approval, ApprovalError> {
-        let facts = self.facts_of(tool, session, &[]);
+        let request = self.gate.get(id)?.request;
+        let call = Call { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
+        // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
+        let facts = Facts { cwd: request.cwd.clone(), ..self.facts_of(tool, session, &[]) };
+        let facts = self.looked(&call, facts);
         self.gate.redeem(id, &self.policy, &facts, &schema_hash(tool))
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::canonical::digest;
 use super::facts::Origin;
 use super::grant::What;
+use super::links::Links;
 
 /// How long an approval waits for an answer, and a yes for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
@@ -28,6 +29,9 @@ pub struct Shown {
     pub why: Vec<String>,
     /// What may be remembered with the yes. Empty: only this once.
     pub remember: Vec<What>,
+    /// The paths of the call that lead elsewhere than they say. Where they lead elsewhere again, the yes is void.
+    #[serde(default, skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
 }
 
 /// A call that waits for a person, with everything its approval is bound to.

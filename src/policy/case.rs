@@ -54,7 +54,10 @@ impl<'a> Case<'a> {
             is_shell = true;
             let start = start.map_or_else(LexPath::here, LexPath::read);
             match command_text(arguments, arg) {
-                Some(text) => effects = shell::effects(&text, &start),
+                Some(text) => {
+                    effects = shell::effects(&text, &start);
+                    super::made::follow_own_links(&mut effects);
+                }
                 None => note(arg),
             }
             if arguments.get(arg).is_none() {

@@ -128,6 +128,7 @@ impl Policy {
             undo: undo_word(case.record.undo).to_owned(),
             why: verdict.reasons.iter().map(ToString::to_string).collect(),
             remember: offer(&case).unwrap_or_default(),
+            links: verdict.links.clone(),
         }
     }
 }

@@ -119,8 +119,8 @@ impl Gate {
 
     /// Uses an approval up and gives it back: the caller runs its stored arguments and nothing else.
     ///
-    /// Judges again first: the stored call under the policy and the facts of now. `schema_hash` is that of the
-    /// tool's definition now.
+    /// Judges again first: the stored call under the policy and the facts of now, of which
+    /// [`links`](Facts::links) must be those of the stored call. `schema_hash` is that of the tool's definition now.
     ///
     /// # Errors
     /// [`ApprovalError`]; the call does not run.
@@ -148,6 +148,9 @@ impl Gate {
         let verdict = policy.decide(&call, &facts, &[]);
         if verdict.decision == Decision::Deny {
             return Err(ApprovalError::Denied(verdict.reason()));
+        }
+        if verdict.links != request.shown.links {
+            return differs("its paths now lead elsewhere");
         }
         let record = Entry {
             decision: Some("confirm".to_owned()),

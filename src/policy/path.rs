@@ -192,6 +192,19 @@ impl LexPath {
         self
     }
 
+    /// The same path, which may name anything else too.
+    pub(crate) fn made_doubtful(mut self) -> Self {
+        self.doubt = true;
+        self
+    }
+
+    /// The folder of its segment `at`, and what is behind that segment.
+    pub(crate) fn split_at(&self, at: usize) -> (Self, String) {
+        let head = Self { base: self.base, up: self.up, ..Self::at(self.base) };
+        let head = head.with(&self.parts.get(..at).unwrap_or_default().join("/"), &Step::Up);
+        (head, self.parts.get(at + 1..).unwrap_or_default().join("/"))
+    }
+
     /// Adds a meaning that the text alone does not show.
     pub(crate) fn add_meaning(&mut self, other: Self) {
         if other != *self && !self.also.contains(&other) {

@@ -4,6 +4,9 @@ mod corpus;
 #[cfg(unix)]
 mod differential;
 mod excel;
+mod hosts;
+mod links;
+mod paths;
 mod properties;
 mod rows;
 #[cfg(feature = "store")]

@@ -166,6 +166,23 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// The first file that leads elsewhere than it says, with where. What was said yes to by name does not cover it:
+    /// where it leads may have changed since.
+    pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
+        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(self.facts)?)))
+    }
+
+    /// Why no allow over paths fits, where it is for how a path is written or where it leads.
+    pub(crate) fn why_no_path(&self) -> Option<String> {
+        if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
+            return Some(format!("`{}` is spelt so that it may name another file", escaped(&file.text)));
+        }
+        self.led_astray().map(|(file, real)| match real {
+            Some(real) => format!("`{}` leads to `{}`, which nothing allows", escaped(&file.text), escaped(&real)),
+            None => format!("nobody knows where `{}` leads", escaped(&file.text)),
+        })
+    }
+
     /// What a part that only the run would show is called: the heaviest first.
     pub(crate) fn heaviest(&self) -> Option<(&str, Weight)> {
         self.effects.unknowns.iter().max_by_key(|u| u.weight).map(|u| (u.text.as_str(), u.weight))

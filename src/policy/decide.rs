@@ -194,7 +194,11 @@ impl Policy {
         {
             return Ok(by_rule(rule, "allowed"));
         }
-        self.by_tier(case)
+        let over_paths = rules.iter().any(|r| r.path.is_some() && case.of_tool(r));
+        self.by_tier(case).map_err(|refusal| match case.why_no_path().filter(|_| over_paths) {
+            Some(why) if refusal.decision != Decision::Deny => refusal.because(why),
+            _ => refusal,
+        })
     }
 
     /// Whether an allow may be used here at all: a project's only in a trusted workspace, one that rests on a

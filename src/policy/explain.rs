@@ -143,12 +143,19 @@ fn undo_word(undo: Undo) -> &'static str {
     }
 }
 
-/// Where a path leads, if that is elsewhere than it says.
+/// What else a path may mean, and where it leads if that is elsewhere than it says.
 fn leads(path: &LexPath, facts: &Facts) -> String {
+    let others: Vec<String> =
+        path.meanings().skip(1).map(|p| visible(&p.absolute(facts).to_string()).into_owned()).collect();
+    let also = if path.is_odd() && !others.is_empty() {
+        format!(", which may also mean {}", others.get(..3).unwrap_or(&others).join(", "))
+    } else {
+        String::new()
+    };
     match path.leads_elsewhere(facts) {
-        None => String::new(),
-        Some(Some(real)) => format!(", which leads to {}", visible(&real)),
-        Some(None) => ", and nobody knows where that leads".to_owned(),
+        None => also,
+        Some(Some(real)) => format!("{also}, which leads to {}", visible(&real)),
+        Some(None) => format!("{also}, and nobody knows where that leads"),
     }
 }
 

@@ -4,6 +4,8 @@
 //! that some reader may see: behind user names, backslashes and escapes, under other Unicode forms and Punycode, and
 //! at an address in all its notations.
 
+use std::collections::BTreeSet;
+
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
 use super::letters::{fold, has_unseen, nfc, strip};
@@ -83,7 +85,7 @@ pub(crate) struct Host {
     /// The host, lower case, where every reader sees the same one.
     pub(crate) plain: Option<String>,
     /// Every host that some reader may see, folded.
-    readings: Vec<String>,
+    readings: BTreeSet<String>,
     /// It may be no host at all, only a word that could be one.
     pub(crate) guess: bool,
 }
@@ -92,16 +94,13 @@ impl Host {
     /// Reads the host of a URL, or a bare host with or without a port.
     pub(crate) fn read(url: &str) -> Self {
         let plain = plain(url);
-        let mut readings: Vec<String> = Vec::new();
-        let hosts = plain.as_ref().map_or_else(|| seen_by_some(url), |host| vec![host.clone()]);
+        let mut readings = BTreeSet::new();
+        let hosts = plain.as_ref().map_or_else(|| seen_by_some(url), |host| BTreeSet::from([host.clone()]));
         for form in hosts.iter().flat_map(|host| notations(host)) {
-            let own = address::is_own(&form);
-            let own = ["localhost", "127.0.0.1", "::1"].into_iter().filter(|_| own).map(str::to_owned);
-            for form in own.chain([form]) {
-                if !readings.contains(&form) {
-                    readings.push(form);
-                }
+            if address::is_own(&form) {
+                readings.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
             }
+            readings.insert(form);
         }
         Self { plain, readings, guess: false }
     }
@@ -153,7 +152,7 @@ fn plain(url: &str) -> Option<String> {
 }
 
 /// Every host that some reader of this text may see.
-fn seen_by_some(url: &str) -> Vec<String> {
+fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut texts = vec![url.trim().to_owned()];
     for change in [|t: &str| strip(t).into_owned(), percent_decode, percent_decode, |t: &str| fold(t).into_owned()] {
         let more: Vec<String> = texts.iter().map(|text| change(text)).collect();
@@ -163,7 +162,7 @@ fn seen_by_some(url: &str) -> Vec<String> {
             }
         });
     }
-    let mut hosts = Vec::new();
+    let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));
     for piece in pieces {
         // `https:/x`, `https:x` and `https:\\x` are all one to a browser.
@@ -178,8 +177,8 @@ fn seen_by_some(url: &str) -> Vec<String> {
                 None if authority.matches(':').count() > 1 => authority,
                 None => authority.split(':').next().unwrap_or_default(),
             };
-            if !host.is_empty() && !hosts.iter().any(|have| have == host) {
-                hosts.push(host.to_owned());
+            if !host.is_empty() {
+                hosts.insert(host.to_owned());
             }
         }
     }

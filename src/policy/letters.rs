@@ -39,7 +39,10 @@ impl Alike {
 
     /// Whether one segment of a path fits one of a pattern.
     pub(crate) fn segment(self, pattern: &str, name: &str) -> bool {
+        let plain = |text: &str| text.bytes().all(|b| b.is_ascii() && !b.is_ascii_control());
         match self {
+            // Plain ASCII has one form.
+            Self::Forms | Self::Any if plain(pattern) && plain(name) => glob_segment(pattern, name, self == Self::Any),
             Self::Same => glob_segment(pattern, name, false),
             Self::Twins => glob_twins(&nfc(pattern), &nfc(name)),
             Self::Forms => glob_segment(pattern, name, false) || glob_segment(&bare(pattern), &bare(name), false),

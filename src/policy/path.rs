@@ -230,7 +230,13 @@ impl LexPath {
     /// Where it leads, if that is elsewhere than it says. `Some(None)`: nobody knows.
     pub(crate) fn leads_elsewhere(&self, facts: &Facts) -> Option<Option<String>> {
         let links = facts.links.as_ref()?;
-        let written = self.absolute(facts).to_string();
+        let mut written = self.absolute(facts).to_string();
+        // A working folder that is itself behind a link is where the host says it is.
+        let base = Self::at(self.base).absolute(facts);
+        if let Some(mut base) = links.follow_path(&base).filter(|_| self.up == 0) {
+            base.parts.extend(self.parts.iter().cloned());
+            written = base.to_string();
+        }
         self.spots(facts).iter().find_map(|spot| match links.lead(spot) {
             Lead::Nobody => Some(None),
             Lead::To(real) => Some(Self::plain(real).to_string()).filter(|real| *real != written).map(Some),

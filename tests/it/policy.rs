@@ -3,6 +3,8 @@ mod cases;
 mod corpus;
 #[cfg(unix)]
 mod differential;
+#[cfg(all(unix, feature = "cli"))]
+mod disk;
 mod excel;
 mod hosts;
 mod links;

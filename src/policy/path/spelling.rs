@@ -12,10 +12,11 @@
 //! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
 //! | `a.`, `a `, ` a`, `a. .` | never | without them |
 //! | NUL, controls, invisible and bidirectional characters | never | without them, and up to the NUL |
+//! | `a／b`, `．．/a` | never | `a/b`, `../a` |
 //! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
 //! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; the rest is in doubt |
 //! | `/proc/self/root/a`, `/proc/self/cwd/a` | never | `/a`, `./a`; of other processes: in doubt |
-//! | `/dev/fd/3`, `/proc/self/fd/3` | never | in doubt |
+//! | `/dev/fd/3`, `/proc/self/fd/3` | never | in doubt, unless it is one of the three standard streams |
 //! | `/private/etc/a`, `/System/Volumes/Data/a` | as written | `/etc/a`, `/a` too |
 //! | `a:b` | as written | `a` too: an NTFS stream |
 //! | `//a`, `/./a`, `a/` | the same path without | the same |
@@ -48,7 +49,7 @@ pub(super) fn readings(text: &str) -> Readings {
     let mut next = 0;
     while let Some(text) = seen.get(next).cloned() {
         next += 1;
-        for read in [url, unseen, trimmed, decoded, slashes, variables, users, kernel, ends, aliases] {
+        for read in [url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases] {
             for other in read(&text, &mut found) {
                 if !seen.contains(&other) {
                     seen.push(other);
@@ -94,6 +95,22 @@ fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
         all.push(stripped.into_owned());
     }
     all
+}
+
+/// Separators and dots of other scripts, which a conversion to a narrower set of characters makes plain ones.
+fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
+    let plain = |c: char| match c {
+        '\u{ff0f}' | '\u{2215}' | '\u{2044}' | '\u{29f8}' => '/',
+        '\u{ff3c}' | '\u{29f5}' => '\\',
+        '\u{ff0e}' | '\u{2024}' => '.',
+        c => c,
+    };
+    let other: String = text.chars().map(plain).collect();
+    if other == text {
+        return Vec::new();
+    }
+    found.odd = true;
+    vec![other]
 }
 
 fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
@@ -173,7 +190,7 @@ fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
         ["proc", _, "task", _, door, ..] => (*door, 5),
         ["proc", _, door, ..] => (*door, 3),
         ["dev", "fd", ..] => ("fd", 3),
-        ["dev", "stdin" | "stdout" | "stderr"] => ("fd", 2),
+        ["dev", "stdin" | "stdout" | "stderr"] => ("std", 2),
         _ => return Vec::new(),
     };
     let own = matches!(parts.get(1), Some(&"self" | &"thread-self"));
@@ -183,9 +200,10 @@ fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
             found.doubt |= !own;
             vec![if door == "root" { format!("/{}", rest(behind)) } else { format!("./{}", rest(behind)) }]
         }
-        "fd" | "exe" | "map_files" => {
+        "fd" | "exe" | "map_files" | "std" => {
             found.odd = true;
-            found.doubt = true;
+            // What the standard streams are was said where the command was.
+            found.doubt |= !(door == "std" || matches!(parts.last(), Some(&"0" | &"1" | &"2")));
             Vec::new()
         }
         _ => Vec::new(),

@@ -93,6 +93,39 @@ fn a_deny_looks_at_both() {
 }
 
 #[test]
+fn a_remembered_yes_to_a_name_does_not_follow_it() {
+    let yes = r#"grant(always) tool=Edit args={"file_path":"y/a"}"#;
+    check(&[yes], &json!({}), &[("y/a", "allow"), ("y/b", "ask")]);
+    check(&[yes], &json!({"y": "/etc"}), &[("y/a", "ask")]);
+    check(&["grant(always) tool=Edit"], &json!({"y": "/etc"}), &[("y/a", "allow")]);
+}
+
+#[test]
+fn an_ask_says_what_is_wrong_with_the_path() {
+    let reason = |path: &str| {
+        let ctx = json!({"links": {"x": "/etc", "one": "one"}});
+        let row = json!({"rule": ["allow Edit(./**)"], "tool": "Edit", "args": {"file_path": path}, "ctx": ctx});
+        evaluate(&row).unwrap().reason
+    };
+    assert_eq!(reason("x/a"), "`x/a` leads to `/etc/a`, which nothing allows");
+    assert_eq!(reason("one"), "nobody knows where `one` leads");
+    assert_eq!(reason("a\\b"), "`a\\b` is spelt so that it may name another file");
+}
+
+#[test]
+fn a_row_brings_its_links_or_there_are_none() {
+    let row = |links: Value| {
+        let row =
+            json!({"rule": ["allow Edit(./**)"], "tool": "Edit", "args": {"file_path": "a"}, "ctx": {"links": links}});
+        evaluate(&row).map(|got| got.decision)
+    };
+    assert_eq!(row(json!({})), Ok("allow"));
+    assert_eq!(row(json!({"/workspace": "/srv"})), Ok("allow"), "the working folder is the host's word");
+    assert_eq!(row(json!({"/workspace/a": "/srv"})), Ok("ask"));
+    assert!(row(json!([])).is_err() && row(json!({"a": 5})).is_err());
+}
+
+#[test]
 fn commands() {
     let links = json!({"x": "/etc", "sub": "/srv/data/sub", "sub2": "src"});
     let deny = ["allow Bash(*)", "deny Write(/etc/**)"];

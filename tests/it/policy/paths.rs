@@ -68,6 +68,8 @@ const PASSWD: &[&str] = &[
     "/proc/self/cwd/../etc/passwd",
     "/private/etc/passwd",
     "/System/Volumes/Data/etc/passwd",
+    "/etc\u{ff0f}passwd",
+    "a/\u{ff0e}\u{ff0e}/\u{ff0e}\u{ff0e}/etc/passwd",
     "/etc/passwd:stream",
     "/etc/passwd::$DATA",
 ];
@@ -144,7 +146,8 @@ fn doors_of_the_kernel() {
         &json!({}),
         &[
             ("/dev/fd/3", "ask"),
-            ("/dev/stdin", "ask"),
+            ("/dev/fd/0", "allow"),
+            ("/dev/stdin", "allow"),
             ("/proc/self/fd/3", "ask"),
             ("/proc/12/cwd/a", "ask"),
             ("/proc/cpuinfo", "allow"),

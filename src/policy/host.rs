@@ -113,10 +113,6 @@ impl Host {
 
 /// The host of a URL or a bare host, lower case. Nothing where two readers might see two hosts.
 fn plain(url: &str) -> Option<String> {
-    let is_scheme = |scheme: &str| {
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-    };
     let rest = match url.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
         Some(_) => return None,
@@ -151,6 +147,12 @@ fn plain(url: &str) -> Option<String> {
     (labels && one_form && !number).then_some(host)
 }
 
+/// Whether a text may stand before the colon of a URL (RFC 3986, 3.1).
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
 /// Every host that some reader of this text may see.
 fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut texts = vec![url.trim().to_owned()];
@@ -165,13 +167,17 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));
     for piece in pieces {
-        // `https:/x`, `https:x` and `https:\\x` are all one to a browser.
-        let behind = piece
-            .split_once(':')
-            .filter(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-".contains(c)));
-        for rest in behind.map(|(_, rest)| rest).into_iter().chain([piece]) {
+        // `https:/x`, `https:x` and `https:\\x` are all one to a browser; `blob:https://x` holds another URL.
+        let mut rests = vec![piece];
+        let mut rest = piece;
+        while let Some((_, behind)) = rest.split_once(':').filter(|(scheme, _)| is_scheme(scheme) && rests.len() < 5) {
+            rests.push(behind);
+            rest = behind;
+        }
+        for rest in rests {
             let rest = rest.trim_start_matches(|c: char| matches!(c, '/' | '\\') || c.is_whitespace());
-            let authority = rest.split(['/', '?', '#', '\\', ',', ';']).next().unwrap_or_default().trim();
+            let ends = |c: char| "/?#\\,;!".contains(c) || c.is_control();
+            let authority = rest.split(ends).next().unwrap_or_default().trim();
             let host = match authority.strip_prefix('[') {
                 Some(v6) => v6.split(']').next().unwrap_or_default(),
                 None if authority.matches(':').count() > 1 => authority,

@@ -61,7 +61,7 @@ enum Step {
 }
 
 /// The most meanings of one text that are kept.
-const MOST: usize = 24;
+const MOST: usize = 32;
 
 impl LexPath {
     fn at(base: Base) -> Self {
@@ -102,6 +102,7 @@ impl LexPath {
 
     /// The same as the shell does it in `cd`: `..` takes back a step of the text, wherever that led.
     #[must_use]
+    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader follows a `cd`"))]
     pub(crate) fn enter(&self, text: &str) -> Self {
         self.added(text, &Step::Back)
     }

@@ -8,9 +8,10 @@
 //! |---|---|---|
 //! | `file:///a` | the path `/a` | the same |
 //! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?` or `#` | never | `/a`, decoded and not |
-//! | `%70`, `%252e` | never | decoded, up to three times |
+//! | `%70`, `%252e` | never | decoded, as often as there is something to decode |
 //! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
-//! | `a.`, `a `, ` a`, `a. .` | never | without them |
+//! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | without them |
+//! | `//localhost/a`, `\\localhost\a` | never | `/a` |
 //! | NUL, controls, invisible and bidirectional characters | never | without them, and up to the NUL |
 //! | `a／b`, `．．/a` | never | `a/b`, `../a` |
 //! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
@@ -42,20 +43,37 @@ pub(super) fn plain_url(text: &str) -> Option<&str> {
     (!path.contains(['%', '?', '#', '\\'])).then_some(path)
 }
 
-/// Every other reading of a text.
+type Read = fn(&str, &mut Readings) -> Vec<String>;
+
+const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
+
+/// Every other reading of a text: first those on the way to the one with everything taken off, so that a text which
+/// has more readings than are kept cannot hide that one.
 pub(super) fn readings(text: &str) -> Readings {
     let mut found = Readings::default();
     let mut seen = vec![text.to_owned()];
+    let add = |seen: &mut Vec<String>, other: String| {
+        if !seen.contains(&other) {
+            seen.push(other);
+        }
+    };
+    let mut bare = text.to_owned();
+    for _ in 0..MOST / 2 {
+        let before = bare.clone();
+        for read in READS {
+            if let Some(other) = read(&bare, &mut found).into_iter().next() {
+                bare = other;
+            }
+        }
+        if bare == before {
+            break;
+        }
+        add(&mut seen, bare.clone());
+    }
     let mut next = 0;
     while let Some(text) = seen.get(next).cloned() {
         next += 1;
-        for read in [url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases] {
-            for other in read(&text, &mut found) {
-                if !seen.contains(&other) {
-                    seen.push(other);
-                }
-            }
-        }
+        READS.iter().flat_map(|read| read(&text, &mut found)).for_each(|other| add(&mut seen, other));
         if seen.len() > MOST {
             found.doubt = true;
             break;
@@ -113,8 +131,11 @@ fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
     vec![other]
 }
 
+/// Space and quotes around the whole, which some reader takes off.
 fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
     let inner = text.trim();
+    let quoted = ['\'', '"', '`'].iter().find_map(|&q| inner.strip_prefix(q)?.strip_suffix(q));
+    let inner = quoted.unwrap_or(inner);
     if inner == text || inner.is_empty() {
         return Vec::new();
     }
@@ -141,6 +162,11 @@ fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
         all.push(text.replace('\\', ""));
     }
     if let Some(rest) = text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")) {
+        found.odd = true;
+        all.push(rest.to_owned());
+    }
+    let own = ["//localhost/", "//127.0.0.1/"].iter().find(|own| text.to_ascii_lowercase().starts_with(**own));
+    if let Some(rest) = own.and_then(|own| text.get(own.len() - 1..)) {
         found.odd = true;
         all.push(rest.to_owned());
     }

@@ -52,6 +52,12 @@ const EVIL: &[&str] = &[
     "https://evil.org \t",
     "ht\ntps://evil.org/",
     "https://evil.org;@good.org/",
+    "https://evil.org%00.good.org/",
+    "blob:https://evil.org/x",
+    "view-source:https://evil.org/x",
+    "jar:https://evil.org!/x",
+    "\\\\evil.org\\x",
+    "git@evil.org:x/y",
 ];
 
 #[test]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolfold::policy::eval::evaluate;
 
-fn decide(rules: &[&str], path: &str, ctx: Value) -> (String, String) {
+fn decide(rules: &[&str], path: &str, ctx: &Value) -> (String, String) {
     let row = json!({"id": "", "rule": rules, "tool": "Edit", "args": {"file_path": path}, "ctx": ctx});
     let got = evaluate(&row).unwrap();
     (got.decision.to_owned(), got.reason)
@@ -15,7 +15,7 @@ fn check(rules: &[&str], ctx: &Value, cases: &[(&str, &str)]) {
     let wrong: Vec<String> = cases
         .iter()
         .filter_map(|(path, expected)| {
-            let (got, reason) = decide(rules, path, ctx.clone());
+            let (got, reason) = decide(rules, path, ctx);
             (got != *expected).then(|| format!("{path:?}: {got} instead of {expected}: {reason}"))
         })
         .collect();
@@ -70,6 +70,14 @@ const PASSWD: &[&str] = &[
     "/System/Volumes/Data/etc/passwd",
     "/etc\u{ff0f}passwd",
     "a/\u{ff0e}\u{ff0e}/\u{ff0e}\u{ff0e}/etc/passwd",
+    "'/etc/passwd'",
+    "\"/etc/passwd\"",
+    "//localhost/etc/passwd",
+    "\\\\LOCALHOST\\etc\\passwd",
+    "file://other/etc/passwd",
+    "${HOME}/../../etc/passwd",
+    " file://localhost\\etc%252f./pass\u{200b}wd. :x ",
+    "'C:\\proc/self\\root/%65tc\u{ff0f}p\u{ad}asswd . '",
     "/etc/passwd:stream",
     "/etc/passwd::$DATA",
 ];
@@ -168,12 +176,12 @@ fn what_nobody_sees_is_asked_about_whatever_allows_it() {
     {
         for rules in [&["allow *"][..], &["allow Edit"], &["tier B Edit"], &["tier READ_ONLY Edit"], &["default allow"]]
         {
-            let (got, reason) = decide(rules, path, json!({}));
+            let (got, reason) = decide(rules, path, &json!({}));
             assert_eq!(got, "ask", "{rules:?} {path:?}");
             assert!(reason.contains(shown), "{reason}");
             assert!(!reason.chars().any(|c| c.is_control() || c == '\u{202e}' || c == '\u{200b}'), "{reason:?}");
         }
-        let (got, _) = decide(&["grant(always) tool=Edit"], path, json!({}));
+        let (got, _) = decide(&["grant(always) tool=Edit"], path, &json!({}));
         assert_eq!(got, "ask", "{path:?}");
     }
     check(
@@ -265,14 +273,14 @@ proptest! {
         let spelt = ways.iter().filter(|way| **way != 0 && **way != 5 && **way != 6 && **way != 13 && **way != 14).fold(path.clone(), |p, way| respelt(&p, *way));
         let spelt = if spelt.starts_with(char::is_alphabetic) { respelt(&spelt, ways[0]) } else { spelt };
         let rule = format!("deny Edit({path})");
-        prop_assert_eq!(decide(&["allow *", &rule], &spelt, json!({})).0, "deny", "{:?}", spelt);
+        prop_assert_eq!(decide(&["allow *", &rule], &spelt, &json!({})).0, "deny", "{:?}", spelt);
     }
 
     #[test]
     fn an_allow_of_a_path_allows_nothing_else(folder in "[a-c]{1,2}", parts in prop::collection::vec(prop::sample::select(&["a", "b", "c", "ab", "..", ".", "", "A", "a ", "a.", "%61", "a\\b", "~", "a\u{200b}", "a\u{301}", "$PWD"][..]), 1..6), root in any::<bool>()) {
         let path = format!("{}{}", if root { "/workspace/" } else { "" }, parts.join("/"));
         let rule = format!("allow Edit({folder}/**)");
-        if decide(&[&rule], &path, json!({})).0 == "allow" {
+        if decide(&[&rule], &path, &json!({})).0 == "allow" {
             // Read by the standard library, component by component.
             let mut real: Vec<std::ffi::OsString> = vec!["workspace".into()];
             for part in std::path::Path::new(&path).components() {

@@ -8,6 +8,7 @@ mod builtin;
 mod checkpoint;
 mod config;
 mod count;
+mod disk;
 mod expand;
 mod grants;
 mod input;

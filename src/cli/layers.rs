@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::builtin;
+use super::disk::{OwnDisk, home, working_folder};
 use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
@@ -45,10 +46,6 @@ impl Layers {
     }
 }
 
-fn working_folder() -> Option<String> {
-    std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
-}
-
 /// Layer 2 as the configuration turns it on; nothing if it is off or names no folders.
 pub(super) fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
     let mode = config.get("skills.mode");
@@ -74,18 +71,26 @@ fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Resul
     let (store, path) = make_store(store)?;
     let store = Arc::new(store);
     let (gate, approver) = open(store.clone());
-    let absolute = |path: &Path| std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned());
     let cwd = working_folder();
     let facts = Facts {
         project: cwd.as_deref().map(project_of).unwrap_or_default(),
         cwd,
-        home: std::env::var("HOME").ok(),
+        home: home(),
         interactive: true,
-        protected: [absolute(Path::new(file)), absolute(&path)].into_iter().flatten().collect(),
+        protected: protected(&[Path::new(file), &path]),
         session: id.to_owned(),
         ..Facts::default()
     };
-    Ok((Guard::new(policy, gate, facts, Arc::new(now_ms)), Person { approver, store }))
+    let guard = Guard::new(policy, gate, facts, Arc::new(now_ms));
+    let guard = if OwnDisk::CAN_LOOK { guard.looking_at(Arc::new(OwnDisk)) } else { guard };
+    Ok((guard, Person { approver, store }))
+}
+
+/// What no call may write: these files, and what SQLite keeps beside a store.
+fn protected(files: &[&Path]) -> Vec<String> {
+    let absolute = files.iter().filter_map(|file| std::path::absolute(file).ok());
+    let names = absolute.map(|file| file.to_string_lossy().into_owned());
+    names.flat_map(|name| ["", "-wal", "-shm", "-journal"].map(|end| format!("{name}{end}"))).collect()
 }
 
 /// Reads a policy: the built-in one by its name, or a file.

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::sha256;
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::{
-    Approval, ApprovalError, Call, Decision, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict, approval,
+    Approval, ApprovalError, Call, Decision, Disk, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict,
+    approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -23,6 +24,7 @@ pub struct Guard {
     gate: Gate,
     facts: Arc<Facts>,
     clock: Clock,
+    disk: Option<Arc<dyn Disk>>,
     origins: Arc<BTreeMap<String, (Origin, String)>>,
 }
 
@@ -50,7 +52,16 @@ impl Guard {
     /// A guard. `facts` are the surroundings that do not change; session, time and annotations are filled in per call.
     #[must_use]
     pub fn new(policy: Policy, gate: Gate, facts: Facts, clock: Clock) -> Self {
-        Self { policy: Arc::new(policy), gate, facts: Arc::new(facts), clock, origins: Arc::default() }
+        let (facts, origins) = (Arc::new(facts), Arc::default());
+        Self { policy: Arc::new(policy), gate, facts, clock, disk: None, origins }
+    }
+
+    /// The same with eyes: before each decision the disk is asked where the call's paths lead. Without it paths are
+    /// judged as they are written.
+    #[must_use]
+    pub fn looking_at(mut self, disk: Arc<dyn Disk>) -> Self {
+        self.disk = Some(disk);
+        self
     }
 
     /// Says who offers a tool, by its name in the catalogue: its origin, and its name there. Rules and records speak of
@@ -92,12 +103,21 @@ impl Guard {
         (self.clock)()
     }
 
+    /// The facts with where the call's paths lead now.
+    fn looked(&self, call: &Call<'_>, facts: Facts) -> Facts {
+        match &self.disk {
+            Some(disk) => Facts { links: Some(self.policy.links(call, &facts, disk.as_ref())), ..facts },
+            None => facts,
+        }
+    }
+
     pub(super) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
         let facts = self.facts_of(tool, session, active);
         // Grants that cannot be read lift nothing.
         let grants: Vec<Grant> = self.gate.grants(facts.now_ms).unwrap_or_default();
         let (origin, name) = self.identity(tool);
         let call = Call { tool: name, origin, arguments };
+        let facts = self.looked(&call, facts);
         let verdict = self.policy.decide(&call, &facts, &grants);
         let shown = match verdict.decision {
             Decision::Allow => Shown::default(),
@@ -135,7 +155,7 @@ impl Guard {
         let request = self.request(tool, arguments, which, shown.clone());
         self.gate.record(&Entry {
             decision: Some(verdict.decision.name().to_owned()),
-            detail: verdict.would_be.map_or(Value::Null, |would_be| json!({ "would_be": would_be.name() })),
+            would_be: verdict.would_be.map(|would_be| would_be.name().to_owned()),
             ..request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()))
         })
     }
@@ -196,7 +216,11 @@ impl Guard {
 
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
     pub(super) fn redeem(&self, id: &str, tool: &Tool, session: &str) -> Result<Approval, ApprovalError> {
-        let facts = self.facts_of(tool, session, &[]);
+        let request = self.gate.get(id)?.request;
+        let call = Call { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
+        // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
+        let facts = Facts { cwd: request.cwd.clone(), ..self.facts_of(tool, session, &[]) };
+        let facts = self.looked(&call, facts);
         self.gate.redeem(id, &self.policy, &facts, &schema_hash(tool))
     }
 }

@@ -10,6 +10,7 @@ use super::audit::{Entry, Kind, redact, redact_lines};
 use super::canonical::digest;
 use super::facts::Origin;
 use super::grant::What;
+use super::links::Links;
 
 /// How long an approval waits for an answer, and a yes for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
@@ -29,6 +30,9 @@ pub struct Shown {
     pub why: Vec<String>,
     /// What may be remembered with the yes. Empty: only this once.
     pub remember: Vec<What>,
+    /// The paths of the call that lead elsewhere than they say. Where they lead elsewhere again, the yes is void.
+    #[serde(default, skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
 }
 
 /// A call that waits for a person, with everything its approval is bound to.
@@ -82,9 +86,22 @@ impl Request {
             arguments: redact(&self.arguments, &hidden),
             effects: json!(redact_lines(&self.shown.effects, &self.arguments, &hidden)),
             rule: rule.and_then(|rule| redact_lines(&[rule], &self.arguments, &hidden).pop()),
+            detail: self.links_on_record(&hidden),
             undo: Some(self.shown.undo.clone()).filter(|undo| !undo.is_empty()),
             ..Entry::new(kind, now_ms)
         }
+    }
+}
+
+impl Request {
+    /// Where the call's paths led, as far as no secret shows; nothing if they led where they say.
+    fn links_on_record(&self, hidden: &[&str]) -> Value {
+        let pairs = self.shown.links.iter().filter(|(path, real)| {
+            let lines = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
+            redact_lines(&lines, &self.arguments, hidden) == lines
+        });
+        let links: serde_json::Map<String, Value> = pairs.map(|(path, real)| (path.to_owned(), json!(real))).collect();
+        if links.is_empty() { Value::Null } else { json!({ "links": links }) }
     }
 }
 

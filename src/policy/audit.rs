@@ -71,6 +71,9 @@ pub struct Entry {
     /// The decision, as [`Decision`](super::Decision) is written in JSON.
     #[serde(rename = "toolfold.decision", default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
+    /// What would have been decided, where the policy only records.
+    #[serde(rename = "toolfold.would_be", default, skip_serializing_if = "Option::is_none")]
+    pub would_be: Option<String>,
     /// The reasons, the deciding one first.
     #[serde(rename = "toolfold.rule", default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -110,6 +113,7 @@ impl Entry {
             tool: String::new(),
             call_id: String::new(),
             decision: None,
+            would_be: None,
             rule: None,
             digest: None,
             arguments: Value::Null,

@@ -1,12 +1,20 @@
 //! A call laid out for judging: its record, its target, and everything it would touch.
 
-use super::argv::display;
+use super::argv::{Word, base_name, display};
 use super::decision::Fit;
 use super::facts::{Call, Facts};
+use super::host::Host;
+use super::letters::{has_unseen, is_unseen};
 use super::path::LexPath;
 use super::record::{Family, Record, Tier, texts, unreadable};
-use super::rule::{Access, Rule, best, host_of};
+use super::rule::{Access, Rule, best};
 use super::shell::{self, Effects, FileEffect, Role, Weight};
+
+/// Programs whose operands are hosts, with or without a scheme.
+const FETCHERS: &[&str] = &[
+    "curl", "wget", "http", "https", "xh", "aria2c", "axel", "lynx", "links", "w3m", "nc", "ncat", "telnet", "ftp",
+    "ping",
+];
 
 /// A call with what it does.
 pub(crate) struct Case<'a> {
@@ -18,10 +26,10 @@ pub(crate) struct Case<'a> {
     pub(crate) effects: Effects,
     /// The spellings of each command, for ask and deny.
     pub(crate) spellings: Vec<Vec<Vec<super::argv::Word>>>,
-    /// Hosts; an entry that is absent is one that could not be read.
-    pub(crate) hosts: Vec<Option<String>>,
+    /// The hosts that it names.
+    pub(crate) hosts: Vec<Host>,
     pub(crate) is_shell: bool,
-    /// An argument that decides cannot be read.
+    /// An argument that decides cannot be read: why.
     pub(crate) unreadable: Option<String>,
 }
 
@@ -33,7 +41,7 @@ impl<'a> Case<'a> {
         let mut unread = None;
         let mut note = |names: &str| {
             if unreadable(arguments, names) {
-                unread.get_or_insert_with(|| names.to_owned());
+                unread.get_or_insert_with(|| cannot_be_read(names));
             }
         };
         let named =
@@ -41,16 +49,19 @@ impl<'a> Case<'a> {
         named.for_each(|names| note(names));
         let mut effects = Effects::default();
         let mut is_shell = false;
+        let start = record.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
         if let Some(arg) = &record.command {
             is_shell = true;
-            let start = record.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
             let start = start.map_or_else(LexPath::here, LexPath::read);
             match command_text(arguments, arg) {
-                Some(text) => effects = shell::effects(&text, &start),
+                Some(text) => {
+                    effects = shell::effects(&text, &start);
+                    super::made::follow_own_links(&mut effects);
+                }
                 None => note(arg),
             }
             if arguments.get(arg).is_none() {
-                unread.get_or_insert_with(|| arg.clone());
+                unread.get_or_insert_with(|| cannot_be_read(arg));
             }
         }
         for (names, access) in record
@@ -60,9 +71,8 @@ impl<'a> Case<'a> {
             .chain(record.writes.iter().flatten().map(|n| (n, Access::Write)))
         {
             for text in texts(arguments, names) {
-                let hidden = text.chars().any(char::is_control);
                 effects.files.push(FileEffect {
-                    path: (!hidden).then(|| LexPath::read(text)),
+                    path: Some(LexPath::read(text)),
                     text: text.to_owned(),
                     access,
                     own: false,
@@ -71,22 +81,33 @@ impl<'a> Case<'a> {
                 });
             }
         }
-        let mut hosts: Vec<Option<String>> =
-            record.hosts.iter().flat_map(|names| texts(arguments, names)).map(host_of).collect();
-        if is_shell {
-            // A URL among the words of a command is a host that it may reach.
-            let words = effects.commands.iter().flat_map(|c| &c.words).filter_map(|w| w.get());
-            hosts.extend(words.filter(|w| w.contains("://")).map(host_of));
+        let urls: Vec<&str> = record.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
+        let mut hosts: Vec<Host> = urls.iter().map(|url| Host::read(url)).collect();
+        let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
+        for command in effects.commands.iter().filter(|_| is_shell) {
+            // A URL among the words of a command is a host that it may reach; so is a bare word of a program that fetches.
+            let fetches = command.words.first().and_then(Word::get).is_some_and(|p| FETCHERS.contains(&base_name(p)));
+            for word in command.words.iter().skip(1).filter_map(Word::get) {
+                if word.contains("://") {
+                    hosts.push(Host::read(word));
+                } else if fetches && !word.starts_with('-') {
+                    hosts.push(Host::guess(word));
+                }
+                local.push(word.to_owned());
+            }
         }
-        if hosts.iter().any(Option::is_none) {
-            // Where readers may differ, a deny looks at what any of them would see.
-            let texts: Vec<&str> = record.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
-            let words = effects.commands.iter().flat_map(|c| &c.words).filter_map(|w| w.get());
-            let all = texts.into_iter().chain(words.filter(|w| w.contains("://")));
-            hosts.extend(all.flat_map(|t| t.split(['@', '\\'])).map(host_of).filter(Option::is_some));
+        // `file:` reads a file of this machine, whoever fetches it.
+        for url in local.into_iter().filter(|url| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"))) {
+            let (path, access) = (Some(LexPath::read(&url)), Access::Read);
+            effects.files.push(FileEffect { path, text: url, access, own: false, recursive: false, certain: true });
+        }
+        let seen = urls.iter().copied().chain(effects.files.iter().map(|f| f.text.as_str()).filter(|_| !is_shell));
+        if let Some(text) = seen.chain(start).find(|text| has_unseen(text)) {
+            let why = format!("it holds what a person could not see: `{}`", escaped(text));
+            unread.get_or_insert(why);
         }
         if !arguments.is_object() {
-            unread.get_or_insert_with(|| "arguments".to_owned());
+            unread.get_or_insert_with(|| cannot_be_read("arguments"));
         }
         let spellings = effects.commands.iter().map(|c| shell::spellings(&c.words)).collect();
         Self { call, facts, record, tier, target, effects, spellings, hosts, is_shell, unreadable: unread }
@@ -114,14 +135,14 @@ impl<'a> Case<'a> {
                 if self.is_shell && self.unreadable.is_some() { fits.max(Fit::Maybe) } else { fits }
             });
             let path = rule.path.as_ref().map(|_| best(self.effects.files.iter().map(|f| self.file_fit(rule, f))));
-            let host = rule.host.as_ref().map(|p| best(self.hosts.iter().map(|h| host_fit(p, h.as_deref()))));
+            let host = rule.host.as_ref().map(|p| best(self.hosts.iter().map(|h| p.fit(h, false))));
             return [command, path, host].into_iter().flatten().min().unwrap_or(Fit::Yes);
         }
         if !self.of_effects(rule) {
             return Fit::No;
         }
         match (&rule.host, rule.family) {
-            (Some(pattern), _) => best(self.hosts.iter().map(|h| host_fit(pattern, h.as_deref()))),
+            (Some(pattern), _) => best(self.hosts.iter().map(|h| pattern.fit(h, false))),
             (None, Some(Family::Fetch)) => Fit::No,
             (None, _) => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
         }
@@ -145,6 +166,23 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// The first file that leads elsewhere than it says, with where. What was said yes to by name does not cover it:
+    /// where it leads may have changed since.
+    pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
+        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(self.facts)?)))
+    }
+
+    /// Why no allow over paths fits, where it is for how a path is written or where it leads.
+    pub(crate) fn why_no_path(&self) -> Option<String> {
+        if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
+            return Some(format!("`{}` is spelt so that it may name another file", escaped(&file.text)));
+        }
+        self.led_astray().map(|(file, real)| match real {
+            Some(real) => format!("`{}` leads to `{}`, which nothing allows", escaped(&file.text), escaped(&real)),
+            None => format!("nobody knows where `{}` leads", escaped(&file.text)),
+        })
+    }
+
     /// What a part that only the run would show is called: the heaviest first.
     pub(crate) fn heaviest(&self) -> Option<(&str, Weight)> {
         self.effects.unknowns.iter().max_by_key(|u| u.weight).map(|u| (u.text.as_str(), u.weight))
@@ -156,8 +194,14 @@ impl<'a> Case<'a> {
     }
 }
 
-fn host_fit(pattern: &super::rule::HostPattern, host: Option<&str>) -> Fit {
-    host.map_or(Fit::Maybe, |h| Fit::of(pattern.fits(h)))
+fn cannot_be_read(name: &str) -> String {
+    format!("`{name}` cannot be judged: it is missing or not a text")
+}
+
+/// A text with every character that nobody sees written out.
+fn escaped(text: &str) -> String {
+    let show = |c: char| if is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().take(120).map(show).collect()
 }
 
 /// A command given as one text, or as a list that is run without a shell.

@@ -3,9 +3,10 @@
 
 use super::command::CommandPattern;
 use super::decision::Says;
+use super::host::HostPattern;
 use super::path::PathPattern;
 use super::record::{Family, Record};
-use super::rule::{Access, HostPattern, Rule, ToolPattern};
+use super::rule::{Access, Rule, ToolPattern};
 
 /// Reads one compact rule. `record` gives what the policy file says of a tool.
 ///

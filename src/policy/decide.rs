@@ -8,12 +8,16 @@ use super::case::Case;
 use super::decision::{Decision, Fit, Reason, Says, Verdict};
 use super::facts::{Call, Facts, Origin};
 use super::grant::{Grant, covers};
+use super::host::{Host, HostPattern};
+use super::letters::Alike;
+use super::links::Links;
 use super::load::Mode;
 use super::path::LexPath;
 use super::record::Tier;
 use super::rule::{Access, Rule, Scope};
 use super::set::Policy;
 use super::shell::{Role, Weight};
+use crate::diagnostic::visible;
 
 impl Policy {
     /// Decides on a call.
@@ -25,8 +29,10 @@ impl Policy {
                 decision: Decision::Allow,
                 reasons: vec![Reason::new(Says::Allow, "the policy is off: nothing is judged")],
                 would_be: None,
+                links: Links::default(),
             };
         }
+        let links = facts.links.clone().unwrap_or_default();
         let case = Case::new(call, facts, self.record(call, facts));
         let mut outcome = self.judge(&case, grants);
         if outcome.decision == Decision::Confirm && !facts.interactive {
@@ -41,9 +47,10 @@ impl Policy {
                 decision: Decision::AllowAudited,
                 reasons: outcome.reasons,
                 would_be: Some(outcome.decision),
+                links,
             };
         }
-        Verdict { decision: outcome.decision, reasons: outcome.reasons, would_be: None }
+        Verdict { decision: outcome.decision, reasons: outcome.reasons, would_be: None, links }
     }
 
     /// Whether a tool is denied whatever it is called with: then it is not shown, not listed, not expandable and
@@ -159,8 +166,8 @@ impl Policy {
         if let (Some(refusal), true) = (&closed, case.unreadable.is_some() || case.facts.definition_changed) {
             return Err(Refusal { reason: refusal.reason.clone(), decision: Decision::Deny });
         }
-        if let Some(arg) = &case.unreadable {
-            return Err(Refusal::ask(format!("`{arg}` cannot be judged: it is missing or not a text")));
+        if let Some(why) = &case.unreadable {
+            return Err(Refusal::ask(why.clone()));
         }
         if case.facts.definition_changed {
             return Err(Refusal::ask("the tool's definition has changed since it was allowed"));
@@ -176,9 +183,9 @@ impl Policy {
         }
         let file =
             |f| rules.iter().rev().find(|r| r.path.is_some() && case.of_tool(r) && case.file_fit(r, f) == Fit::Yes);
-        let host = |h: &Option<String>| {
-            let h = h.as_deref()?;
-            rules.iter().rev().find(|r| case.of_tool(r) && r.host.as_ref().is_some_and(|p| p.fits(h)))
+        let host = |h: &Host| {
+            let fits = |p: &HostPattern| p.fit(h, true) == Fit::Yes;
+            rules.iter().rev().find(|r| case.of_tool(r) && r.host.as_ref().is_some_and(fits))
         };
         let files: Option<Vec<_>> = case.effects.files.iter().map(file).collect();
         let hosts: Option<Vec<_>> = case.hosts.iter().map(host).collect();
@@ -187,7 +194,11 @@ impl Policy {
         {
             return Ok(by_rule(rule, "allowed"));
         }
-        self.by_tier(case)
+        let over_paths = rules.iter().any(|r| r.path.is_some() && case.of_tool(r));
+        self.by_tier(case).map_err(|refusal| match case.why_no_path().filter(|_| over_paths) {
+            Some(why) if refusal.decision != Decision::Deny => refusal.because(why),
+            _ => refusal,
+        })
     }
 
     /// Whether an allow may be used here at all: a project's only in a trusted workspace, one that rests on a
@@ -343,18 +354,21 @@ pub(crate) fn by_rule(rule: &Rule, what: &str) -> Reason {
     Reason { says: rule.says, text, rule: Some(rule.text.clone()), place: Some(rule.place.clone()) }
 }
 
-/// The floor that no file needs to write: the policy itself and the audit store are not written by any call.
+/// The floor that no file needs to write: the policy itself and the audit store are not written by any call, under
+/// whatever name.
 fn protected(case: &Case<'_>) -> Option<Reason> {
-    let guarded: Vec<LexPath> = case.facts.protected.iter().map(|p| LexPath::read(p).absolute(case.facts)).collect();
-    let fold = |p: &LexPath| p.parts.iter().map(|s| s.to_lowercase()).collect::<Vec<_>>();
+    let guarded: Vec<LexPath> =
+        case.facts.protected.iter().flat_map(|p| LexPath::read(p).everywhere(case.facts)).collect();
+    let starts = |long: &LexPath, short: &LexPath| {
+        long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| Alike::Any.name(a, b))
+    };
     let hits = |file: &&super::shell::FileEffect| {
         let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Write) else { return false };
-        let path = path.absolute(case.facts);
-        guarded.iter().any(|g| {
-            let (have, guard) = (fold(&path), fold(g));
-            path.base == g.base && (have.starts_with(&guard) || (file.recursive && guard.starts_with(&have)))
+        path.everywhere(case.facts).iter().any(|path| {
+            guarded.iter().any(|g| path.base == g.base && (starts(path, g) || (file.recursive && starts(g, path))))
         })
     };
     let file = case.effects.files.iter().find(hits)?;
-    Some(Reason::new(Says::Deny, format!("`{}` belongs to the policy itself: no call writes it", file.text)))
+    let text = format!("`{}` belongs to the policy itself: no call writes it", visible(&file.text));
+    Some(Reason::new(Says::Deny, text))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::links::Links;
 use crate::diagnostic::Place;
 
 /// What to do with a call. Exhaustive on purpose: a caller that forgets one does not compile.
@@ -157,6 +158,10 @@ pub struct Verdict {
     /// In the modes `audit` and `off`: what `enforce` would have decided, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Decision>,
+    /// The paths that led elsewhere than they say when this was decided. With these as
+    /// [`Facts::links`](super::Facts::links) it is decided again the same.
+    #[serde(skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
 }
 
 impl Verdict {

@@ -5,8 +5,9 @@
 //! meaning here: `default X`, `mode X`, `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`,
 //! `managed …` and `project …` before a line (whose file it stands in), `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with the tool
 //! `@persist_grant`, and annotation policies in the style of Cedar. A row whose `profile` is `last-match` is judged
-//! in that order. Where `ctx` does not say, the working folder is `/workspace` and home `/home/user`. A line that means nothing makes everything
-//! ask, as a malformed deny does.
+//! in that order. Where `ctx` does not say, the working folder is `/workspace` and home `/home/user`. Paths are
+//! judged as written: the disk of this machine is never looked at; a row may bring symbolic links of its own, as
+//! `links: {"path": "target"}`. A line that means nothing makes everything ask, as a malformed deny does.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,6 +16,7 @@ use super::compact::compact;
 use super::decision::Says;
 use super::facts::{Annotations, Call, Facts, Origin};
 use super::grant::{Grant, Holds, What};
+use super::links::LinkTable;
 use super::load::PolicyFile;
 use super::record::{Record, Tier};
 use super::rule::{Rule, Scope, ToolPattern};
@@ -90,12 +92,26 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     let call = Call { tool, origin: &origin, arguments };
     setting.others.push(setting.file);
     let policy = Policy::new(setting.others);
+    if let Some(table) = links(ctx, setting.facts.cwd.as_deref().unwrap_or_default())? {
+        setting.facts.links = Some(policy.links(&call, &setting.facts, &table));
+    }
     if setting.approve_once {
         let (decision, reason) = approvals::evaluate(&policy, &call, &setting.facts, ctx);
         return done(decision, reason);
     }
     let verdict = policy.decide(&call, &setting.facts, &setting.grants);
     done(verdict.decision.word(), verdict.reason())
+}
+
+/// `links: {"path": "target"}`: the symbolic links of the row's own disk. A path that is not absolute is below the
+/// working folder. Without the member paths are judged as written; the disk of this machine is never looked at.
+fn links(ctx: &Value, cwd: &str) -> Result<Option<LinkTable>, String> {
+    let Some(links) = ctx.get("links") else { return Ok(None) };
+    let wrong = || "`links` must be an object of texts".to_owned();
+    let absolute = |path: &str| if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
+    let pair = |(path, target): (&String, &Value)| Some((absolute(path), target.as_str()?.to_owned()));
+    let pairs: Option<Vec<_>> = links.as_object().ok_or_else(wrong)?.iter().map(pair).collect();
+    Ok(Some(LinkTable::new(pairs.ok_or_else(wrong)?)))
 }
 
 fn facts(ctx: &Value) -> Facts {

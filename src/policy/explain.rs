@@ -9,6 +9,7 @@ use super::case::Case;
 use super::decision::{Decision, Fit, Reason, Says, Verdict};
 use super::facts::{Call, Facts};
 use super::grant::{Grant, What, offer};
+use super::path::LexPath;
 use super::record::{Tier, Undo};
 use super::rule::{Access, Rule};
 use super::set::Policy;
@@ -77,7 +78,8 @@ impl Policy {
                 },
             );
             let access = if file.access == Access::Read { "reads" } else { "writes" };
-            parts.push(Part { kind: "file", text: format!("{access} {}", visible(&file.text)), got, by });
+            let leads = file.path.as_ref().map(|path| leads(path, facts)).unwrap_or_default();
+            parts.push(Part { kind: "file", text: format!("{access} {}{leads}", visible(&file.text)), got, by });
         }
         for part in &case.effects.unknowns {
             parts.push(Part {
@@ -104,14 +106,19 @@ impl Policy {
         for file in &case.effects.files {
             let verb = if file.access == Access::Read { "reads" } else { "writes" };
             let line = match &file.path {
-                Some(path) => format!("{verb} {}", visible(&path.absolute(facts).to_string())),
+                Some(path) => {
+                    let own = visible(&path.absolute(facts).to_string()).into_owned();
+                    format!("{verb} {own}{}", leads(path, facts))
+                }
                 None => format!("{verb} {} (only known when it runs)", visible(&file.text)),
             };
             if !effects.contains(&line) {
                 effects.push(line);
             }
         }
-        effects.extend(case.hosts.iter().flatten().map(|host| format!("reaches {}", visible(host))));
+        effects.extend(
+            case.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("reaches {}", visible(host))),
+        );
         effects.extend(case.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
         let own = call.origin.identity(call.tool);
         Shown {
@@ -121,6 +128,7 @@ impl Policy {
             undo: undo_word(case.record.undo).to_owned(),
             why: verdict.reasons.iter().map(ToString::to_string).collect(),
             remember: offer(&case).unwrap_or_default(),
+            links: verdict.links.clone(),
         }
     }
 }
@@ -132,6 +140,22 @@ fn undo_word(undo: Undo) -> &'static str {
         Undo::Inverse => "inverse",
         Undo::Compensate => "compensate",
         Undo::Irreversible => "irreversible",
+    }
+}
+
+/// What else a path may mean, and where it leads if that is elsewhere than it says.
+fn leads(path: &LexPath, facts: &Facts) -> String {
+    let others: Vec<String> =
+        path.meanings().skip(1).map(|p| visible(&p.absolute(facts).to_string()).into_owned()).collect();
+    let also = if path.is_odd() && !others.is_empty() {
+        format!(", which may also mean {}", others.get(..3).unwrap_or(&others).join(", "))
+    } else {
+        String::new()
+    };
+    match path.leads_elsewhere(facts) {
+        None => also,
+        Some(Some(real)) => format!("{also}, which leads to {}", visible(&real)),
+        Some(None) => format!("{also}, and nobody knows where that leads"),
     }
 }
 

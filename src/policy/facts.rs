@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::links::Links;
 pub use crate::catalog::Annotations;
 
 /// Who offers a tool. Part of a tool's identity: two servers may offer tools of the same name.
@@ -57,6 +58,9 @@ pub struct Facts {
     pub annotations: Annotations,
     /// Whether file names differ by case. Absent: denies ignore case, allows do not.
     pub case_sensitive_paths: Option<bool>,
+    /// Where paths lead: from [`Policy::links`](super::Policy::links), which asks a [`Disk`](super::Disk). Absent: nobody
+    /// looked, and paths are judged as they are written.
+    pub links: Option<Links>,
     /// Paths that no call may write: the policy files and the audit store. Absolute.
     pub protected: Vec<String>,
     /// Whether the tool's definition is not the one that a rule or a grant was given for.
@@ -82,6 +86,7 @@ impl Default for Facts {
             server_trusted: false,
             annotations: Annotations::default(),
             case_sensitive_paths: None,
+            links: None,
             protected: Vec::new(),
             definition_changed: false,
             active_skills: Vec::new(),

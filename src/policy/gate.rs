@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::approval::{Answer, Approval, ApprovalError, Request};
 use super::audit::{Entry, Kind};
@@ -125,8 +125,8 @@ impl Gate {
 
     /// Uses an approval up and gives it back: the caller runs its stored arguments and nothing else.
     ///
-    /// Judges again first: the stored call under the policy and the facts of now. `schema_hash` is that of the
-    /// tool's definition now.
+    /// Judges again first: the stored call under the policy and the facts of now, of which
+    /// [`links`](Facts::links) must be those of the stored call. `schema_hash` is that of the tool's definition now.
     ///
     /// # Errors
     /// [`ApprovalError`]; the call does not run.
@@ -154,6 +154,9 @@ impl Gate {
         let verdict = policy.decide(&call, &facts, &[]);
         if verdict.decision == Decision::Deny {
             return Err(ApprovalError::Denied(verdict.reason()));
+        }
+        if verdict.links != request.shown.links {
+            return differs("its paths now lead elsewhere");
         }
         let record = Entry {
             decision: Some(Decision::Confirm.name().to_owned()),
@@ -256,11 +259,13 @@ impl Approver {
 /// The record of something that happened to an approval. `rule`: the reasons, where a decision was part of it.
 #[must_use]
 pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>) -> Entry {
-    Entry {
-        outcome: approval.reason.clone(),
-        detail: json!({ "approval": approval.id }),
-        ..approval.request.entry(kind, now_ms, &approval.digest, rule)
+    let mut entry = approval.request.entry(kind, now_ms, &approval.digest, rule);
+    entry.outcome.clone_from(&approval.reason);
+    match &mut entry.detail {
+        Value::Object(detail) => drop(detail.insert("approval".to_owned(), json!(approval.id))),
+        detail => *detail = json!({ "approval": approval.id }),
     }
+    entry
 }
 
 /// The record of a change to what is remembered.

@@ -256,7 +256,8 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
 /// What a person may be offered to remember for a call: absent if no part may be.
 pub(crate) fn offer(case: &Case<'_>) -> Result<Vec<What>, GrantError> {
     if !case.is_shell {
-        return Ok(vec![What::Arguments { arguments: case.call.arguments.clone() }, What::Tool]);
+        let exact = case.led_astray().is_none().then(|| What::Arguments { arguments: case.call.arguments.clone() });
+        return Ok(exact.into_iter().chain([What::Tool]).collect());
     }
     if let Some((text, _)) = case.heaviest() {
         return Err(GrantError::NotStatic(text.to_owned()));
@@ -288,12 +289,13 @@ pub(crate) fn covers(grants: &[Grant], case: &Case<'_>, allowed: &dyn Fn(usize) 
             What::Tool => true,
             What::Arguments { arguments } => {
                 super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments)
+                    && case.led_astray().is_none()
             }
             What::Command { .. } => false,
         };
         return live.iter().find(fits).map(|g| g.id.clone());
     }
-    let exact = |g: &&&Grant| matches!(&g.what, What::Arguments { arguments } if super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments));
+    let exact = |g: &&&Grant| matches!(&g.what, What::Arguments { arguments } if super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments) && case.led_astray().is_none());
     if let Some(grant) = live.iter().find(exact) {
         return Some(grant.id.clone());
     }

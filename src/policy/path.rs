@@ -1,11 +1,21 @@
-//! Paths and path patterns, read as text alone: this layer sees no disk.
+//! Paths, read as text: this layer sees no disk.
 //!
-//! `..` and `.` are folded lexically. Symbolic links cannot be seen from here; a host that follows them gives
-//! the resolved path as the argument, or denies links. That limit is part of the contract.
+//! `..` and `.` are folded lexically, and a path remembers the steps that were folded away, because a symbolic link
+//! before a `..` changes where it leads. Where links lead is a fact that the host gives
+//! ([`Facts::links`](super::facts::Facts::links)); without it a path is judged as it is written, and a link to
+//! anywhere fits what its name fits. That limit is part of the contract, and so are two that no facts lift: hard links
+//! and mounts cannot be told from files, and what changes between the decision and the call is not seen.
 
-use super::decision::Fit;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
 use super::facts::Facts;
-use super::glob::glob_segment;
+use super::links::Lead;
+
+mod pattern;
+mod spelling;
+
+pub use pattern::PathPattern;
 
 /// What a path starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +29,9 @@ pub enum Base {
 }
 
 /// A path after folding `.` and `..`: a base, how many folders above it, and the rest.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Two are equal if they fold to the same, however they were written.
+#[derive(Debug, Clone)]
 pub struct LexPath {
     /// What it starts from.
     pub base: Base,
@@ -27,40 +39,114 @@ pub struct LexPath {
     pub up: usize,
     /// The segments below.
     pub parts: Vec<String>,
+    /// Every step from the base, as written.
+    way: Vec<Step>,
+    /// What else the text may have meant. Looked at by ask and deny only.
+    also: Vec<LexPath>,
+    /// Readers may differ over what it names: it fits no allow.
+    odd: bool,
+    /// Not all that it may name is known.
+    doubt: bool,
 }
 
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    /// Into a folder or file of this name.
+    Down(String),
+    /// `..`, as the kernel takes it: to the folder above the one that links led to.
+    Up,
+    /// `..` of a `cd`, which the shell folds as text; other programs that change folders do not.
+    Back,
+}
+
+/// The most meanings of one text that are kept.
+const MOST: usize = 32;
+
 impl LexPath {
+    fn at(base: Base) -> Self {
+        Self { base, up: 0, parts: Vec::new(), way: Vec::new(), also: Vec::new(), odd: false, doubt: false }
+    }
+
     /// The working folder itself.
     #[must_use]
     pub fn here() -> Self {
-        Self { base: Base::Here, up: 0, parts: Vec::new() }
+        Self::at(Base::Here)
     }
 
-    /// Reads a path: `/…` absolute, `~` and `~/…` home, anything else below the working folder.
+    /// Reads the path that an argument names: `/…` absolute, `~` and `~/…` home, `file:///…` as a URL, anything else
+    /// below the working folder. What a tool may take for another path (escapes, backslashes, `~user`, `/proc/self`)
+    /// fits no allow; ask and deny look at every meaning.
     #[must_use]
     pub fn read(text: &str) -> Self {
-        let text = text.strip_prefix("file://").unwrap_or(text);
+        let text = spelling::plain_url(text).unwrap_or(text);
+        let mut path = Self::plain(text);
+        path.spell(text, Self::plain);
+        path
+    }
+
+    /// A text as it stands, without other meanings: for patterns, whose author is not the model.
+    pub(crate) fn plain(text: &str) -> Self {
+        let text = spelling::plain_url(text).unwrap_or(text);
         if text == "~" || text.starts_with("~/") {
-            let home = Self { base: Base::Home, up: 0, parts: Vec::new() };
-            return home.join(text.get(2..).unwrap_or_default());
+            return Self::at(Base::Home).with(text.get(2..).unwrap_or_default(), &Step::Up);
         }
-        Self::here().join(text)
+        Self::here().with(text, &Step::Up)
     }
 
     /// This path with another one added: an absolute one replaces it.
     #[must_use]
     pub fn join(&self, text: &str) -> Self {
+        self.added(text, &Step::Up)
+    }
+
+    /// The same as the shell does it in `cd`: `..` takes back a step of the text, wherever that led.
+    #[must_use]
+    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader follows a `cd`"))]
+    pub(crate) fn enter(&self, text: &str) -> Self {
+        self.added(text, &Step::Back)
+    }
+
+    fn added(&self, text: &str, up: &Step) -> Self {
+        let mut path = self.with(text, up);
+        path.also = self.also.iter().map(|other| other.with(text, up)).collect();
+        let from = |text: &str| {
+            if text == "~" || text.starts_with("~/") { Self::plain(text) } else { self.with(text, up) }
+        };
+        path.spell(text, from);
+        path
+    }
+
+    /// Adds what else a text may mean.
+    fn spell(&mut self, text: &str, read: impl Fn(&str) -> Self) {
+        let readings = spelling::readings(text);
+        self.odd |= readings.odd;
+        self.doubt |= readings.doubt;
+        for other in readings.texts.iter().map(|text| read(text)) {
+            if other != *self && !self.also.contains(&other) {
+                self.also.push(Self { also: Vec::new(), ..other });
+            }
+        }
+        self.doubt |= self.also.len() > MOST;
+        self.also.truncate(MOST);
+    }
+
+    fn with(&self, text: &str, up: &Step) -> Self {
         let mut path =
-            if text.starts_with('/') { Self { base: Base::Root, up: 0, parts: Vec::new() } } else { self.clone() };
+            if text.starts_with('/') { Self::at(Base::Root) } else { Self { also: Vec::new(), ..self.clone() } };
         for part in text.split('/') {
             match part {
                 "" | "." => {}
                 ".." => {
+                    path.way.push(up.clone());
                     if path.parts.pop().is_none() && path.base != Base::Root {
                         path.up += 1;
                     }
                 }
-                part => path.parts.push(part.to_owned()),
+                part => {
+                    path.way.push(Step::Down(part.to_owned()));
+                    path.parts.push(part.to_owned());
+                }
             }
         }
         path
@@ -70,17 +156,150 @@ impl LexPath {
     #[must_use]
     pub fn absolute(&self, facts: &Facts) -> Self {
         let base = match self.base {
-            Base::Root => return self.clone(),
+            Base::Root => None,
             Base::Here => facts.cwd.as_deref(),
             Base::Home => facts.home.as_deref(),
         };
         let Some(base) = base.filter(|b| b.starts_with('/')) else { return self.clone() };
-        let mut path = Self::here().join(base);
+        let mut path = Self { odd: self.odd, doubt: self.doubt, ..Self::at(Base::Root).with(base, &Step::Up) };
         for _ in 0..self.up {
             path.parts.pop();
         }
         path.parts.extend(self.parts.iter().cloned());
+        path.way.extend(self.way.iter().cloned());
+        path.also = self.also.iter().map(|other| other.absolute(facts)).collect();
         path
+    }
+
+    /// All that the text may have meant, the likeliest first.
+    pub(crate) fn meanings(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.also)
+    }
+
+    /// Whether it is spelt so that no allow may rest on it.
+    #[must_use]
+    pub fn is_odd(&self) -> bool {
+        self.odd || self.doubt
+    }
+
+    /// Whether it may name something that [`meanings`](Self::meanings) leaves out.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubt
+    }
+
+    /// The same path, fit for no allow.
+    pub(crate) fn made_odd(mut self) -> Self {
+        self.odd = true;
+        self
+    }
+
+    /// The same path, which may name anything else too.
+    pub(crate) fn made_doubtful(mut self) -> Self {
+        self.doubt = true;
+        self
+    }
+
+    /// The folder of its segment `at`, and what is behind that segment.
+    pub(crate) fn split_at(&self, at: usize) -> (Self, String) {
+        let head = Self { base: self.base, up: self.up, ..Self::at(self.base) };
+        let head = head.with(&self.parts.get(..at).unwrap_or_default().join("/"), &Step::Up);
+        (head, self.parts.get(at + 1..).unwrap_or_default().join("/"))
+    }
+
+    /// Adds a meaning that the text alone does not show.
+    pub(crate) fn add_meaning(&mut self, other: Self) {
+        if other != *self && !self.also.contains(&other) {
+            self.also.push(Self { also: Vec::new(), ..other });
+        }
+    }
+
+    /// Everything that it may name, from the root: each meaning as written and where it leads.
+    pub(crate) fn everywhere(&self, facts: &Facts) -> Vec<Self> {
+        let mut all = Vec::new();
+        for meaning in self.meanings() {
+            all.push(meaning.absolute(facts));
+            let Some(links) = &facts.links else { continue };
+            for spot in meaning.spots(facts) {
+                if let Lead::To(real) = links.lead(&spot) {
+                    all.push(Self::plain(real));
+                }
+            }
+        }
+        all
+    }
+
+    /// Where it leads, if that is elsewhere than it says. `Some(None)`: nobody knows.
+    pub(crate) fn leads_elsewhere(&self, facts: &Facts) -> Option<Option<String>> {
+        let links = facts.links.as_ref()?;
+        let mut written = self.absolute(facts).to_string();
+        // A working folder that is itself behind a link is where the host says it is.
+        let base = Self::at(self.base).absolute(facts);
+        if let Some(mut base) = links.follow_path(&base).filter(|_| self.up == 0) {
+            base.parts.extend(self.parts.iter().cloned());
+            written = base.to_string();
+        }
+        self.spots(facts).iter().find_map(|spot| match links.lead(spot) {
+            Lead::Nobody => Some(None),
+            Lead::To(real) => Some(Self::plain(real).to_string()).filter(|real| *real != written).map(Some),
+        })
+    }
+
+    /// The texts, from the root, that say where this path leads: as folded, and as walked step by step if that may
+    /// differ. Nothing where the base is not known.
+    pub(crate) fn spots(&self, facts: &Facts) -> Vec<String> {
+        let path = self.absolute(facts);
+        if path.base != Base::Root {
+            return Vec::new();
+        }
+        let mut spots = vec![path.to_string()];
+        if path.way.iter().any(|step| !matches!(step, Step::Down(_))) {
+            for keeps_back in [false, true] {
+                let spot = walked(&path.way, keeps_back);
+                if !spots.contains(&spot) {
+                    spots.push(spot);
+                }
+            }
+        }
+        spots
+    }
+}
+
+/// The steps as a path, with every `..` that links may turn.
+fn walked(way: &[Step], keeps_back: bool) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for step in way {
+        match step {
+            Step::Down(name) => parts.push(name),
+            Step::Back if !keeps_back && parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            Step::Up | Step::Back => parts.push(".."),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+impl PartialEq for LexPath {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for LexPath {}
+
+impl PartialOrd for LexPath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for LexPath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.base, self.up, &self.parts).cmp(&(other.base, other.up, &other.parts))
+    }
+}
+
+impl Hash for LexPath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.base, self.up, &self.parts).hash(state);
     }
 }
 
@@ -94,164 +313,5 @@ impl std::fmt::Display for LexPath {
         lead.push_str(&"../".repeat(self.up));
         lead.push_str(&self.parts.join("/"));
         f.write_str(if lead.is_empty() { "." } else { &lead })
-    }
-}
-
-/// A pattern over paths.
-///
-/// `/…` from the root, `~/…` from home, else from the working folder; `*` and `?` within a segment, `**` any
-/// number of segments; a trailing `/` means everything below, and so does a `*` at the end where it forbids. `!` before it turns it round: whatever does *not*
-/// fit; where it allows, only below the working folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathPattern {
-    negated: bool,
-    path: LexPath,
-}
-
-impl PathPattern {
-    /// Reads a pattern.
-    ///
-    /// # Errors
-    /// A sentence if it is empty or has a class (`[…]`), which this layer does not know.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let (negated, body) = match text.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        if body.is_empty() {
-            return Err("a path pattern must not be empty".to_owned());
-        }
-        if body.contains('[') || body.contains('{') {
-            return Err("a path pattern knows only `*`, `**` and `?`".to_owned());
-        }
-        let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };
-        let mut path = LexPath::read(body);
-        if body.ends_with('/') {
-            path.parts.push("**".to_owned());
-        }
-        Ok(Self { negated, path })
-    }
-
-    /// Whether it starts neither at the root, nor at home, nor with `./`, nor with `**`: a lint.
-    #[must_use]
-    pub fn is_bare(&self, text: &str) -> bool {
-        self.path.base == Base::Here
-            && !text.trim_start_matches('!').starts_with("./")
-            && self.path.parts.first().is_none_or(|p| p != "**")
-    }
-
-    /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end needs
-    /// something below, and what cannot be known does not fit.
-    #[must_use]
-    pub fn fit(&self, path: &LexPath, recursive: bool, facts: &Facts, loosen: bool) -> Fit {
-        let fold =
-            if loosen { facts.case_sensitive_paths == Some(false) } else { facts.case_sensitive_paths != Some(true) };
-        let (pattern, path) = (self.path.absolute(facts), path.absolute(facts));
-        let fit = if pattern.base != path.base || pattern.up != path.up {
-            // `../x` can never be below `./`; but where `/a` and `b` are to be compared nobody knows.
-            if pattern.base == path.base { Fit::No } else { Fit::Maybe }
-        } else if segments(&pattern.parts, &path.parts, fold, loosen) {
-            Fit::Yes
-        } else if recursive && holds(&pattern.parts, &path.parts, fold) {
-            Fit::Maybe
-        } else {
-            Fit::No
-        };
-        if !self.negated {
-            return fit;
-        }
-        let below =
-            |root: &LexPath| path.base == root.base && path.up == root.up && path.parts.starts_with(&root.parts);
-        match fit {
-            Fit::Yes => Fit::No,
-            Fit::Maybe => Fit::Maybe,
-            Fit::No if loosen && !below(&LexPath::here().absolute(facts)) => Fit::No,
-            Fit::No if recursive => Fit::Maybe,
-            Fit::No => Fit::Yes,
-        }
-    }
-}
-
-/// Whether a tree rooted at `path` may hold something that fits.
-fn holds(pattern: &[String], path: &[String], fold: bool) -> bool {
-    for (i, part) in path.iter().enumerate() {
-        match pattern.get(i) {
-            Some(p) if p == "**" => return true,
-            Some(p) if glob_segment(p, part, fold) => {}
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Whether segments fit a pattern with `**`, without recursion.
-fn segments(pattern: &[String], path: &[String], fold: bool, loosen: bool) -> bool {
-    let (mut p, mut s) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    loop {
-        match (pattern.get(p), path.get(s)) {
-            (None, None) => return true,
-            (Some(star), part) if star == "**" => {
-                let last = p + 1 == pattern.len();
-                if last && (part.is_some() || !loosen) {
-                    return true;
-                }
-                if last {
-                    return false;
-                }
-                retry = Some((p + 1, s));
-                p += 1;
-                continue;
-            }
-            // Where it forbids, a `*` at the end means everything below too.
-            (Some(a), Some(_)) if a == "*" && !loosen && p + 1 == pattern.len() => return true,
-            (Some(a), Some(b)) if glob_segment(a, b, fold) => {
-                p += 1;
-                s += 1;
-                continue;
-            }
-            _ => {}
-        }
-        match &mut retry {
-            Some((star, from)) if *from < path.len() => {
-                *from += 1;
-                p = *star;
-                s = *from;
-            }
-            _ => return false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fit(pattern: &str, path: &str, loosen: bool) -> Fit {
-        let facts = Facts { cwd: Some("/repo".to_owned()), ..Facts::default() };
-        PathPattern::parse(pattern).unwrap().fit(&LexPath::read(path), false, &facts, loosen)
-    }
-
-    #[test]
-    fn patterns() {
-        use Fit::{No, Yes};
-        for (pattern, path, allow, deny) in [
-            ("src/**", "src/a/b.rs", Yes, Yes),
-            ("src/**", "src", No, Yes),
-            ("src/*", "src/a/b.rs", No, Yes),
-            ("src/*", "/repo/src/a", Yes, Yes),
-            ("**/.env", "a/b/.env", Yes, Yes),
-            ("**/.env", ".env", Yes, Yes),
-            ("/etc/**", "../etc/passwd", Yes, Yes),
-            ("src/**", "src/../secret", No, No),
-            ("Makefile", "makefile", No, Yes),
-            ("!./src/**", "README.md", Yes, Yes),
-            ("!./src/**", "src/a", No, No),
-            ("!./**", "/etc/passwd", No, Yes),
-            ("reports/", "reports/a", Yes, Yes),
-        ] {
-            assert_eq!(fit(pattern, path, true), allow, "allow {pattern} ~ {path}");
-            assert_eq!(fit(pattern, path, false), deny, "deny {pattern} ~ {path}");
-        }
     }
 }

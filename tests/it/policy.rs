@@ -3,9 +3,14 @@ mod cases;
 mod corpus;
 #[cfg(unix)]
 mod differential;
+#[cfg(all(unix, feature = "cli"))]
+mod disk;
 mod excel;
 #[cfg(feature = "store")]
 mod full;
+mod hosts;
+mod links;
+mod paths;
 mod properties;
 mod rows;
 #[cfg(feature = "store")]

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
+use super::super::disk::{OwnDisk, absolute, home, working_folder};
 use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
@@ -29,9 +30,13 @@ pub(in crate::cli) struct ExplainArgs {
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
-    /// The working folder of the call
-    #[arg(long, value_name = "FOLDER", default_value = "/workspace")]
-    cwd: String,
+    /// The working folder of the call [default: this one]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+
+    /// Judge paths as they are written: do not look where this machine's links lead
+    #[arg(long)]
+    as_written: bool,
 
     /// Judge as if nobody could be asked
     #[arg(long)]
@@ -50,10 +55,15 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
         None => (Origin::Native, args.tool.as_str()),
     };
     let arguments = arguments(args, &loaded.value)?;
-    let facts = Facts { interactive: !args.non_interactive, cwd: Some(args.cwd.clone()), ..Facts::default() };
+    let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
+    let mut facts = Facts { interactive: !args.non_interactive, cwd, home: home(), ..Facts::default() };
     let call = Call { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
-    let mut explained = Policy::new(vec![loaded.value]).explain(&call, &facts, &[]);
+    let policy = Policy::new(vec![loaded.value]);
+    if OwnDisk::CAN_LOOK && !args.as_written {
+        facts.links = Some(policy.links(&call, &facts, &OwnDisk));
+    }
+    let mut explained = policy.explain(&call, &facts, &[]);
     if broken && !explained.verdict.decision.runs() {
         explained.would_allow = vec!["nothing, until the policy file is mended".to_owned()];
     }

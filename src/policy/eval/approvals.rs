@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::policy::approval::{ApprovalError, Request, WAIT_MS};
+use crate::policy::approval::{ApprovalError, Request, Shown, WAIT_MS};
 use crate::policy::facts::{Call, Facts};
 use crate::policy::gate::open;
 use crate::policy::memory::MemoryStore;
@@ -33,7 +33,7 @@ fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(
         session,
         call_id,
         policy_version: version.to_owned(),
-        shown: crate::policy::approval::Shown::default(),
+        shown: Shown { links: facts.links.clone().unwrap_or_default(), ..Shown::default() },
         redact: Vec::new(),
     };
     let (gate, approver) = open(Arc::new(MemoryStore::new()));

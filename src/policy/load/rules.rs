@@ -10,9 +10,10 @@ use crate::policy::command::CommandPattern;
 use crate::policy::compact::compact;
 use crate::policy::decision::{Decision, Says};
 use crate::policy::facts::{Annotations, Call, Facts, Origin};
+use crate::policy::host::HostPattern;
 use crate::policy::path::PathPattern;
 use crate::policy::record::{Family, Record};
-use crate::policy::rule::{Access, HostPattern, Rule, ToolPattern};
+use crate::policy::rule::{Access, Rule, ToolPattern};
 use crate::policy::set::Policy;
 
 /// The most rules a file may have.

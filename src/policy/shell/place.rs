@@ -23,7 +23,7 @@ impl Place {
         Self(
             self.0
                 .iter()
-                .map(|p| if folder.starts_with('~') { LexPath::read(folder) } else { p.join(folder) })
+                .map(|p| if folder.starts_with('~') { LexPath::read(folder) } else { p.enter(folder) })
                 .collect(),
         )
     }

@@ -1,0 +1,257 @@
+//! Hosts and patterns over them.
+//!
+//! An allow fits only a host in its plain form, in a URL that every reader takes the same. A deny looks at every host
+//! that some reader may see: behind user names, backslashes and escapes, under other Unicode forms and Punycode, and
+//! at an address in all its notations.
+
+use std::collections::BTreeSet;
+
+use super::decision::Fit;
+use super::glob::{glob, glob_fold, is_glob};
+use super::letters::{fold, has_unseen, nfc, strip};
+use crate::catalog::schema::percent_decode;
+
+mod address;
+mod punycode;
+
+/// A pattern over hosts: the host itself and everything below it. `*.x` means only below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPattern {
+    plain: String,
+    /// The same in every notation. For ask and deny.
+    wide: Vec<String>,
+}
+
+impl HostPattern {
+    /// Reads a host pattern.
+    ///
+    /// # Errors
+    /// A sentence if it is not a host.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+        let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
+        let plain = nfc(text).to_lowercase();
+        let plain = plain.trim_end_matches('.');
+        if plain.is_empty() || !plain.chars().all(ok) {
+            return Err(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
+        }
+        let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());
+        let bare = match plain.split_once(':') {
+            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+            _ => plain.as_str(),
+        };
+        let wide = notations(bare);
+        Ok(Self { plain, wide })
+    }
+
+    /// Whether a host in its plain form fits, narrowly: as an allow sees it.
+    #[must_use]
+    pub fn fits(&self, host: &str) -> bool {
+        let pattern = self.plain.as_str();
+        let numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || ".*?:".contains(c));
+        // What is below an address is no address, and `10.*` means no name.
+        if address::plain(host).is_some() || (is_glob(pattern) && pattern != "*" && numbers(pattern)) {
+            return address::plain(host).is_some() && glob(pattern, host);
+        }
+        fits(pattern, host)
+    }
+
+    /// How far a host fits: for an allow its plain form, else every form of it.
+    pub(crate) fn fit(&self, host: &Host, narrow: bool) -> Fit {
+        if narrow {
+            return Fit::of(host.plain.as_deref().is_some_and(|plain| self.fits(plain)));
+        }
+        if host.readings.iter().any(|have| self.wide.iter().any(|want| fits(want, have))) {
+            Fit::Yes
+        } else if host.plain.is_none() && !host.guess {
+            Fit::Maybe
+        } else {
+            Fit::No
+        }
+    }
+}
+
+fn fits(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix("*.") {
+        Some(rest) if !is_glob(rest) => host.strip_suffix(rest).is_some_and(|h| h.len() > 1 && h.ends_with('.')),
+        _ if is_glob(pattern) => glob_fold(pattern, host),
+        _ => host == pattern || host.strip_suffix(pattern).is_some_and(|h| h.ends_with('.')),
+    }
+}
+
+/// A host that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Host {
+    /// The host, lower case, where every reader sees the same one.
+    pub(crate) plain: Option<String>,
+    /// Every host that some reader may see, folded.
+    readings: BTreeSet<String>,
+    /// It may be no host at all, only a word that could be one.
+    pub(crate) guess: bool,
+}
+
+impl Host {
+    /// Reads the host of a URL, or a bare host with or without a port.
+    pub(crate) fn read(url: &str) -> Self {
+        let plain = plain(url);
+        let mut readings = BTreeSet::new();
+        let hosts = plain.as_ref().map_or_else(|| seen_by_some(url), |host| BTreeSet::from([host.clone()]));
+        for form in hosts.iter().flat_map(|host| notations(host)) {
+            if address::is_own(&form) {
+                readings.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+            }
+            readings.insert(form);
+        }
+        Self { plain, readings, guess: false }
+    }
+
+    /// A word of a command that may be a host without a scheme: looked at by ask and deny, which it never makes doubt.
+    pub(crate) fn guess(word: &str) -> Self {
+        Self { plain: None, guess: true, ..Self::read(word) }
+    }
+}
+
+/// The host of a URL or a bare host, lower case. Nothing where two readers might see two hosts.
+fn plain(url: &str) -> Option<String> {
+    let rest = match url.split_once("://") {
+        Some((scheme, rest)) if is_scheme(scheme) => rest,
+        Some(_) => return None,
+        None => url,
+    };
+    if rest.contains('\\') || has_unseen(rest) {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(v6) => {
+            let (host, port) = v6.split_once(']')?;
+            (address::plain(host).filter(|host| host.contains(':'))?, port.strip_prefix(':'))
+        }
+        None => match authority.split_once(':') {
+            Some((host, port)) => (host.to_owned(), Some(port)),
+            None => (authority.to_owned(), None),
+        },
+    };
+    let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit());
+    if port.is_some_and(|port| !is_port(port)) {
+        return None;
+    }
+    if host.contains(':') {
+        return Some(host);
+    }
+    let host = host.strip_suffix('.').unwrap_or(&host).to_lowercase();
+    let ok = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let labels = host.split('.').all(|label| !label.is_empty() && label.chars().all(ok));
+    let one_form = host.is_ascii() || fold(&host) == host;
+    let number = address::ends_in_number(&host) && address::plain(&host).as_ref() != Some(&host);
+    (labels && one_form && !number).then_some(host)
+}
+
+/// Whether a text may stand before the colon of a URL (RFC 3986, 3.1).
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+/// Every host that some reader of this text may see.
+fn seen_by_some(url: &str) -> BTreeSet<String> {
+    let mut texts = vec![url.trim().to_owned()];
+    for change in [|t: &str| strip(t).into_owned(), percent_decode, percent_decode, |t: &str| fold(t).into_owned()] {
+        let more: Vec<String> = texts.iter().map(|text| change(text)).collect();
+        more.into_iter().for_each(|text| {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        });
+    }
+    let mut hosts = BTreeSet::new();
+    let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));
+    for piece in pieces {
+        // `https:/x`, `https:x` and `https:\\x` are all one to a browser; `blob:https://x` holds another URL.
+        let mut rests = vec![piece];
+        let mut rest = piece;
+        while let Some((_, behind)) = rest.split_once(':').filter(|(scheme, _)| is_scheme(scheme) && rests.len() < 5) {
+            rests.push(behind);
+            rest = behind;
+        }
+        for rest in rests {
+            let rest = rest.trim_start_matches(|c: char| matches!(c, '/' | '\\') || c.is_whitespace());
+            let ends = |c: char| "/?#\\,;!".contains(c) || c.is_control();
+            let authority = rest.split(ends).next().unwrap_or_default().trim();
+            let host = match authority.strip_prefix('[') {
+                Some(v6) => v6.split(']').next().unwrap_or_default(),
+                None if authority.matches(':').count() > 1 => authority,
+                None => authority.split(':').next().unwrap_or_default(),
+            };
+            if !host.is_empty() {
+                hosts.insert(host.to_owned());
+            }
+        }
+    }
+    hosts
+}
+
+/// One host in the notations that a deny compares: folded, Punycode read, and as every address that it may be.
+fn notations(host: &str) -> Vec<String> {
+    // The ideographic full stop separates labels too (RFC 3490, 3.1).
+    let folded = fold(host).replace('\u{3002}', ".");
+    let letters = |label: &str| {
+        label
+            .strip_prefix("xn--")
+            .and_then(punycode::decode)
+            .map_or_else(|| label.to_owned(), |l| fold(&l).into_owned())
+    };
+    let name = folded.trim_end_matches('.').split('.').map(letters).collect::<Vec<_>>().join(".");
+    let mut all = address::readings(&name);
+    all.insert(0, name);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_hosts() {
+        for (url, host) in [
+            ("https://API.GitHub.com/x", Some("api.github.com")),
+            ("github.com", Some("github.com")),
+            ("localhost:3000/x", Some("localhost")),
+            ("https://github.com.:443/", Some("github.com")),
+            ("https://github.com@evil.com/", None),
+            ("https://evil.com\\@github.com", None),
+            ("http:/evil.com", None),
+            ("javascript:alert(1)", None),
+            ("http://[::1]:80/", Some("::1")),
+            ("http://[0:0::1]/", Some("::1")),
+            ("http://10.0.0.1/", Some("10.0.0.1")),
+            ("http://10.1/", None),
+            ("http://0x7f000001/", None),
+            ("http://2130706433/", None),
+            ("http://b\u{fc}cher.de/", Some("b\u{fc}cher.de")),
+            ("http://\u{ff45}vil.com/", None),
+            ("http://a..b/", None),
+            ("http://a.com:x/", None),
+            ("", None),
+        ] {
+            assert_eq!(plain(url).as_deref(), host, "{url}");
+        }
+    }
+
+    #[test]
+    fn patterns() {
+        for (pattern, host, allow) in [
+            ("github.com", "api.github.com", true),
+            ("github.com", "notgithub.com", false),
+            ("*.github.com", "github.com", false),
+            ("*.github.com", "a.b.github.com", true),
+            ("10.*", "10.0.0.1", true),
+            ("10.*", "10.evil.com", false),
+            ("0.0.1", "127.0.0.1", false),
+            ("*", "example.com", true),
+            ("[::1]", "::1", true),
+        ] {
+            assert_eq!(HostPattern::parse(pattern).unwrap().fits(host), allow, "{pattern} ~ {host}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Where paths lead: symbolic links as facts that the host gives.
+//!
+//! The layer sees no disk. Before it decides, a host that can look gives a [`Disk`], and
+//! [`Policy::links`](super::Policy::links) asks it about every path that the call and the rules name. What comes back
+//! is data: with the same call, facts and [`Links`] every decision comes out the same, on any machine.
+//!
+//! An allow must fit the path as written *and* the place it leads to; a deny, an ask and the floor look at either.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::Case;
+use super::facts::{Call, Facts};
+use super::path::{Base, LexPath};
+use super::set::Policy;
+
+/// The most links that are followed for one path: as many as Linux follows (`MAXSYMLINKS`, path_resolution(7)).
+pub const MAX_LINKS: usize = 40;
+
+/// What a host can tell of its disk.
+pub trait Disk: Send + Sync {
+    /// What stands at an absolute path whose folders are no links.
+    fn look(&self, path: &str) -> Entry;
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A symbolic link, with its target as it is written.
+    Link(String),
+    /// Anything else, or nothing yet.
+    Other,
+    /// It cannot be looked at.
+    Unknown,
+}
+
+/// Where paths lead, as far as that is elsewhere than they say. A path that is not here leads where it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Links(BTreeMap<String, Option<String>>);
+
+/// Where one path leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead<'a> {
+    /// To this path, without links in it.
+    To(&'a str),
+    /// Nobody knows: links in a circle, or a folder that may not be read.
+    Nobody,
+}
+
+impl Links {
+    /// Notes where an absolute path leads. `None`: nobody knows.
+    pub fn insert(&mut self, path: &str, leads_to: Option<String>) {
+        if leads_to.as_deref() != Some(LexPath::plain(path).to_string().as_str()) {
+            self.0.insert(path.to_owned(), leads_to);
+        }
+    }
+
+    /// Whether every path leads where it says.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The paths that lead elsewhere, each with where: `None` if nobody knows.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.0.iter().map(|(path, real)| (path.as_str(), real.as_deref()))
+    }
+
+    pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Lead<'a> {
+        match self.0.get(path) {
+            None => Lead::To(path),
+            Some(Some(real)) => Lead::To(real),
+            Some(None) => Lead::Nobody,
+        }
+    }
+
+    /// Where an absolute path leads, if it is known.
+    pub(crate) fn follow_path(&self, path: &LexPath) -> Option<LexPath> {
+        match self.lead(&path.to_string()) {
+            Lead::To(real) if path.base == Base::Root => Some(LexPath::plain(real)),
+            _ => None,
+        }
+    }
+}
+
+/// Symbolic links without a disk: for tests, and for judging calls of another machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LinkTable(BTreeMap<String, String>);
+
+impl LinkTable {
+    /// A table of links, each an absolute path and the target as it is written.
+    #[must_use]
+    pub fn new(links: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(links.into_iter().collect())
+    }
+}
+
+impl Disk for LinkTable {
+    fn look(&self, path: &str) -> Entry {
+        self.0.get(path).map_or(Entry::Other, |target| Entry::Link(target.clone()))
+    }
+}
+
+/// Follows every link on the way of an absolute path, as the kernel does: the target of a link that leads nowhere
+/// counts, and what does not exist yet is kept. `None` where nobody knows: more than [`MAX_LINKS`] links, or a part
+/// that cannot be looked at.
+#[must_use]
+pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
+    let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
+    let (mut real, mut links): (Vec<String>, usize) = (Vec::new(), 0);
+    while let Some(part) = todo.pop() {
+        match part.as_str() {
+            "" | "." => continue,
+            ".." => {
+                real.pop();
+                continue;
+            }
+            _ => real.push(part),
+        }
+        match disk.look(&format!("/{}", real.join("/"))) {
+            Entry::Other => {}
+            Entry::Unknown => return None,
+            Entry::Link(target) => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return None;
+                }
+                if target.starts_with('/') {
+                    real.clear();
+                } else {
+                    real.pop();
+                }
+                todo.extend(target.split('/').rev().map(str::to_owned));
+            }
+        }
+    }
+    Some(format!("/{}", real.join("/")))
+}
+
+impl Policy {
+    /// Looks up where everything leads that a decision on this call depends on: the files it names, the fronts of the
+    /// rules' patterns, the working folder, and what no call may write. To be put into [`Facts::links`].
+    #[must_use]
+    pub fn links(&self, call: &Call<'_>, facts: &Facts, disk: &dyn Disk) -> Links {
+        let case = Case::new(call, facts, self.record(call, facts));
+        let mut spots = LexPath::here().spots(facts);
+        for path in case.effects.files.iter().filter_map(|file| file.path.as_ref()) {
+            spots.extend(path.meanings().flat_map(|meaning| meaning.spots(facts)));
+        }
+        if !case.effects.files.is_empty() {
+            spots.extend(
+                self.rules().filter_map(|rule| rule.path.as_ref()).flat_map(|(pattern, _)| pattern.spots(facts)),
+            );
+            spots.extend(facts.protected.iter().flat_map(|path| LexPath::read(path).spots(facts)));
+        }
+        let mut links = Links::default();
+        for spot in spots {
+            let real = follow(&spot, disk);
+            links.insert(&spot, real);
+        }
+        links
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_followed_as_the_kernel_does() {
+        let table = [
+            ("/w/etc", "/etc"),
+            ("/w/up", ".."),
+            ("/w/deep", "a/b/../c"),
+            ("/w/gone", "/nowhere/at/all"),
+            ("/w/one", "two"),
+            ("/w/two", "one"),
+            ("/w/self", "self/x"),
+            ("/etc/alt", "../opt"),
+        ];
+        let disk = LinkTable::new(table.map(|(path, target)| (path.to_owned(), target.to_owned())));
+        for (path, real) in [
+            ("/w/a", Some("/w/a")),
+            ("/w/etc", Some("/etc")),
+            ("/w/etc/passwd", Some("/etc/passwd")),
+            ("/w/etc/../x", Some("/x")),
+            ("/w/up/x", Some("/x")),
+            ("/w/deep/x", Some("/w/a/c/x")),
+            ("/w/gone", Some("/nowhere/at/all")),
+            ("/w/gone/x", Some("/nowhere/at/all/x")),
+            ("/w/etc/alt/x", Some("/opt/x")),
+            ("/w/one/x", None),
+            ("/w/self", None),
+            ("/../..", Some("/")),
+        ] {
+            assert_eq!(follow(path, &disk).as_deref(), real, "{path}");
+        }
+    }
+}

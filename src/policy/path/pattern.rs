@@ -1,0 +1,311 @@
+//! Patterns over paths. Where one allows it looks narrowly: the path as written and the place it leads to must both
+//! fit, letter by letter. Where one asks or denies it looks widely: any meaning of the text, any place it leads to,
+//! whatever the case.
+
+use super::{Base, LexPath};
+use crate::policy::decision::Fit;
+use crate::policy::facts::Facts;
+use crate::policy::letters::Alike;
+use crate::policy::links::Lead;
+
+/// A pattern over paths.
+///
+/// `/…` from the root, `~/…` from home, else from the working folder; `*` and `?` within a segment, `**` any
+/// number of segments; a trailing `/` means everything below, and so does a `*` at the end where it forbids. `**` at
+/// the front means below the working folder where it allows, and anywhere where it forbids. `!` before it turns it
+/// round: whatever does *not* fit; where it allows, only below the working folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathPattern {
+    negated: bool,
+    path: LexPath,
+}
+
+/// How a pattern is compared.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    alike: Alike,
+    /// `**` at the end also means none.
+    none: bool,
+    /// `*` at the end also means everything below.
+    below: bool,
+    /// `**` at the front means anywhere.
+    anywhere: bool,
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// A sentence if it is empty or has a class (`[…]`), which this layer does not know.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (negated, body) = match text.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        if body.is_empty() {
+            return Err("a path pattern must not be empty".to_owned());
+        }
+        if body.contains('[') || body.contains('{') {
+            return Err("a path pattern knows only `*`, `**` and `?`".to_owned());
+        }
+        let body = body.strip_prefix("file://").unwrap_or(body);
+        let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };
+        let mut path = LexPath::plain(body);
+        if body.ends_with('/') {
+            path.parts.push("**".to_owned());
+        }
+        Ok(Self { negated, path })
+    }
+
+    /// Whether it starts neither at the root, nor at home, nor with `./`, nor with `**`: a lint.
+    #[must_use]
+    pub fn is_bare(&self, text: &str) -> bool {
+        self.path.base == Base::Here
+            && !text.trim_start_matches('!').starts_with("./")
+            && self.path.parts.first().is_none_or(|p| p != "**")
+    }
+
+    /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end needs
+    /// something below, and what cannot be known does not fit.
+    #[must_use]
+    pub fn fit(&self, path: &LexPath, recursive: bool, facts: &Facts, loosen: bool) -> Fit {
+        if loosen { self.fit_narrow(path, recursive, facts) } else { self.fit_wide(path, recursive, facts) }
+    }
+
+    /// For an allow: as written, and wherever it leads.
+    fn fit_narrow(&self, path: &LexPath, recursive: bool, facts: &Facts) -> Fit {
+        if path.is_odd() {
+            return Fit::No;
+        }
+        // Of what is turned round, the inner pattern is the one to be wide.
+        let how = How {
+            alike: Alike::of(!self.negated, facts.case_sensitive_paths),
+            none: self.negated,
+            below: self.negated,
+            anywhere: self.negated,
+        };
+        let here = LexPath::here().absolute(facts);
+        let written = self.path.absolute(facts);
+        let mut fit = self.one(&written, &path.absolute(facts), recursive, how, Some(&here));
+        let Some(links) = &facts.links else { return fit };
+        // A link in the pattern's own text may be the model's work, so only what it starts from is followed.
+        let based = self.based(facts);
+        let here = links.follow_path(&here).unwrap_or(here);
+        let spots = path.spots(facts);
+        if spots.is_empty() {
+            return Fit::No;
+        }
+        for spot in spots {
+            fit = fit.min(match links.lead(&spot) {
+                Lead::Nobody => Fit::No,
+                Lead::To(real) => {
+                    let real = LexPath::plain(real);
+                    // What is turned round must not lead into what its text names, either.
+                    let by_text = if self.negated {
+                        self.one(&self.followed(facts), &real, recursive, how, Some(&here))
+                    } else {
+                        Fit::Yes
+                    };
+                    self.one(&based, &real, recursive, how, Some(&here)).min(by_text)
+                }
+            });
+        }
+        fit
+    }
+
+    /// For an ask or deny: any meaning, any place it leads to.
+    fn fit_wide(&self, path: &LexPath, recursive: bool, facts: &Facts) -> Fit {
+        let how = How {
+            alike: Alike::of(self.negated, facts.case_sensitive_paths),
+            none: true,
+            below: !self.negated,
+            anywhere: !self.negated,
+        };
+        let written = self.path.absolute(facts);
+        let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
+        for meaning in path.meanings() {
+            let text = meaning.absolute(facts);
+            fit = fit.max(self.one(&written, &text, recursive, how, None));
+            let Some(links) = &facts.links else { continue };
+            // What is turned round fires outside the pattern: there a followed pattern would fire more, not less.
+            let followed = if self.negated { self.based(facts) } else { self.followed(facts) };
+            if !self.negated {
+                fit = fit.max(self.one(&followed, &text, recursive, how, None));
+            }
+            let spots = meaning.spots(facts);
+            if spots.is_empty() {
+                fit = fit.max(Fit::Maybe);
+            }
+            for spot in spots {
+                fit = fit.max(match links.lead(&spot) {
+                    Lead::Nobody => Fit::Maybe,
+                    Lead::To(real) => {
+                        let real = LexPath::plain(real);
+                        let by_text =
+                            if self.negated { Fit::No } else { self.one(&written, &real, recursive, how, None) };
+                        self.one(&followed, &real, recursive, how, None).max(by_text)
+                    }
+                });
+            }
+        }
+        fit
+    }
+
+    /// One pattern against one path, both from the root if that is known. `inside` is what a turned pattern that
+    /// allows stays below.
+    fn one(&self, pattern: &LexPath, path: &LexPath, recursive: bool, how: How, inside: Option<&LexPath>) -> Fit {
+        let anywhere =
+            how.anywhere && self.path.parts.first().is_some_and(|p| p == "**") && self.path.base == Base::Here;
+        let same_base = pattern.base == path.base;
+        let fit = if anywhere && segments(&self.path.parts, &path.parts, how) {
+            Fit::Yes
+        } else if !same_base {
+            // Where `/a` and `b` are to be compared nobody knows.
+            Fit::Maybe
+        } else if pattern.up != path.up {
+            // `../x` is never plainly below `./`, but may come back down into it.
+            if inside.is_none() && !self.negated { Fit::Maybe } else { Fit::No }
+        } else if segments(&pattern.parts, &path.parts, how) {
+            Fit::Yes
+        } else if recursive && holds(&pattern.parts, &path.parts, how.alike) {
+            Fit::Maybe
+        } else {
+            Fit::No
+        };
+        if !self.negated {
+            return fit;
+        }
+        let below =
+            |root: &LexPath| path.base == root.base && path.up == root.up && path.parts.starts_with(&root.parts);
+        match fit {
+            Fit::Yes => Fit::No,
+            Fit::Maybe => Fit::Maybe,
+            Fit::No if inside.is_some_and(|root| !below(root)) => Fit::No,
+            Fit::No if recursive => Fit::Maybe,
+            Fit::No => Fit::Yes,
+        }
+    }
+
+    /// The texts, from the root, whose leads this pattern needs: what it starts from, and its literal front.
+    pub(crate) fn spots(&self, facts: &Facts) -> Vec<String> {
+        let path = self.path.absolute(facts);
+        if path.base != Base::Root {
+            return Vec::new();
+        }
+        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(facts);
+        vec![base.to_string(), front(&path).0.to_string()]
+    }
+
+    /// The pattern with links followed in what it starts from: the working folder, or home.
+    fn based(&self, facts: &Facts) -> LexPath {
+        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(facts);
+        let real = facts.links.as_ref().and_then(|links| links.follow_path(&base));
+        let mut path = real.unwrap_or(base);
+        path.parts.extend(self.path.parts.iter().cloned());
+        path
+    }
+
+    /// The pattern with links followed up to its first glob.
+    fn followed(&self, facts: &Facts) -> LexPath {
+        let (front, rest) = front(&self.path.absolute(facts));
+        let real = facts.links.as_ref().and_then(|links| links.follow_path(&front));
+        let mut path = real.unwrap_or(front);
+        path.parts.extend(rest);
+        path
+    }
+}
+
+/// A path up to its first segment with a glob, and the segments from there.
+fn front(path: &LexPath) -> (LexPath, Vec<String>) {
+    let literal = path.parts.iter().take_while(|part| !part.contains(['*', '?'])).count();
+    let mut front = path.clone();
+    let rest = front.parts.split_off(literal);
+    (front, rest)
+}
+
+/// Whether a tree rooted at `path` may hold something that fits.
+fn holds(pattern: &[String], path: &[String], alike: Alike) -> bool {
+    for (i, part) in path.iter().enumerate() {
+        match pattern.get(i) {
+            Some(p) if p == "**" => return true,
+            Some(p) if alike.segment(p, part) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether segments fit a pattern with `**`, without recursion.
+fn segments(pattern: &[String], path: &[String], how: How) -> bool {
+    let (mut p, mut s) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        match (pattern.get(p), path.get(s)) {
+            (None, None) => return true,
+            (Some(star), part) if star == "**" => {
+                let last = p + 1 == pattern.len();
+                if last && (part.is_some() || how.none) {
+                    return true;
+                }
+                if last {
+                    return false;
+                }
+                retry = Some((p + 1, s));
+                p += 1;
+                continue;
+            }
+            (Some(a), Some(_)) if a == "*" && how.below && p + 1 == pattern.len() => return true,
+            (Some(a), Some(b)) if how.alike.segment(a, b) => {
+                p += 1;
+                s += 1;
+                continue;
+            }
+            _ => {}
+        }
+        match &mut retry {
+            Some((star, from)) if *from < path.len() => {
+                *from += 1;
+                p = *star;
+                s = *from;
+            }
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(pattern: &str, path: &str, loosen: bool) -> Fit {
+        let facts = Facts { cwd: Some("/repo".to_owned()), ..Facts::default() };
+        PathPattern::parse(pattern).unwrap().fit(&LexPath::read(path), false, &facts, loosen)
+    }
+
+    #[test]
+    fn patterns() {
+        use Fit::{No, Yes};
+        for (pattern, path, allow, deny) in [
+            ("src/**", "src/a/b.rs", Yes, Yes),
+            ("src/**", "src", No, Yes),
+            ("src/*", "src/a/b.rs", No, Yes),
+            ("src/*", "/repo/src/a", Yes, Yes),
+            ("**/.env", "a/b/.env", Yes, Yes),
+            ("**/.env", ".env", Yes, Yes),
+            ("**/.env", "/etc/.env", No, Yes),
+            ("/etc/**", "../etc/passwd", Yes, Yes),
+            ("src/**", "src/../secret", No, No),
+            ("Makefile", "makefile", No, Yes),
+            ("!./src/**", "README.md", Yes, Yes),
+            ("!./src/**", "src/a", No, No),
+            ("!./src/**", "SRC/a", No, Yes),
+            ("!./src/**", "src", No, No),
+            ("!./src/*", "src/a/b", No, Yes),
+            ("!./**", "/etc/passwd", No, Yes),
+            ("reports/", "reports/a", Yes, Yes),
+        ] {
+            assert_eq!(fit(pattern, path, true), allow, "allow {pattern} ~ {path}");
+            assert_eq!(fit(pattern, path, false), deny, "deny {pattern} ~ {path}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Symbolic links: an allow must fit the name and the place it leads to, a deny either.
+
+use serde_json::{Value, json};
+use toolfold::policy::eval::evaluate;
+use toolfold::policy::{Call, Facts, LinkTable, Links, Origin, Policy, Says, compact};
+use toolfold::policy::{Decision, PolicyFile};
+
+#[track_caller]
+fn check(rules: &[&str], links: &Value, cases: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (given, expected) in cases {
+        let (tool, args) = match given.strip_prefix("$ ") {
+            Some(command) => ("Bash", json!({ "command": command })),
+            None => ("Edit", json!({ "file_path": given })),
+        };
+        let row = json!({"id": "", "rule": rules, "tool": tool, "args": args, "ctx": {"links": links}});
+        let got = evaluate(&row).unwrap();
+        if got.decision != *expected {
+            wrong.push(format!("{given}: {} instead of {expected}: {}", got.decision, got.reason));
+        }
+    }
+    assert!(wrong.is_empty(), "{rules:?} {links}\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_allow_must_fit_where_it_leads() {
+    let links = json!({"x": "/etc", "f": "/etc/passwd", "in": "src", "gone": "/nowhere/yet", "one": "two", "two": "one",
+        "src/up": "..", "src/deep": "../other/a", "other": "src"});
+    check(
+        &["allow Edit(./**)"],
+        &links,
+        &[
+            ("a", "allow"),
+            ("new/folder/a", "allow"),
+            ("x/passwd", "ask"),
+            ("x", "ask"),
+            ("f", "ask"),
+            ("in/a", "allow"),
+            ("gone", "ask"),
+            ("one/a", "ask"),
+            ("one", "ask"),
+            ("src/up/a", "allow"),
+            ("src/up/../a", "ask"),
+            ("x/../a", "ask"),
+            ("src/../a", "allow"),
+        ],
+    );
+    check(
+        &["allow Edit(src/**)"],
+        &links,
+        &[
+            ("src/a", "allow"),
+            ("in/a", "ask"),
+            ("src/up/a", "ask"),
+            ("src/deep/b", "allow"),
+            ("other/a", "ask"),
+            ("src/up/src/a", "allow"),
+        ],
+    );
+    // A link in the pattern's own text may be the model's work.
+    check(&["allow Edit(x/**)"], &links, &[("x/passwd", "ask")]);
+    check(&["allow Edit(/workspace/x/**)"], &links, &[("x/passwd", "ask")]);
+    check(&["allow Edit(!./src/**)"], &links, &[("a", "allow"), ("in/a", "ask"), ("x/a", "ask")]);
+}
+
+#[test]
+fn a_deny_looks_at_both() {
+    let links = json!({"x": "/etc", "f": "/etc/passwd", "keep": "kept", "/var/run": "/run", "one": "one", "safe": "src/a",
+        "d": "src/deep"});
+    check(
+        &["allow *", "deny Edit(/etc/**)"],
+        &links,
+        &[
+            ("x/passwd", "deny"),
+            ("f", "deny"),
+            ("x/../etc/passwd", "deny"),
+            ("d/../../x/passwd", "deny"),
+            ("one", "ask"),
+            ("a", "allow"),
+            ("X/passwd", "allow"),
+        ],
+    );
+    check(&["allow *", "ask Edit(/etc/**)"], &links, &[("f", "ask"), ("a", "allow")]);
+    // What a deny names may itself be a link, or stand behind one.
+    check(&["allow *", "deny Edit(keep/**)"], &links, &[("keep/a", "deny"), ("kept/a", "deny")]);
+    check(&["allow *", "deny Edit(/var/run/**)"], &links, &[("/run/a", "deny"), ("/var/run/a", "deny")]);
+    check(
+        &["allow *", "deny Edit(!./src/**)"],
+        &links,
+        &[("src/a", "allow"), ("safe", "deny"), ("src/../x/a", "deny")],
+    );
+    check(&["managed deny Edit(/etc/**)", "allow Edit(./**)"], &links, &[("f", "deny")]);
+}
+
+#[test]
+fn a_remembered_yes_to_a_name_does_not_follow_it() {
+    let yes = r#"grant(always) tool=Edit args={"file_path":"y/a"}"#;
+    check(&[yes], &json!({}), &[("y/a", "allow"), ("y/b", "ask")]);
+    check(&[yes], &json!({"y": "/etc"}), &[("y/a", "ask")]);
+    check(&["grant(always) tool=Edit"], &json!({"y": "/etc"}), &[("y/a", "allow")]);
+}
+
+#[test]
+fn an_ask_says_what_is_wrong_with_the_path() {
+    let reason = |path: &str| {
+        let ctx = json!({"links": {"x": "/etc", "one": "one"}});
+        let row = json!({"rule": ["allow Edit(./**)"], "tool": "Edit", "args": {"file_path": path}, "ctx": ctx});
+        evaluate(&row).unwrap().reason
+    };
+    assert_eq!(reason("x/a"), "`x/a` leads to `/etc/a`, which nothing allows");
+    assert_eq!(reason("one"), "nobody knows where `one` leads");
+    assert_eq!(reason("a\\b"), "`a\\b` is spelt so that it may name another file");
+}
+
+#[test]
+fn a_row_brings_its_links_or_there_are_none() {
+    let row = |links: Value| {
+        let row =
+            json!({"rule": ["allow Edit(./**)"], "tool": "Edit", "args": {"file_path": "a"}, "ctx": {"links": links}});
+        evaluate(&row).map(|got| got.decision)
+    };
+    assert_eq!(row(json!({})), Ok("allow"));
+    assert_eq!(row(json!({"/workspace": "/srv"})), Ok("allow"), "the working folder is the host's word");
+    assert_eq!(row(json!({"/workspace/a": "/srv"})), Ok("ask"));
+    assert!(row(json!([])).is_err() && row(json!({"a": 5})).is_err());
+}
+
+#[test]
+fn commands() {
+    let links = json!({"x": "/etc", "sub": "/srv/data/sub", "sub2": "src"});
+    let deny = ["allow Bash(*)", "deny Write(/etc/**)"];
+    check(
+        &deny,
+        &links,
+        &[
+            ("$ echo > x/passwd", "deny"),
+            ("$ tee x/passwd", "deny"),
+            ("$ cd x && echo > passwd", "deny"),
+            ("$ (cd x; rm passwd)", "ask"),
+            ("$ cd sub/../x && touch a", "deny"),
+            ("$ echo > a", "allow"),
+        ],
+    );
+    let allow = ["allow Bash(echo:*)", "allow Bash(cd:*)", "allow Bash(ln:*)", "allow Write(./**)"];
+    check(
+        &allow,
+        &links,
+        &[
+            ("$ echo > a", "allow"),
+            ("$ echo > x/a", "ask"),
+            ("$ cd x && echo > a", "ask"),
+            ("$ cd src && echo > a", "allow"),
+            // The kernel goes up from where the link led; the shell's own `cd ..` takes back the text.
+            ("$ cd sub && echo > ../a", "ask"),
+            ("$ cd sub2 && echo > ../a", "allow"),
+            ("$ cd sub2 && cd .. && echo > a", "allow"),
+            // Without any disk: a link that the line makes itself.
+            ("$ ln -s /etc y && echo > y/passwd", "ask"),
+            ("$ ln -s /etc && echo > etc/passwd", "ask"),
+            ("$ ln -s /etc/passwd y; echo > y", "ask"),
+            ("$ ln -s /etc \"$d\"; echo > y/a", "ask"),
+            ("$ ln -s /etc y; echo > z", "allow"),
+        ],
+    );
+    check(
+        &deny,
+        &json!({}),
+        &[
+            ("$ ln -s /etc y && echo > y/passwd", "deny"),
+            ("$ ln -s /etc y && cd y && tee passwd", "deny"),
+            ("$ ln -sf /etc/passwd y && tee y", "deny"),
+            ("$ ln -s /etc y", "allow"),
+        ],
+    );
+}
+
+#[test]
+fn the_policy_itself_is_behind_no_link() {
+    let table = LinkTable::new([
+        ("/w/p".to_owned(), "/home/u/.config".to_owned()),
+        ("/home/u/.config".to_owned(), "/data/config".to_owned()),
+    ]);
+    let policy = Policy::new(vec![PolicyFile { default: Some(Says::Allow), ..PolicyFile::default() }]);
+    let facts = Facts {
+        cwd: Some("/w".to_owned()),
+        interactive: true,
+        protected: vec!["/home/u/.config/policy.toml".to_owned()],
+        ..Facts::default()
+    };
+    for (path, expected) in [
+        ("/home/u/.config/policy.toml", Decision::Deny),
+        ("p/policy.toml", Decision::Deny),
+        ("p/POLICY.toml", Decision::Deny),
+        ("/data/config/policy.toml", Decision::Deny),
+        ("p/./%70olicy.toml", Decision::Deny),
+        ("p/other.toml", Decision::AllowAudited),
+    ] {
+        let arguments = json!({ "file_path": path });
+        let call = Call { tool: "Edit", origin: &Origin::Native, arguments: &arguments };
+        let links = Some(policy.links(&call, &facts, &table));
+        assert_eq!(policy.decide(&call, &Facts { links, ..facts.clone() }, &[]).decision, expected, "{path}");
+    }
+}
+
+#[test]
+fn a_verdict_says_what_it_saw_and_is_reached_again_from_that() {
+    let table = LinkTable::new([("/w/x".to_owned(), "/etc".to_owned()), ("/w/loop".to_owned(), "loop".to_owned())]);
+    let rules = ["Edit(./**)", "Bash(echo:*)"].map(|rule| compact(Says::Allow, rule, |_| None).unwrap());
+    let policy = Policy::new(vec![PolicyFile { rules: rules.to_vec(), ..PolicyFile::default() }]);
+    let facts = Facts { cwd: Some("/w".to_owned()), interactive: true, ..Facts::default() };
+    for path in ["x/passwd", "loop/a", "a", "x/../a"] {
+        let arguments = json!({ "file_path": path });
+        let call = Call { tool: "Edit", origin: &Origin::Native, arguments: &arguments };
+        let seen = Facts { links: Some(policy.links(&call, &facts, &table)), ..facts.clone() };
+        let verdict = policy.decide(&call, &seen, &[]);
+        // As a record keeps it.
+        let text = serde_json::to_string(&verdict.links).unwrap();
+        let links: Links = serde_json::from_str(&text).unwrap();
+        assert_eq!(policy.decide(&call, &Facts { links: Some(links), ..facts.clone() }, &[]), verdict, "{path}");
+        let lexical = policy.decide(&call, &facts, &[]);
+        assert_eq!(lexical.decision, Decision::AllowAudited, "{path}: without a disk as before");
+        let part = &policy.explain(&call, &seen, &[]).parts[0].text;
+        let shown = policy.shown(&call, &seen, &verdict).effects.join("\n");
+        match path {
+            "x/passwd" => assert!(part.contains("leads to /etc/passwd") && shown.contains("leads to /etc/passwd")),
+            "loop/a" => assert!(part.contains("nobody knows") && shown.contains("nobody knows")),
+            "x/../a" => assert!(part.contains("leads to /a"), "{part}"),
+            _ => assert!(!part.contains("leads") && verdict.links.is_empty()),
+        }
+    }
+}

@@ -46,6 +46,7 @@ mod decision;
 pub mod eval;
 mod explain;
 mod facts;
+mod floor;
 pub mod gate;
 mod glob;
 mod grant;

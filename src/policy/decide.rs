@@ -7,17 +7,15 @@
 use super::case::Case;
 use super::decision::{Decision, Fit, Reason, Says, Verdict};
 use super::facts::{Call, Facts, Origin};
+use super::floor::floor;
 use super::grant::{Grant, covers};
 use super::host::{Host, HostPattern};
-use super::letters::Alike;
 use super::links::Links;
 use super::load::Mode;
-use super::path::LexPath;
 use super::record::Tier;
-use super::rule::{Access, Rule, Scope};
+use super::rule::{Rule, Scope};
 use super::set::Policy;
 use super::shell::{Role, Weight};
-use crate::diagnostic::visible;
 
 impl Policy {
     /// Decides on a call.
@@ -79,7 +77,7 @@ impl Policy {
     }
 
     fn judge(&self, case: &Case<'_>, grants: &[Grant]) -> Outcome {
-        if let Some(reason) = protected(case) {
+        if let Some(reason) = floor(case) {
             return Outcome { decision: Decision::Deny, reasons: vec![reason], floor: true };
         }
         let (mut denies, mut asks, mut restricted) = (Vec::new(), Vec::new(), !case.facts.protected.is_empty());
@@ -114,7 +112,8 @@ impl Policy {
         // Where a rule asks, what an allow says about the same command does not count: only the grants do.
         let by_rules = asks.is_empty();
         let covered = || {
-            let ids = covers(grants, case, &|i| by_rules && self.command_allowed(case, i)).filter(|_| !doubt)?;
+            let ids =
+                covers(grants, case, &|i| by_rules && self.command_allowed(case, i).is_some()).filter(|_| !doubt)?;
             Some(Reason::new(Says::Allow, format!("a remembered yes covers it ({ids})")))
         };
         let covered = covered();
@@ -282,10 +281,10 @@ impl Policy {
         by.ok_or_else(|| nothing.because("there is no command in it that a rule allows".to_owned()))
     }
 
-    /// Whether a rule or the built-in table allows one command: for grants, which fill the gaps.
-    pub(crate) fn command_allowed(&self, case: &Case<'_>, index: usize) -> bool {
+    /// What allows one command, a rule or the built-in table: for grants, which fill the gaps, and to explain.
+    pub(crate) fn command_allowed(&self, case: &Case<'_>, index: usize) -> Option<Reason> {
         let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, case)).collect();
-        self.command_allowed_by(case, &rules, index).is_some()
+        self.command_allowed_by(case, &rules, index)
     }
 
     fn command_allowed_by(&self, case: &Case<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
@@ -352,23 +351,4 @@ fn audited(tier: Option<Tier>) -> Decision {
 pub(crate) fn by_rule(rule: &Rule, what: &str) -> Reason {
     let text = rule.why.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"));
     Reason { says: rule.says, text, rule: Some(rule.text.clone()), place: Some(rule.place.clone()) }
-}
-
-/// The floor that no file needs to write: the policy itself and the audit store are not written by any call, under
-/// whatever name.
-fn protected(case: &Case<'_>) -> Option<Reason> {
-    let guarded: Vec<LexPath> =
-        case.facts.protected.iter().flat_map(|p| LexPath::read(p).everywhere(case.facts)).collect();
-    let starts = |long: &LexPath, short: &LexPath| {
-        long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| Alike::Any.name(a, b))
-    };
-    let hits = |file: &&super::shell::FileEffect| {
-        let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Write) else { return false };
-        path.everywhere(case.facts).iter().any(|path| {
-            guarded.iter().any(|g| path.base == g.base && (starts(path, g) || (file.recursive && starts(g, path))))
-        })
-    };
-    let file = case.effects.files.iter().find(hits)?;
-    let text = format!("`{}` belongs to the policy itself: no call writes it", visible(&file.text));
-    Some(Reason::new(Says::Deny, text))
 }

@@ -59,8 +59,8 @@ impl Policy {
             });
             let (got, by) = match (caught, self.command_allowed(&case, i)) {
                 (Some(rule), _) => (rule.says, rule_text(rule)),
-                (None, true) => (Says::Allow, "a rule".to_owned()),
-                (None, false) => (Says::Ask, "nothing allows it by itself".to_owned()),
+                (None, Some(reason)) => (Says::Allow, said_by(&reason)),
+                (None, None) => (Says::Ask, "nothing allows it by itself".to_owned()),
             };
             parts.push(Part { kind: "command", text: visible(&display(&command.words)).into_owned(), got, by });
         }
@@ -93,8 +93,18 @@ impl Policy {
             let got = verdict.reasons.first().map_or(Says::Ask, |r| r.says);
             parts.push(Part { kind: "tool", text: call.origin.identity(call.tool), got, by: verdict.reason() });
         }
-        let would_allow = if verdict.decision.runs() { Vec::new() } else { helps(&case, &verdict) };
+        let would_allow = if verdict.decision.runs() {
+            Vec::new()
+        } else {
+            helps(&case, &verdict, &self.needs_no_grant(&case, &verdict))
+        };
         Explanation { tier: case.tier, verdict, parts, would_allow }
+    }
+
+    /// Which commands need nothing remembered, since rules allow them already. Where a rule asks, no allow counts.
+    fn needs_no_grant<'c>(&'c self, case: &'c Case<'c>, verdict: &Verdict) -> impl Fn(usize) -> bool + 'c {
+        let asks = verdict.reasons.iter().any(|reason| reason.says == Says::Ask && reason.rule.is_some());
+        move |i| !asks && self.command_allowed(case, i).is_some()
     }
 
     /// What a person is shown before the yes.
@@ -127,7 +137,7 @@ impl Policy {
             effects,
             undo: undo_word(case.record.undo).to_owned(),
             why: verdict.reasons.iter().map(ToString::to_string).collect(),
-            remember: offer(&case).unwrap_or_default(),
+            remember: offer(&case, &self.needs_no_grant(&case, verdict)).unwrap_or_default(),
             links: verdict.links.clone(),
         }
     }
@@ -159,11 +169,19 @@ fn leads(path: &LexPath, facts: &Facts) -> String {
     }
 }
 
+/// The rule behind a reason with its place, else the reason itself.
+fn said_by(reason: &Reason) -> String {
+    match (&reason.rule, &reason.place) {
+        (Some(rule), Some(place)) => format!("{} {rule} ({place})", reason.says),
+        _ => reason.text.clone(),
+    }
+}
+
 fn rule_text(rule: &Rule) -> String {
     format!("{} {} ({})", rule.says, rule.text, rule.place)
 }
 
-fn helps(case: &Case<'_>, verdict: &Verdict) -> Vec<String> {
+fn helps(case: &Case<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Vec<String> {
     let forbids = |r: &&Reason| verdict.decision == Decision::Deny && r.says == Says::Deny && r.rule.is_some();
     if let Some(deny) = verdict.reasons.iter().find(forbids) {
         return vec![format!("nothing, as long as the rule `{}` stands", deny.rule.as_deref().unwrap_or_default())];
@@ -174,7 +192,13 @@ fn helps(case: &Case<'_>, verdict: &Verdict) -> Vec<String> {
         let rule = ask.rule.as_deref().unwrap_or_default();
         return vec![format!("no rule, as long as the rule `{rule}` asks: only a person's yes")];
     }
-    match offer(case) {
+    if let Some(file) = case.effects.files.iter().find(|file| file.own && case.is_shell) {
+        let text = visible(&file.text);
+        return vec![format!(
+            "no rule over the command alone: it writes `{text}`, which needs a rule with that path too"
+        )];
+    }
+    match offer(case, allowed) {
         Err(why) => vec![format!("no rule: {why}")],
         Ok(offers) => {
             let mut rules: Vec<String> = offers

@@ -254,25 +254,36 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
 }
 
 /// What a person may be offered to remember for a call: absent if no part may be.
-pub(crate) fn offer(case: &Case<'_>) -> Result<Vec<What>, GrantError> {
+pub(crate) fn offer(case: &Case<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<What>, GrantError> {
+    let exact = case.led_astray().is_none().then(|| What::Arguments { arguments: case.call.arguments.clone() });
     if !case.is_shell {
-        let exact = case.led_astray().is_none().then(|| What::Arguments { arguments: case.call.arguments.clone() });
         return Ok(exact.into_iter().chain([What::Tool]).collect());
     }
     if let Some((text, _)) = case.heaviest() {
         return Err(GrantError::NotStatic(text.to_owned()));
     }
-    if let Some(file) = case.effects.files.iter().find(|f| f.own) {
+    let writes = case.effects.files.iter().find(|f| f.own);
+    if let Some(file) = writes.filter(|file| !file.certain || file.path.is_none()) {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
     let mut offers = Vec::new();
-    for command in case.effects.commands.iter().filter(|c| c.role == Role::Runs) {
+    for (i, command) in case.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
+        if allowed(i) {
+            continue;
+        }
         let tokens: Option<Vec<&str>> = command.words.iter().map(Word::get).collect();
         let Some(tokens) = tokens else { return Err(GrantError::NotStatic(super::argv::display(&command.words))) };
         let short: Vec<&str> = tokens.iter().copied().take(2).take_while(|t| !t.starts_with('-')).collect();
         let (tokens, open) = if check_tokens(&short, true).is_ok() { (short, true) } else { (tokens, false) };
         check_tokens(&tokens, open).map_err(|()| GrantError::TooWide(tokens.join(" ")))?;
-        offers.push(What::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open });
+        let what = What::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open };
+        if !offers.contains(&what) {
+            offers.push(what);
+        }
+    }
+    // A prefix says nothing of what a redirect writes: only the very same line does.
+    if writes.is_some() {
+        return Ok(exact.into_iter().collect());
     }
     if offers.is_empty() { Err(GrantError::NotStatic("the command".to_owned())) } else { Ok(offers) }
 }

@@ -6,6 +6,7 @@ mod differential;
 #[cfg(all(unix, feature = "cli"))]
 mod disk;
 mod excel;
+mod floor;
 #[cfg(feature = "store")]
 mod full;
 mod hosts;

@@ -1,0 +1,60 @@
+//! The floor that no file needs to write: what no call does, whatever allows it.
+
+use super::argv::{Word, base_name};
+use super::case::Case;
+use super::decision::{Reason, Says};
+use super::letters::Alike;
+use super::path::LexPath;
+use super::rule::Access;
+use crate::diagnostic::visible;
+
+/// Why the floor forbids a call, if it does.
+pub(super) fn floor(case: &Case<'_>) -> Option<Reason> {
+    protected(case).or_else(|| approves_itself(case))
+}
+
+/// The policy itself and the audit store are not written by any call, under whatever name.
+fn protected(case: &Case<'_>) -> Option<Reason> {
+    let guarded: Vec<LexPath> =
+        case.facts.protected.iter().flat_map(|p| LexPath::read(p).everywhere(case.facts)).collect();
+    let starts = |long: &LexPath, short: &LexPath| {
+        long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| Alike::Any.name(a, b))
+    };
+    let hits = |file: &&super::shell::FileEffect| {
+        let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Write) else { return false };
+        path.everywhere(case.facts).iter().any(|path| {
+            guarded.iter().any(|g| path.base == g.base && (starts(path, g) || (file.recursive && starts(g, path))))
+        })
+    };
+    let file = case.effects.files.iter().find(hits)?;
+    let text = format!("`{}` belongs to the policy itself: no call writes it", visible(&file.text));
+    Some(Reason::new(Says::Deny, text))
+}
+
+/// Whether a command is the one by which a person says yes: `toolfold approvals accept`. An agent that may run programs
+/// must not answer for the person.
+fn approves_itself(case: &Case<'_>) -> Option<Reason> {
+    case.effects.commands.iter().find(|command| says_yes(&command.words))?;
+    Some(Reason::new(Says::Deny, "only a person says yes: no call runs `toolfold approvals accept`"))
+}
+
+fn says_yes(words: &[Word]) -> bool {
+    let text = |word: &Word| word.get().map(str::to_owned);
+    let Some((program, rest)) = words.split_first() else { return false };
+    let Some(program) = text(program) else { return false };
+    let own = rest.iter().position(|word| text(word).as_deref() == Some("--")).and_then(|at| rest.get(at + 1..));
+    let rest = match base_name(&program) {
+        "cargo" if rest.iter().any(|word| matches!(word.get(), Some("run" | "r"))) => own.unwrap_or_default(),
+        name if name.eq_ignore_ascii_case("toolfold") => rest,
+        _ => return false,
+    };
+    // A word that is only known when it runs may be any.
+    let may_be = |word: &Word, wanted: &str| word.get().is_none_or(|text| text == wanted);
+    let mut commands = rest.iter().skip_while(|word| word.get().is_some_and(|text| text.starts_with('-')));
+    let approvals = match commands.next() {
+        Some(first) if first.get().is_none() => return true,
+        Some(first) => first.get() == Some("approvals") || rest.iter().any(|word| word.get() == Some("approvals")),
+        None => return false,
+    };
+    approvals && rest.iter().any(|word| may_be(word, "accept"))
+}

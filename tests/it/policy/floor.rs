@@ -1,0 +1,31 @@
+//! What no call does, whatever allows it.
+
+use serde_json::json;
+use toolfold::policy::{Call, Decision, Facts, Origin, Policy, PolicyFile, Scope};
+
+#[test]
+fn no_call_says_yes_for_the_person() {
+    let text = "allow = [\"Bash\"]\n[tool.Bash]\ncommand = \"command\"\ntier = \"read_only\"\n";
+    let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::Managed).into_result().unwrap()]);
+    let facts = Facts { interactive: true, cwd: Some("/w".into()), ..Facts::default() };
+    for (command, wanted) in [
+        ("toolfold approvals accept ap-1", Decision::Deny),
+        ("/usr/local/bin/toolfold approvals accept --session ap-1", Decision::Deny),
+        ("ls; env X=1 timeout 5 toolfold approvals accept ap-1", Decision::Deny),
+        ("bash -c 'toolfold approvals accept ap-1'", Decision::Deny),
+        ("echo ap-1 | xargs toolfold approvals accept", Decision::Deny),
+        ("toolfold approvals $WHAT ap-1", Decision::Deny),
+        ("toolfold $WHAT accept", Decision::Deny),
+        ("cargo run --release -- approvals accept ap-1", Decision::Deny),
+        ("toolfold approvals list", Decision::Allow),
+        ("toolfold approvals reject ap-1", Decision::Allow),
+        ("toolfold report --tools accept.json", Decision::Allow),
+        ("cargo run -- report", Decision::Allow),
+        ("echo toolfold approvals accept", Decision::Allow),
+    ] {
+        let arguments = json!({ "command": command });
+        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
+        let verdict = policy.decide(&call, &facts, &[]);
+        assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
+    }
+}

@@ -14,6 +14,7 @@ use super::links::Lead;
 
 mod pattern;
 mod spelling;
+mod view;
 
 pub use pattern::PathPattern;
 
@@ -39,8 +40,8 @@ pub struct LexPath {
     pub up: usize,
     /// The segments below.
     pub parts: Vec<String>,
-    /// Every step from the base, as written.
-    way: Vec<Step>,
+    /// Every step from the base, as written, where there is one that is not into a folder or file.
+    way: Option<Vec<Step>>,
     /// What else the text may have meant. Looked at by ask and deny only.
     also: Vec<LexPath>,
     /// Readers may differ over what it names: it fits no allow.
@@ -65,7 +66,7 @@ const MOST: usize = 32;
 
 impl LexPath {
     fn at(base: Base) -> Self {
-        Self { base, up: 0, parts: Vec::new(), way: Vec::new(), also: Vec::new(), odd: false, doubt: false }
+        Self { base, up: 0, parts: Vec::new(), way: None, also: Vec::new(), odd: false, doubt: false }
     }
 
     /// The working folder itself.
@@ -119,6 +120,19 @@ impl LexPath {
 
     /// Adds what else a text may mean.
     fn spell(&mut self, text: &str, read: impl Fn(&str) -> Self) {
+        self.spell_once(text, &read);
+        // `/x/../proc/self/root` and `self/root` from `/proc` are doors of the kernel too.
+        if self.base == Base::Root && self.parts.first().is_some_and(|first| spelling::has_doors(first)) {
+            let folded = self.to_string();
+            if folded != text {
+                self.spell_once(&folded, &read);
+            }
+        }
+        self.doubt |= self.also.len() > MOST;
+        self.also.truncate(MOST);
+    }
+
+    fn spell_once(&mut self, text: &str, read: &impl Fn(&str) -> Self) {
         let readings = spelling::readings(text);
         self.odd |= readings.odd;
         self.doubt |= readings.doubt;
@@ -127,8 +141,6 @@ impl LexPath {
                 self.also.push(Self { also: Vec::new(), ..other });
             }
         }
-        self.doubt |= self.also.len() > MOST;
-        self.also.truncate(MOST);
     }
 
     fn with(&self, text: &str, up: &Step) -> Self {
@@ -138,13 +150,17 @@ impl LexPath {
             match part {
                 "" | "." => {}
                 ".." => {
-                    path.way.push(up.clone());
+                    let mut way = path.take_way();
+                    way.push(up.clone());
+                    path.way = Some(way);
                     if path.parts.pop().is_none() && path.base != Base::Root {
                         path.up += 1;
                     }
                 }
                 part => {
-                    path.way.push(Step::Down(part.to_owned()));
+                    if let Some(way) = &mut path.way {
+                        way.push(Step::Down(part.to_owned()));
+                    }
                     path.parts.push(part.to_owned());
                 }
             }
@@ -152,21 +168,23 @@ impl LexPath {
         path
     }
 
+    /// The steps, also where they are but the segments.
+    fn take_way(&mut self) -> Vec<Step> {
+        self.way.take().unwrap_or_else(|| self.parts.iter().cloned().map(Step::Down).collect())
+    }
+
     /// The same path from the root where the facts allow it.
     #[must_use]
     pub fn absolute(&self, facts: &Facts) -> Self {
-        let base = match self.base {
-            Base::Root => None,
-            Base::Here => facts.cwd.as_deref(),
-            Base::Home => facts.home.as_deref(),
-        };
-        let Some(base) = base.filter(|b| b.starts_with('/')) else { return self.clone() };
+        let Some(base) = self.start(facts) else { return self.clone() };
         let mut path = Self { odd: self.odd, doubt: self.doubt, ..Self::at(Base::Root).with(base, &Step::Up) };
-        for _ in 0..self.up {
-            path.parts.pop();
+        if path.way.is_some() || self.way.is_some() {
+            let mut way = path.take_way();
+            way.extend(self.clone().take_way());
+            path.way = Some(way);
         }
+        path.parts.truncate(path.parts.len().saturating_sub(self.up));
         path.parts.extend(self.parts.iter().cloned());
-        path.way.extend(self.way.iter().cloned());
         path.also = self.also.iter().map(|other| other.absolute(facts)).collect();
         path
     }
@@ -252,9 +270,9 @@ impl LexPath {
             return Vec::new();
         }
         let mut spots = vec![path.to_string()];
-        if path.way.iter().any(|step| !matches!(step, Step::Down(_))) {
+        if let Some(way) = &path.way {
             for keeps_back in [false, true] {
-                let spot = walked(&path.way, keeps_back);
+                let spot = walked(way, keeps_back);
                 if !spots.contains(&spot) {
                     spots.push(spot);
                 }

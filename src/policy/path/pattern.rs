@@ -2,6 +2,7 @@
 //! fit, letter by letter. Where one asks or denies it looks widely: any meaning of the text, any place it leads to,
 //! whatever the case.
 
+use super::view::View;
 use super::{Base, LexPath};
 use crate::policy::decision::Fit;
 use crate::policy::facts::Facts;
@@ -84,13 +85,14 @@ impl PathPattern {
             below: self.negated,
             anywhere: self.negated,
         };
-        let here = LexPath::here().absolute(facts);
-        let written = self.path.absolute(facts);
-        let mut fit = self.one(&written, &path.absolute(facts), recursive, how, Some(&here));
+        let here = LexPath::here();
+        let written = self.path.view(facts);
+        let mut fit = self.one(&written, &path.view(facts), recursive, how, Some(&here.view(facts)));
         let Some(links) = &facts.links else { return fit };
         // A link in the pattern's own text may be the model's work, so only what it starts from is followed.
-        let based = self.based(facts);
+        let (based, here) = (self.based(facts), here.absolute(facts));
         let here = links.follow_path(&here).unwrap_or(here);
+        let (based, here) = (based.view(facts), here.view(facts));
         let spots = path.spots(facts);
         if spots.is_empty() {
             return Fit::No;
@@ -100,9 +102,10 @@ impl PathPattern {
                 Lead::Nobody => Fit::No,
                 Lead::To(real) => {
                     let real = LexPath::plain(real);
+                    let real = real.view(facts);
                     // What is turned round must not lead into what its text names, either.
                     let by_text = if self.negated {
-                        self.one(&self.followed(facts), &real, recursive, how, Some(&here))
+                        self.one(&self.followed(facts).view(facts), &real, recursive, how, Some(&here))
                     } else {
                         Fit::Yes
                     };
@@ -121,14 +124,15 @@ impl PathPattern {
             below: !self.negated,
             anywhere: !self.negated,
         };
-        let written = self.path.absolute(facts);
+        let written = self.path.view(facts);
         let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
-            let text = meaning.absolute(facts);
+            let text = meaning.view(facts);
             fit = fit.max(self.one(&written, &text, recursive, how, None));
             let Some(links) = &facts.links else { continue };
             // What is turned round fires outside the pattern: there a followed pattern would fire more, not less.
             let followed = if self.negated { self.based(facts) } else { self.followed(facts) };
+            let followed = followed.view(facts);
             if !self.negated {
                 fit = fit.max(self.one(&followed, &text, recursive, how, None));
             }
@@ -141,6 +145,7 @@ impl PathPattern {
                     Lead::Nobody => Fit::Maybe,
                     Lead::To(real) => {
                         let real = LexPath::plain(real);
+                        let real = real.view(facts);
                         let by_text =
                             if self.negated { Fit::No } else { self.one(&written, &real, recursive, how, None) };
                         self.one(&followed, &real, recursive, how, None).max(by_text)
@@ -153,7 +158,7 @@ impl PathPattern {
 
     /// One pattern against one path, both from the root if that is known. `inside` is what a turned pattern that
     /// allows stays below.
-    fn one(&self, pattern: &LexPath, path: &LexPath, recursive: bool, how: How, inside: Option<&LexPath>) -> Fit {
+    fn one(&self, pattern: &View<'_>, path: &View<'_>, recursive: bool, how: How, inside: Option<&View<'_>>) -> Fit {
         let anywhere =
             how.anywhere && self.path.parts.first().is_some_and(|p| p == "**") && self.path.base == Base::Here;
         let same_base = pattern.base == path.base;
@@ -176,7 +181,7 @@ impl PathPattern {
             return fit;
         }
         let below =
-            |root: &LexPath| path.base == root.base && path.up == root.up && path.parts.starts_with(&root.parts);
+            |root: &View<'_>| path.base == root.base && path.up == root.up && path.parts.starts_with(&root.parts);
         match fit {
             Fit::Yes => Fit::No,
             Fit::Maybe => Fit::Maybe,
@@ -224,10 +229,10 @@ fn front(path: &LexPath) -> (LexPath, Vec<String>) {
 }
 
 /// Whether a tree rooted at `path` may hold something that fits.
-fn holds(pattern: &[String], path: &[String], alike: Alike) -> bool {
+fn holds(pattern: &[&str], path: &[&str], alike: Alike) -> bool {
     for (i, part) in path.iter().enumerate() {
         match pattern.get(i) {
-            Some(p) if p == "**" => return true,
+            Some(&"**") => return true,
             Some(p) if alike.segment(p, part) => {}
             _ => return false,
         }
@@ -236,11 +241,11 @@ fn holds(pattern: &[String], path: &[String], alike: Alike) -> bool {
 }
 
 /// Whether segments fit a pattern with `**`, without recursion.
-fn segments(pattern: &[String], path: &[String], how: How) -> bool {
+fn segments<P: AsRef<str>>(pattern: &[P], path: &[&str], how: How) -> bool {
     let (mut p, mut s) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     loop {
-        match (pattern.get(p), path.get(s)) {
+        match (pattern.get(p).map(AsRef::as_ref), path.get(s)) {
             (None, None) => return true,
             (Some(star), part) if star == "**" => {
                 let last = p + 1 == pattern.len();

@@ -51,6 +51,9 @@ const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, var
 /// has more readings than are kept cannot hide that one.
 pub(super) fn readings(text: &str) -> Readings {
     let mut found = Readings::default();
+    if has_one_reading(text) {
+        return found;
+    }
     let mut seen = vec![text.to_owned()];
     let add = |seen: &mut Vec<String>, other: String| {
         if !seen.contains(&other) {
@@ -81,6 +84,27 @@ pub(super) fn readings(text: &str) -> Readings {
     }
     found.texts = seen.split_off(1);
     found
+}
+
+/// Whether a text is so plain that nothing below reads it differently: the common case, told quickly.
+fn has_one_reading(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let plain =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'=' | b'@' | b',');
+    if !bytes.iter().all(plain) || bytes.starts_with(b"//") {
+        return false;
+    }
+    let first = text.strip_prefix('/').and_then(|rest| rest.split('/').find(|part| !matches!(*part, "" | ".")));
+    if first.is_some_and(|first| first == ".." || has_doors(first)) {
+        return false;
+    }
+    // A dot at the end of a name may be dropped.
+    !text.contains('.') || text.split('/').all(|part| matches!(part, "." | "..") || !part.ends_with('.'))
+}
+
+/// Whether a folder at the root is one of those below which files have other names.
+pub(super) fn has_doors(first: &str) -> bool {
+    ["proc", "dev", "private", "system"].iter().any(|name| first.eq_ignore_ascii_case(name))
 }
 
 /// `file:` URLs (RFC 8089), as far as they are not plain.
@@ -268,4 +292,23 @@ fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
         all.push(if head.is_empty() && !text.starts_with('/') { file.to_owned() } else { format!("{head}/{file}") });
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// What is told quickly is what looking at it in full would tell.
+        #[test]
+        fn the_quick_answer_is_right(text in "(/|//|/proc|/Private|/dev|\\.|~)?([a-z./ :%C-]|\\.\\.){0,12}") {
+            if has_one_reading(&text) {
+                let mut found = Readings::default();
+                let others: Vec<String> = READS.iter().flat_map(|read| read(&text, &mut found)).collect();
+                prop_assert!(others.is_empty() && !found.odd && !found.doubt, "{text:?}: {others:?}");
+            }
+        }
+    }
 }

@@ -62,6 +62,8 @@ const PASSWD: &[&str] = &[
     "/etc/pa\u{17f}\u{17f}wd",
     "/etc/\u{ff50}asswd",
     "/proc/self/root/etc/passwd",
+    "/x/../proc/self/root/etc/passwd",
+    "/proc/../proc/./self/root/etc/passwd",
     "/proc/thread-self/root/etc/passwd",
     "/proc/self/task/1/root/etc/passwd",
     "/proc/1/root/etc/passwd",

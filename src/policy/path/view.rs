@@ -1,0 +1,63 @@
+//! A path from the root, borrowed: what comparing needs, without a copy of every name.
+
+use super::{Base, LexPath};
+use crate::policy::facts::Facts;
+
+/// A path from the root where the facts allow it, else from where it starts.
+#[derive(Debug, Clone)]
+pub(super) struct View<'p> {
+    pub(super) base: Base,
+    pub(super) up: usize,
+    pub(super) parts: Vec<&'p str>,
+}
+
+impl LexPath {
+    /// The same as [`absolute`](Self::absolute), to look at.
+    pub(super) fn view<'p>(&'p self, facts: &'p Facts) -> View<'p> {
+        let own = self.parts.iter().map(String::as_str);
+        let Some(base) = self.start(facts) else {
+            return View { base: self.base, up: self.up, parts: own.collect() };
+        };
+        let mut parts: Vec<&str> = Vec::with_capacity(self.parts.len() + 8);
+        for part in base.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        parts.truncate(parts.len().saturating_sub(self.up));
+        parts.extend(own);
+        View { base: Base::Root, up: 0, parts }
+    }
+
+    /// The absolute path that stands for its base, if there is one and it is not the root already.
+    pub(super) fn start<'f>(&self, facts: &'f Facts) -> Option<&'f str> {
+        let base = match self.base {
+            Base::Root => None,
+            Base::Here => facts.cwd.as_deref(),
+            Base::Home => facts.home.as_deref(),
+        };
+        base.filter(|base| base.starts_with('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_is_the_absolute_path() {
+        let facts =
+            Facts { cwd: Some("/w/./x/../repo/".to_owned()), home: Some("/home/u".to_owned()), ..Facts::default() };
+        let unknown = Facts::default();
+        for text in ["a/b", "../a", "../../../../a", "/etc/./passwd", "~/x", "~", ".", "", "a/../../b"] {
+            for facts in [&facts, &unknown] {
+                let path = LexPath::read(text);
+                let (view, whole) = (path.view(facts), path.absolute(facts));
+                assert_eq!((view.base, view.up), (whole.base, whole.up), "{text}");
+                assert_eq!(view.parts, whole.parts, "{text}");
+            }
+        }
+    }
+}

@@ -11,7 +11,7 @@ use super::case::Case;
 use super::facts::Origin;
 use super::record::Family;
 use super::rule::{Rule, ToolPattern};
-use super::shell::{Role, tables};
+use super::shell::{Role, launchers, tables};
 
 /// What a grant covers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -236,7 +236,7 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     if tables::is_interpreter(base) || tables::is_shell(base) {
         return if script && (!base.ends_with("awk")) { Ok(()) } else { Err(()) };
     }
-    if tables::LAUNCHERS.contains(&base) {
+    if launchers::is_launcher(base) {
         let privileged = matches!(
             base,
             "sudo" | "doas" | "su" | "pkexec" | "eval" | "exec" | "source" | "." | "ssh" | "env" | "xargs"

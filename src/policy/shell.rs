@@ -32,6 +32,8 @@ mod expansion;
 #[cfg(feature = "shell")]
 mod files;
 #[cfg(feature = "shell")]
+mod inputs;
+#[cfg(feature = "shell")]
 mod inspect;
 pub(crate) mod launchers;
 #[cfg(feature = "shell")]

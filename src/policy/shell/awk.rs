@@ -35,8 +35,7 @@ pub(super) fn inspect(walker: &mut Walker, words: &[Word]) {
                 rest.next();
                 walker.found.unknown("script-file", option, Weight::Code);
             }
-            "--posix" | "--traditional" | "--re-interval" | "--sandbox" | "--csv" | "-k" | "--version" | "-V"
-            | "-W" => {}
+            "--posix" | "--traditional" | "--re-interval" | "--sandbox" | "--csv" | "-k" | "--version" | "-V" => {}
             v if v.starts_with("-F")
                 || v.starts_with("-v")
                 || v.starts_with("--field-separator=")

@@ -93,19 +93,9 @@ pub(crate) fn anywhere(words: &[Word], found: &mut Effects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();
         match tail.first().and_then(Word::get) {
-            Some(text) if text.contains(char::is_whitespace) => line(text, found),
+            Some(text) if text.contains(char::is_whitespace) => guess(text, found),
             Some(word) if !word.starts_with('-') => tails(tail, found),
             _ => {}
         }
-    }
-}
-
-/// Guesses at a command line that is the value of an option: `rm x`, `exec=rm x`, `!rm x`.
-#[cfg(feature = "shell")]
-pub(crate) fn line(text: &str, found: &mut Effects) {
-    let bare = |t: &str| t.trim_start_matches(['!', '+', ':']).to_owned();
-    guess(&bare(text), found);
-    if let Some((_, rest)) = text.split_once('=') {
-        guess(&bare(rest), found);
     }
 }

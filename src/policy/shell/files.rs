@@ -64,6 +64,32 @@ const READERS: &[&str] = &[
 /// The first operand is a pattern or a script, the rest is read.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "ack"];
 
+/// Whether a program's operands are looked at here.
+pub(super) fn is_known(base: &str) -> bool {
+    [WRITERS, CHANGERS, COPIERS, READERS, SEARCHERS].iter().any(|list| list.contains(&base))
+        || matches!(base, "dd" | "uniq" | "split" | "csplit" | "wget" | "chattr")
+}
+
+/// Whether a command reaches all that lies below its operands.
+fn is_recursive(base: &str, arguments: &[Word]) -> bool {
+    let letters = match base {
+        "mv" | "rg" | "trash" | "rename" => return true,
+        "rm" | "grep" | "egrep" | "fgrep" | "cp" | "gcp" | "rsync" | "scp" => "rRa",
+        "chmod" | "chown" | "chgrp" | "setfacl" => "R",
+        _ => return false,
+    };
+    arguments.iter().any(|word| match word.get() {
+        None => !word.one,
+        Some(long) if long.starts_with("--") => {
+            long.len() > 3
+                && ["--recursive", "--archive", "--dereference-recursive", "--directories=recurse"]
+                    .iter()
+                    .any(|l| l.starts_with(long))
+        }
+        Some(word) => word.starts_with('-') && word.contains(|c| letters.contains(c)) || word == "recurse",
+    })
+}
+
 /// Adds the operands of a command that are files.
 pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
@@ -72,10 +98,7 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
         end.is_some_and(|e| *i > e) || w.get().is_none_or(|v| !v.starts_with('-') || v == "-") && !w.is("--")
     };
     let files: Vec<Word> = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
-    let recursive = matches!(
-        base,
-        "rm" | "mv" | "cp" | "rsync" | "chmod" | "chown" | "chgrp" | "ln" | "trash" | "grep" | "rg" | "ls"
-    );
+    let recursive = is_recursive(base, arguments);
     let mut add = |files: &[Word], access: Access| {
         for file in files {
             walker.file(file, access, false, recursive);
@@ -120,9 +143,9 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
             let copies = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with("--ref")));
             add(files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
         }
-        "rsync" | "scp" => copy(walker, &files, &[]),
+        "rsync" | "scp" => copy(walker, &files, &[], recursive),
         "install" if arguments.iter().any(|w| w.is("-d") || w.is("--directory")) => add(&files, Access::Write),
-        b if COPIERS.contains(&b) => copy(walker, &files, arguments),
+        b if COPIERS.contains(&b) => copy(walker, &files, arguments, recursive),
         b if READERS.contains(&b) => add(&files, Access::Read),
         b if SEARCHERS.contains(&b) => add(files.get(1..).unwrap_or_default(), Access::Read),
         _ => {}
@@ -155,16 +178,16 @@ fn target(arguments: &[Word]) -> Option<Word> {
     })
 }
 
-fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word]) {
+fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool) {
     if let Some(folder) = target(arguments) {
         for source in files.iter().filter(|f| f.text != folder.text) {
-            walker.file(source, Access::Read, false, true);
+            walker.file(source, Access::Read, false, recursive);
         }
         return walker.file(&folder, Access::Write, false, true);
     }
     if let Some((last, sources)) = files.split_last() {
         for source in sources {
-            walker.file(source, Access::Read, false, true);
+            walker.file(source, Access::Read, false, recursive);
         }
         walker.file(last, Access::Write, false, false);
         into_folder(walker, files);

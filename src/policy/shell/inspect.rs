@@ -3,7 +3,8 @@
 use super::redirect::Input;
 use super::walk::Walker;
 use super::{
-    Command, FileEffect, Role, Unknown, Weight, builtins, crude, files, outputs, programs, scripts, tables, wrappers,
+    Command, FileEffect, Role, Unknown, Weight, builtins, crude, files, inputs, outputs, programs, scripts, tables,
+    wrappers,
 };
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
@@ -12,7 +13,8 @@ use crate::policy::rule::Access;
 impl Walker {
     /// A command that runs.
     pub(super) fn run(&mut self, words: Vec<Word>, input: &Input) {
-        self.run_as(words, input, Role::Runs);
+        let role = if self.supposing { Role::Guess } else { Role::Runs };
+        self.run_as(words, input, role);
     }
 
     /// A command that runs, or is only guessed at.
@@ -52,6 +54,7 @@ impl Walker {
         scripts::inspect(self, &base, &words);
         files::operands(self, &base, &words);
         outputs::inspect(self, &base, &words);
+        inputs::inspect(self, &base, &words);
     }
 
     /// Adds what unknown words may well become.
@@ -128,10 +131,26 @@ impl Walker {
         }
     }
 
+    /// Reads a command line that something may run: the value of an option, text behind a pipe. Its commands are
+    /// guesses, its files are seen by denies. Gives whether all of it is known.
+    pub(super) fn suppose(&mut self, text: &str) -> bool {
+        let text = text.trim_start_matches(['!', '+', ':']);
+        // `exec=rm x`, `core.pager=rm x`: a name before the command.
+        let named = text.split_once('=').filter(|(name, _)| !name.contains(char::is_whitespace));
+        let text = named.map_or(text, |(_, rest)| rest.trim_start_matches('!'));
+        let (files, unknowns, place) = (self.found.files.len(), self.found.unknowns.len(), self.place.clone());
+        let before = std::mem::replace(&mut self.supposing, true);
+        self.program(text);
+        self.supposing = before;
+        self.place = place;
+        self.found.files.iter_mut().skip(files).for_each(|file| file.own = false);
+        self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
+    }
+
     /// Guesses at what `<(…)` in the place of a script prints.
     fn fed(&mut self, word: &Word) {
         if let Some(text) = self.substituted.clone().filter(|_| word.get().is_none()) {
-            crude::guess(&text, &mut self.found);
+            self.suppose(&text);
         }
     }
 
@@ -164,7 +183,8 @@ impl Walker {
             }
             Input::Pipe(Some(text)) => {
                 self.found.unknown("piped-code", text, Weight::Code);
-                crude::guess(text, &mut self.found);
+                let text = text.clone();
+                self.suppose(&text);
             }
         }
     }
@@ -180,6 +200,7 @@ impl Walker {
         if matches!(base, "source" | ".") {
             let text = arguments.first().map_or("", |w| w.text.as_str());
             self.found.unknown("sourced-file", text, Weight::Code);
+            files::operands(self, base, words);
             return arguments.iter().take(1).for_each(|w| self.fed(w));
         }
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
@@ -234,7 +255,23 @@ impl Walker {
             self.found.files.push(FileEffect { path, text: text.clone(), access, own, recursive, certain });
         };
         let Some(value) = value else {
-            add(None, false);
+            // A pattern that the shell expands stays below the folder before it.
+            match glob_folder(word) {
+                Some(folder) if !self.place.files(folder).0.is_empty() => {
+                    for path in self.place.files(folder).0 {
+                        self.found.files.push(FileEffect {
+                            path: Some(path),
+                            text: text.clone(),
+                            access,
+                            own,
+                            recursive: true,
+                            certain: false,
+                        });
+                    }
+                    return;
+                }
+                _ => add(None, false),
+            }
             // What it may well become, for denies.
             let here = self.place.clone();
             for guess in &word.guess {
@@ -264,4 +301,17 @@ impl Walker {
 /// Whether a script's name means the input.
 fn is_stdin(file: &Word) -> bool {
     matches!(file.get(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// The folder that all files lie in that a word of plain text and `*`, `?`, `[…]` can become.
+fn glob_folder(word: &Word) -> Option<&str> {
+    let text = word.text.as_str();
+    let plain = !text.contains(['$', '`', '{', '~', '\\', '"', '\'', '<', '(', '!']);
+    let first = text.find(['*', '?', '[']).filter(|_| plain && !word.one)?;
+    let (before, after) = text.split_at_checked(first)?;
+    let climbs = after.split('/').any(|part| part.starts_with('.') && part.contains(['.', '*', '?', '[']));
+    let folder = before.rfind('/').map_or(".", |at| before.get(..=at).unwrap_or("."));
+    // `.*` may become `..`.
+    let dotted = before.rsplit('/').next().is_some_and(|part| part.starts_with('.'));
+    (!climbs && !dotted).then_some(folder)
 }

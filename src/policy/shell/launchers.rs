@@ -252,6 +252,31 @@ const TEXT_OPTIONS: &[&str] = &[
     "--preview",
 ];
 
+/// Launchers whose command runs elsewhere: its files are not the files of this machine.
+const ELSEWHERE: &[&str] = &[
+    "ssh",
+    "autossh",
+    "sshpass",
+    "mosh",
+    "docker",
+    "podman",
+    "nerdctl",
+    "docker-compose",
+    "kubectl",
+    "oc",
+    "lxc",
+    "vagrant",
+    "heroku",
+    "fly",
+    "machinectl",
+];
+
+/// Whether what a launcher starts sees the files of this machine.
+#[cfg(feature = "shell")]
+pub(crate) fn runs_here(base: &str) -> bool {
+    !ELSEWHERE.contains(&base)
+}
+
 /// Where what a launcher may pass on begins. Nothing for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);

@@ -117,7 +117,7 @@ fn operands(walker: &mut Walker, name: &str, words: &[Word]) {
         };
         if runs {
             walker.found.unknown("executing-option", text, Weight::Code);
-            crude::line(text, &mut walker.found);
+            walker.suppose(text);
         }
     }
 }
@@ -126,9 +126,18 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
     let whole = words.get(at).is_some_and(|w| w.get().is_some());
     match does {
         Does::Runs => {
-            walker.found.unknown("executing-option", text, Weight::Code);
-            if let Some(line) = value.or_else(|| words.get(at + 1).and_then(Word::get)) {
-                crude::line(line, &mut walker.found);
+            let line =
+                value.filter(|_| whole).or_else(|| words.get(at + 1).and_then(Word::get).filter(|_| value.is_none()));
+            // A command line that is known to the last word is judged like any other.
+            let known = line.is_some_and(|line| walker.suppose(line));
+            walker.found.unknown("executing-option", text, if known { Weight::Value } else { Weight::Code });
+        }
+        Does::Loads => {
+            let line = value.or_else(|| words.get(at + 1).and_then(Word::get));
+            let harmless = text.starts_with("-c") && line.is_some_and(is_plain_setting);
+            walker.found.unknown("executing-option", text, if harmless { Weight::Value } else { Weight::Code });
+            if let Some(line) = line {
+                walker.suppose(line);
             }
         }
         Does::WritesHere => walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false),
@@ -144,6 +153,36 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
             }
         }
     }
+}
+
+/// Whether a setting of git, `name=value`, only changes how something is shown or named. Others run programs.
+fn is_plain_setting(setting: &str) -> bool {
+    let name = setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
+    let sections = ["user.", "author.", "committer.", "color.", "advice.", "column.", "log.", "blame.", "push.default"];
+    let names = [
+        "core.quotepath",
+        "core.autocrlf",
+        "core.filemode",
+        "core.abbrev",
+        "init.defaultbranch",
+        "commit.gpgsign",
+        "tag.gpgsign",
+        "pull.rebase",
+        "pull.ff",
+        "merge.ff",
+        "merge.conflictstyle",
+        "diff.noprefix",
+        "diff.renames",
+        "diff.mnemonicprefix",
+        "diff.algorithm",
+        "fetch.prune",
+        "rebase.autostash",
+        "http.proxy",
+        "http.extraheader",
+        "safe.directory",
+        "status.short",
+    ];
+    sections.iter().any(|s| name.starts_with(s)) || names.contains(&name.as_str())
 }
 
 /// Real options that are the beginning of a risky one.
@@ -200,11 +239,12 @@ fn git(walker: &mut Walker, words: &[Word], at: usize) {
             walker.found.unknown("executing-option", &runner.join(" "), Weight::Code);
             let given = own.get(runner.len()..).unwrap_or_default();
             match runner {
-                ["config"] => given
-                    .iter()
-                    .filter_map(Word::get)
-                    .filter(|v| v.contains(' '))
-                    .for_each(|v| crude::line(v, &mut walker.found)),
+                ["config"] => {
+                    let texts = given.iter().filter_map(Word::get).filter(|v| v.contains(' '));
+                    for text in texts {
+                        walker.suppose(text);
+                    }
+                }
                 _ => crude::anywhere(given, &mut walker.found),
             }
         }

@@ -6,7 +6,7 @@ use brush_parser::ast::{
 };
 
 use super::walk::Walker;
-use super::{Weight, crude, tables};
+use super::{Weight, tables};
 use crate::policy::rule::Access;
 
 /// What a command reads as its input.
@@ -137,7 +137,7 @@ impl Walker {
         let dangerous = tables::is_dangerous_variable(name);
         self.found.unknown("environment", name, if dangerous { Weight::Code } else { Weight::Value });
         if let Some(value) = value.filter(|v| dangerous && v.contains(char::is_whitespace)) {
-            crude::line(value, &mut self.found);
+            self.suppose(value);
         }
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Walker {
     read: Option<String>,
     /// What the latest `<(…)` prints, where certain.
     pub(super) substituted: Option<String>,
+    /// Whether what is read may run rather than runs.
+    pub(super) supposing: bool,
     /// What the commands of the group around read, unless they say otherwise.
     input: Input,
     limited: bool,
@@ -51,6 +53,7 @@ pub(super) fn read(command: &str, start: &LexPath) -> Effects {
         piped: None,
         read: None,
         substituted: None,
+        supposing: false,
         input: Input::Inherited,
         limited: false,
     };

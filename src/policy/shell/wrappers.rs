@@ -200,7 +200,9 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
     at += wrapper.operands;
     if wrapper.name == "flock" && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
         walker.found.unknown("payload", "flock -c", Weight::Code);
-        crude::anywhere(words.get(at + 1..).unwrap_or_default(), &mut walker.found);
+        if let Some(text) = words.get(at + 1).and_then(Word::get) {
+            walker.suppose(text);
+        }
         return None;
     }
     Some(at)
@@ -224,10 +226,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 walker.found.unknown("executing-option", &word.text, weight);
                 let before = walker.found.files.len();
                 walker.deeper(|walker| walker.run(command, &Input::Inherited), "find -exec");
-                let writes = |f: &super::FileEffect| f.path.is_none() && f.access == Access::Write;
-                if walker.found.files.iter().skip(before).any(writes) {
-                    starts(words).iter().for_each(|start| walker.file(start, Access::Write, false, true));
-                }
+                found_files(walker, before, &starts(words));
                 at += end + 1;
             }
             "-delete" => {
@@ -245,6 +244,24 @@ fn find(walker: &mut Walker, words: &[Word]) {
     }
 }
 
+/// `{}` stands for files below the starts: what the command did to it, it did there.
+fn found_files(walker: &mut Walker, before: usize, starts: &[Word]) {
+    let new: Vec<super::FileEffect> = walker.found.files.drain(before..).collect();
+    for file in new {
+        if file.path.is_some() || file.text.trim_matches(['\'', '"']) != "{}" {
+            walker.found.files.push(file);
+            continue;
+        }
+        for start in starts {
+            let from = walker.found.files.len();
+            walker.file(start, file.access, false, true);
+            // That something is read below a folder does not say which file.
+            let doubt = file.access == Access::Read;
+            walker.found.files.iter_mut().skip(from).for_each(|f| f.certain &= !doubt);
+        }
+    }
+}
+
 /// Where `find` starts: the words before its expression.
 fn starts(words: &[Word]) -> Vec<Word> {
     let option = |w: &&Word| w.get().is_some_and(|v| matches!(v, "-H" | "-L" | "-P") || v.starts_with("-O"));
@@ -255,10 +272,23 @@ fn starts(words: &[Word]) -> Vec<Word> {
 
 /// Programs that start another one under a grammar that is not known here: what they start is guessed at.
 fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
-    if super::tables::is_shell(base) || launchers::behind(words).is_none() {
-        return;
-    }
+    let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
     crude::tails(words, &mut walker.found);
+    if launchers::runs_here(base) {
+        for at in from..words.len().min(from + 6) {
+            let tail = words.get(at..).unwrap_or_default();
+            let program = tail.first().and_then(Word::get).map(|p| crate::policy::argv::base_name(p).to_owned());
+            program.into_iter().for_each(|program| super::files::operands(walker, &program, tail));
+        }
+        let texts: Vec<String> = if launchers::takes_text(base) {
+            words.iter().skip(1).filter_map(Word::get).map(str::to_owned).collect()
+        } else {
+            launchers::texts(words).map(str::to_owned).collect()
+        };
+        for text in texts.iter().filter(|t| t.contains(char::is_whitespace)) {
+            walker.suppose(text);
+        }
+    }
     if launchers::takes_text(base) {
         for word in words.iter().skip(1).filter(|w| w.get().is_none()) {
             walker.found.unknown("payload", &word.text, Weight::Code);

@@ -246,6 +246,9 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     if open && (rest.is_empty() && MANY_IN_ONE.contains(&base)) {
         return Err(());
     }
+    if open && rest.len() == 1 && second.is_some_and(|s| launchers::hands_on(base, s)) {
+        return Err(());
+    }
     if open && rest.len() == 1 && second.is_some_and(|s| RUNNERS.contains(&(base, s))) {
         return Err(());
     }

@@ -287,6 +287,11 @@ pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     (ANYWHERE.contains(&base) || super::tables::is_shell(base)).then_some(1)
 }
 
+/// Whether a program hands on what follows this word: `conda run`.
+pub(crate) fn hands_on(base: &str, word: &str) -> bool {
+    BEHIND.iter().any(|(name, marks)| *name == base && marks.contains(&word))
+}
+
 /// Whether a program may start another one at all.
 pub(crate) fn is_launcher(base: &str) -> bool {
     ANYWHERE.contains(&base) || super::tables::LAUNCHERS.contains(&base)

@@ -198,7 +198,7 @@ fn value_of<'w>(program: &str, word: &'w str, option: &str) -> Option<Option<&'w
         return Some(value);
     }
     if option.starts_with("--") {
-        let cut = name.len() > 3 && name.starts_with("--") && option.starts_with(name);
+        let cut = name.len() > 2 && name.starts_with("--") && option.starts_with(name);
         return (cut && !WHOLE.contains(&(program, name))).then_some(value);
     }
     // `-ofile`, and `-nofile` where letters are written together.

@@ -53,7 +53,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         long: &["--non-interactive", "--preserve-env", "--set-home", "--stdin", "--background", "--login"],
         long_values: &["--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type"],
-        ..wrapper("sudo", false, "nEHSbkiPA", "ugpCDhrtT")
+        ..wrapper("sudo", false, "nEHSbkiPAs", "ugpCDhrtT")
     },
     Wrapper {
         long: &["--shared", "--exclusive", "--nonblock", "--close", "--verbose"],
@@ -113,6 +113,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         crude::tails(words, &mut walker.found);
         return true;
     };
+    super::programs::options(walker, base, words.get(..start).unwrap_or_default());
     let mut rest: Vec<Word> = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
         if matches!(base, "sudo" | "doas") {

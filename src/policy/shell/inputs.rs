@@ -80,6 +80,9 @@ const GIT_READS: &[&str] = &["diff", "grep", "blame", "annotate", "hash-object",
 
 /// Adds the files that a program may read.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
+    if words.len() < 2 {
+        return;
+    }
     let name = family(base);
     let arguments = words.get(1..).unwrap_or_default();
     for (at, word) in arguments.iter().enumerate() {

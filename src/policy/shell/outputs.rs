@@ -132,6 +132,9 @@ const IN_PLACE: &[(&str, &[&str])] = &[
 
 /// Adds the files that a program makes.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
+    if words.len() < 2 {
+        return;
+    }
     let name = match family(base) {
         "7za" | "7zr" | "7zz" | "7zzs" | "p7zip" => "7z",
         "cc1" | "tcc" | "gfortran" => "gcc",

@@ -273,6 +273,9 @@ fn starts(words: &[Word]) -> Vec<Word> {
 
 /// Programs that start another one under a grammar that is not known here: what they start is guessed at.
 fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
+    if words.len() < 2 && !launchers::reads_commands(base) {
+        return;
+    }
     let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
     crude::tails(words, &mut walker.found);
     if launchers::runs_here(base) {

@@ -231,6 +231,7 @@ const TAKES_TEXT: &[&str] = &[
 ];
 
 /// Launchers that read commands from their input.
+#[cfg(feature = "shell")]
 const READS_COMMANDS: &[&str] =
     &["at", "batch", "ssh", "autossh", "su", "sg", "chroot", "nsenter", "unshare", "parallel"];
 
@@ -253,6 +254,7 @@ const TEXT_OPTIONS: &[&str] = &[
 ];
 
 /// Launchers whose command runs elsewhere: its files are not the files of this machine.
+#[cfg(feature = "shell")]
 const ELSEWHERE: &[&str] = &[
     "ssh",
     "autossh",

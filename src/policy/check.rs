@@ -6,7 +6,7 @@ use super::decision::Says;
 use super::load::{Mode, PolicyFile};
 use super::record::{Record, Tier};
 use super::rule::{Rule, ToolPattern};
-use super::shell::tables;
+use super::shell::{launchers, tables};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
 
@@ -145,7 +145,7 @@ fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
     };
     let Some(program) = tokens.first().map(|t| base_name(t)) else { return };
     let narrow = tokens.len() > 1 && !tokens.iter().skip(1).any(|t| t.starts_with('-'));
-    let runs = tables::is_interpreter(program) || tables::is_shell(program) || tables::LAUNCHERS.contains(&program);
+    let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
     if runs && !narrow {
         let message = format!("`{}` allows arbitrary code: `{program}` runs what it is given", rule.text);
         let help = "name the script or the whole command, without `:*`";

@@ -29,6 +29,44 @@ enum Token {
 /// Programs whose one-letter options can be written together, in any order, with others between.
 const CLUSTERS: &[&str] = &["rm", "rmdir", "cp", "mv", "ln", "chmod", "chown", "git", "ls", "shred"];
 
+/// Long options and the letters that say the same: `(program, long, letter)`. For ask and deny.
+const SAME: &[(&str, &str, &str)] = &[
+    ("rm", "--recursive", "r"),
+    ("rm", "-R", "r"),
+    ("rm", "--force", "f"),
+    ("rm", "--dir", "d"),
+    ("rm", "--interactive", "i"),
+    ("rm", "--verbose", "v"),
+    ("cp", "--recursive", "r"),
+    ("cp", "-R", "r"),
+    ("cp", "--force", "f"),
+    ("mv", "--force", "f"),
+    ("ln", "--force", "f"),
+    ("ln", "--symbolic", "s"),
+    ("chmod", "--recursive", "R"),
+    ("chown", "--recursive", "R"),
+    ("chgrp", "--recursive", "R"),
+    ("git", "--force", "f"),
+    ("git", "--delete", "d"),
+    ("docker", "--force", "f"),
+    ("docker", "--volumes", "v"),
+    ("podman", "--force", "f"),
+    ("systemctl", "--force", "f"),
+];
+
+/// The letters of an option as they stand for a program, long names and doubles included.
+fn letters(program: &str, word: &str) -> Option<String> {
+    let name = word.split('=').next().unwrap_or(word);
+    if let Some((_, _, letter)) = SAME.iter().find(|(p, long, _)| *p == program && *long == name) {
+        return Some((*letter).to_owned());
+    }
+    let doubles = |c: char| {
+        SAME.iter().find(|(p, long, _)| *p == program && long.strip_prefix('-') == Some(c.encode_utf8(&mut [0; 4])))
+    };
+    short(word)
+        .map(|l| l.chars().map(|c| doubles(c).map_or_else(|| c.to_string(), |(_, _, r)| (*r).to_owned())).collect())
+}
+
 impl CommandPattern {
     /// Reads a pattern.
     ///
@@ -196,7 +234,7 @@ impl CommandPattern {
             return Fit::No;
         }
         let program = argv.first().and_then(Word::get).map_or("", base_name);
-        options.iter().map(|o| o.among(rest, CLUSTERS.contains(&program))).fold(fit, Fit::min)
+        options.iter().map(|o| o.among(rest, program)).fold(fit, Fit::min)
     }
 }
 
@@ -220,7 +258,7 @@ impl Token {
     }
 
     /// Whether an option stands among words, in any place and any grouping.
-    fn among(&self, words: &[Word], clusters: bool) -> Fit {
+    fn among(&self, words: &[Word], program: &str) -> Fit {
         let mut best = Fit::No;
         for word in words {
             best = best.max(self.fits(word));
@@ -236,11 +274,14 @@ impl Token {
                 best = best.max(if name == want { Fit::Yes } else { Fit::Maybe });
             }
         }
-        let (Self::Literal(want), true) = (self, best != Fit::Yes) else { return best };
-        let Some(letters) = short(want) else { return best };
-        let mut missing: Vec<char> = letters.chars().collect();
-        for have in words.iter().filter_map(|w| w.get().and_then(short)) {
-            if clusters || have.chars().all(|c| letters.contains(c)) {
+        let (Self::Literal(want) | Self::Glob(want)) = self else { return best };
+        let Some(wanted) = letters(program, want.trim_end_matches('*')).filter(|_| best != Fit::Yes) else {
+            return best;
+        };
+        let clusters = CLUSTERS.contains(&program);
+        let mut missing: Vec<char> = wanted.chars().collect();
+        for have in words.iter().filter_map(|w| letters(program, w.get()?)) {
+            if clusters || have.chars().all(|c| wanted.contains(c)) {
                 missing.retain(|&c| !have.contains(c));
             }
         }

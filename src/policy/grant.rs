@@ -11,7 +11,7 @@ use super::case::Case;
 use super::facts::Origin;
 use super::record::Family;
 use super::rule::{Rule, ToolPattern};
-use super::shell::{Role, tables};
+use super::shell::{Role, launchers, tables};
 
 /// What a grant covers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -237,7 +237,7 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     if tables::is_interpreter(base) || tables::is_shell(base) {
         return if script && (!base.ends_with("awk")) { Ok(()) } else { Err(()) };
     }
-    if tables::LAUNCHERS.contains(&base) {
+    if launchers::is_launcher(base) {
         let privileged = matches!(
             base,
             "sudo" | "doas" | "su" | "pkexec" | "eval" | "exec" | "source" | "." | "ssh" | "env" | "xargs"
@@ -245,6 +245,9 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
         return if open || privileged { Err(()) } else { Ok(()) };
     }
     if open && (rest.is_empty() && MANY_IN_ONE.contains(&base)) {
+        return Err(());
+    }
+    if open && rest.len() == 1 && second.is_some_and(|s| launchers::hands_on(base, s)) {
         return Err(());
     }
     if open && rest.len() == 1 && second.is_some_and(|s| RUNNERS.contains(&(base, s))) {

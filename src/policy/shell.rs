@@ -21,14 +21,25 @@ use super::rule::Access;
 #[cfg(feature = "shell")]
 mod ansi;
 #[cfg(feature = "shell")]
+mod awk;
+#[cfg(feature = "shell")]
 mod builtins;
 pub(crate) mod crude;
+#[cfg(feature = "shell")]
+mod environ;
 #[cfg(feature = "shell")]
 mod expansion;
 #[cfg(feature = "shell")]
 mod files;
 #[cfg(feature = "shell")]
+mod inputs;
+#[cfg(feature = "shell")]
 mod inspect;
+pub(crate) mod launchers;
+#[cfg(feature = "shell")]
+mod options;
+#[cfg(feature = "shell")]
+mod outputs;
 #[cfg(feature = "shell")]
 mod place;
 #[cfg(feature = "shell")]

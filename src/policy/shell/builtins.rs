@@ -15,7 +15,17 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     match name {
         "cd" => change_folder(walker, arguments),
+        "pushd"
+            if arguments.iter().all(|w| w.get().is_none_or(|v| !v.starts_with(['-', '+'])))
+                && !arguments.is_empty() =>
+        {
+            change_folder(walker, arguments);
+        }
         "pushd" | "popd" => walker.place = Place::unknown(),
+        // Without arguments, or only to look at, these change nothing.
+        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
+        "alias" | "bind" | "complete" | "shopt" | "enable" if is_print(arguments) => {}
+        "set" if arguments.is_empty() => {}
         "printf" if letter('v') => walker.found.unknown("assignment", "printf -v", code_if(subscript)),
         "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
         "read" | "readarray" | "mapfile" | "getopts" | "wait" => {
@@ -37,6 +47,15 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
         "jobs" if letter('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
         _ => {}
+    }
+}
+
+/// `alias -p` and the like.
+fn is_print(arguments: &[Word]) -> bool {
+    match arguments {
+        [] => true,
+        [only] => only.is("-p"),
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Guesses at the commands in a text that could not be read: so that a limit or a syntax error never softens
 //! a deny. Never used to allow.
 
-use super::{Command, Effects, Role, Weight};
+use super::{Command, Effects, Role, Weight, launchers};
 use crate::policy::argv::{Word, base_name};
 
 /// The most guesses made from one text.
@@ -59,17 +59,43 @@ pub(crate) fn tails(words: &[Word], found: &mut Effects) {
         let base = base_name(first);
         if keyword(first) || assigns {
             start += 1;
-        } else if super::tables::LAUNCHERS.contains(&base) || super::tables::is_shell(base) {
+        } else if let Some(from) = launchers::behind(rest) {
             // Where its own options end is not known: every later word may be the program.
-            for at in start + 1..words.len().min(start + 12) {
-                let tail = words.get(at..).unwrap_or_default();
+            for at in from..rest.len().min(from + 12) {
+                let tail = rest.get(at..).unwrap_or_default();
                 if tail.first().and_then(Word::get).is_some_and(|w| !w.starts_with('-')) {
-                    found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
+                    inner(tail, found);
                 }
             }
+            let whole = rest.iter().skip(1).filter_map(Word::get).filter(|_| launchers::takes_text(base));
+            whole
+                .chain(launchers::texts(rest))
+                .filter(|t| t.contains(char::is_whitespace))
+                .for_each(|t| guess(t, found));
             return;
         } else {
             return;
+        }
+    }
+}
+
+/// A tail behind a launcher, and the command lines that a shell in it is given.
+fn inner(tail: &[Word], found: &mut Effects) {
+    found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
+    if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
+        launchers::texts(tail).filter(|t| t.contains(char::is_whitespace)).for_each(|t| guess(t, found));
+    }
+}
+
+/// Adds every tail of a list of words, and every text in it: for programs that hand on what they are given.
+#[cfg(feature = "shell")]
+pub(crate) fn anywhere(words: &[Word], found: &mut Effects) {
+    for at in 0..words.len().min(12) {
+        let tail = words.get(at..).unwrap_or_default();
+        match tail.first().and_then(Word::get) {
+            Some(text) if text.contains(char::is_whitespace) => guess(text, found),
+            Some(word) if !word.starts_with('-') => tails(tail, found),
+            _ => {}
         }
     }
 }

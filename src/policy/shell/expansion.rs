@@ -61,6 +61,11 @@ pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<Str
             }
             None
         }
+        Some(Parameter::NamedWithAllIndices { name, .. })
+            if matches!(expr, ParameterExpr::Parameter { indirect: false, .. }) =>
+        {
+            walker.variables.get(&format!("{name}[@]")).cloned()
+        }
         Some(Parameter::Named(name)) if matches!(expr, ParameterExpr::Parameter { indirect: false, .. }) => {
             if name == "IFS" { Some(" ".to_owned()) } else { walker.variables.get(name).cloned() }
         }

@@ -13,9 +13,9 @@ const WRITERS: &[&str] = &[
     "zstd", "sponge", "ed", "ex", "vi", "vim", "nano", "emacs", "patch", "srm", "trash", "dos2unix", "unix2dos",
 ];
 /// The first operand is something else, the rest is written.
-const CHANGERS: &[&str] = &["chmod", "chown", "chgrp", "chattr", "setfacl"];
+const CHANGERS: &[&str] = &["chmod", "chown", "chgrp", "setfacl"];
 /// The last operand is written, those before are read.
-const COPIERS: &[&str] = &["cp", "install", "ln", "rsync", "scp", "link"];
+const COPIERS: &[&str] = &["cp", "gcp", "install", "ln", "rsync", "scp", "link"];
 /// Every operand is read.
 const READERS: &[&str] = &[
     "cat",
@@ -64,6 +64,32 @@ const READERS: &[&str] = &[
 /// The first operand is a pattern or a script, the rest is read.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "ack"];
 
+/// Whether a program's operands are looked at here.
+pub(super) fn is_known(base: &str) -> bool {
+    [WRITERS, CHANGERS, COPIERS, READERS, SEARCHERS].iter().any(|list| list.contains(&base))
+        || matches!(base, "dd" | "uniq" | "split" | "csplit" | "wget" | "chattr")
+}
+
+/// Whether a command reaches all that lies below its operands.
+fn is_recursive(base: &str, arguments: &[Word]) -> bool {
+    let letters = match base {
+        "mv" | "rg" | "trash" | "rename" => return true,
+        "rm" | "grep" | "egrep" | "fgrep" | "cp" | "gcp" | "rsync" | "scp" => "rRa",
+        "chmod" | "chown" | "chgrp" | "setfacl" => "R",
+        _ => return false,
+    };
+    arguments.iter().any(|word| match word.get() {
+        None => !word.one,
+        Some(long) if long.starts_with("--") => {
+            long.len() > 3
+                && ["--recursive", "--archive", "--dereference-recursive", "--directories=recurse"]
+                    .iter()
+                    .any(|l| l.starts_with(long))
+        }
+        Some(word) => word.starts_with('-') && word.contains(|c| letters.contains(c)) || word == "recurse",
+    })
+}
+
 /// Adds the operands of a command that are files.
 pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
@@ -72,10 +98,7 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
         end.is_some_and(|e| *i > e) || w.get().is_none_or(|v| !v.starts_with('-') || v == "-") && !w.is("--")
     };
     let files: Vec<Word> = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
-    let recursive = matches!(
-        base,
-        "rm" | "mv" | "cp" | "rsync" | "chmod" | "chown" | "chgrp" | "ln" | "trash" | "grep" | "rg" | "ls"
-    );
+    let recursive = is_recursive(base, arguments);
     let mut add = |files: &[Word], access: Access| {
         for file in files {
             walker.file(file, access, false, recursive);
@@ -85,6 +108,9 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
         "mv" | "rename" => add(&files, Access::Write),
         "dd" => {
             for word in arguments {
+                if word.get().is_none() && !word.text.starts_with("if=") {
+                    add(&[Word::unknown(&word.text, true)], Access::Write);
+                }
                 match word.get().and_then(|v| v.split_once('=')) {
                     Some(("of", path)) => add(&[Word::known(path)], Access::Write),
                     Some(("if", path)) => add(&[Word::known(path)], Access::Read),
@@ -99,9 +125,6 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
                 walker.file(&file, Access::Write, true, false);
             }
         }
-        "curl" if arguments.iter().any(|w| w.is("-O") || w.is("--remote-name")) => {
-            walker.file(&Word::unknown("the URL's file name", true), Access::Write, true, false);
-        }
         "wget"
             if !arguments
                 .iter()
@@ -110,27 +133,61 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
             walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
         }
         b if WRITERS.contains(&b) => add(&files, Access::Write),
-        b if CHANGERS.contains(&b) => add(files.get(1..).unwrap_or_default(), Access::Write),
-        b if COPIERS.contains(&b) => copy(walker, &files, arguments),
+        "chattr" => {
+            let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
+            let changed: Vec<Word> = arguments.iter().filter(|w| !mode(w)).cloned().collect();
+            add(&changed, Access::Write);
+        }
+        b if CHANGERS.contains(&b) => {
+            // With a file to copy the mode from, the first operand is no mode.
+            let copies = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with("--ref")));
+            add(files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
+        }
+        "rsync" | "scp" => copy(walker, &files, &[], recursive),
+        "install" if arguments.iter().any(|w| w.is("-d") || w.is("--directory")) => add(&files, Access::Write),
+        b if COPIERS.contains(&b) => copy(walker, &files, arguments, recursive),
         b if READERS.contains(&b) => add(&files, Access::Read),
         b if SEARCHERS.contains(&b) => add(files.get(1..).unwrap_or_default(), Access::Read),
         _ => {}
     }
     if matches!(base, "mv") {
+        if let Some(folder) = target(arguments) {
+            walker.file(&folder, Access::Write, false, true);
+        }
         into_folder(walker, &files);
     }
 }
 
-fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word]) {
-    let folder =
-        arguments.iter().position(|w| w.is("-t") || w.is("--target-directory")).and_then(|at| arguments.get(at + 1));
-    let glued = arguments.iter().find_map(|w| w.get()?.strip_prefix("--target-directory=").map(Word::known));
-    if let Some(folder) = folder.cloned().or(glued) {
+/// The folder that `-t`, `--target-directory` or a cluster with `t` at its end names.
+fn target(arguments: &[Word]) -> Option<Word> {
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        let option = word.get()?;
+        let next = || arguments.get(at + 1).cloned();
+        if option.starts_with("--") {
+            let (name, value) = option.split_once('=').map_or((option, None), |(n, v)| (n, Some(v)));
+            let fits = name.len() > 3 && "--target-directory".starts_with(name);
+            return if fits { value.map(Word::known).or_else(next) } else { None };
+        }
+        let letters = option.strip_prefix('-')?;
+        let (before, after) = letters.split_once('t')?;
+        let cluster = before.chars().all(|c| c.is_ascii_alphabetic() && !"mogS".contains(c));
+        if !cluster {
+            return None;
+        }
+        if after.is_empty() { next() } else { Some(Word::known(after)) }
+    })
+}
+
+fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool) {
+    if let Some(folder) = target(arguments) {
+        for source in files.iter().filter(|f| f.text != folder.text) {
+            walker.file(source, Access::Read, false, recursive);
+        }
         return walker.file(&folder, Access::Write, false, true);
     }
     if let Some((last, sources)) = files.split_last() {
         for source in sources {
-            walker.file(source, Access::Read, false, true);
+            walker.file(source, Access::Read, false, recursive);
         }
         walker.file(last, Access::Write, false, false);
         into_folder(walker, files);

@@ -2,7 +2,10 @@
 
 use super::redirect::Input;
 use super::walk::Walker;
-use super::{Command, FileEffect, Role, Unknown, Weight, builtins, crude, files, programs, scripts, tables, wrappers};
+use super::{
+    Command, FileEffect, Role, Unknown, Weight, builtins, crude, files, inputs, outputs, programs, scripts, tables,
+    wrappers,
+};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
 use crate::policy::rule::Access;
@@ -10,7 +13,8 @@ use crate::policy::rule::Access;
 impl Walker {
     /// A command that runs.
     pub(super) fn run(&mut self, words: Vec<Word>, input: &Input) {
-        self.run_as(words, input, Role::Runs);
+        let role = if self.supposing { Role::Guess } else { Role::Runs };
+        self.run_as(words, input, role);
     }
 
     /// A command that runs, or is only guessed at.
@@ -49,6 +53,8 @@ impl Walker {
         programs::options(self, &base, &words);
         scripts::inspect(self, &base, &words);
         files::operands(self, &base, &words);
+        outputs::inspect(self, &base, &words);
+        inputs::inspect(self, &base, &words);
     }
 
     /// Adds what unknown words may well become.
@@ -72,35 +78,80 @@ impl Walker {
 
     /// `bash -c text`, `bash file`, `bash` reading its input.
     fn shell(&mut self, words: &[Word], input: &Input) {
-        let mut rest = words.iter().skip(1);
-        while let Some(word) = rest.next() {
+        let (mut at, mut text, mut stdin) = (1, false, false);
+        while let Some(word) = words.get(at) {
             let Some(option) = word.get() else {
+                self.fed(word);
                 return self.found.unknown("shell-argument", &word.text, Weight::Code);
             };
-            if matches!(option, "--rcfile" | "--init-file") {
-                self.found.unknown("startup-file", option, Weight::Code);
-                rest.next();
-            } else if matches!(option, "-o" | "+o" | "-O" | "+O") {
-                rest.next();
-            } else if let Some(letters) = option.strip_prefix('-').filter(|l| !l.starts_with('-') && !l.is_empty()) {
-                if letters.contains('c') {
-                    // Further options may stand before the text.
-                    let text = rest.find(|w| w.get().is_none_or(|v| !v.starts_with(['-', '+'])));
-                    return self.payload(text);
+            if !option.starts_with(['-', '+']) {
+                break;
+            }
+            at += 1;
+            match option {
+                "--" | "-" => break,
+                "--version" | "--help" => return,
+                "--rcfile" | "--init-file" => {
+                    self.found.unknown("startup-file", option, Weight::Code);
+                    at += 1;
                 }
-                if letters.contains('s') {
-                    break;
+                "--command" | "--init-command" => return self.payload(words.get(at)),
+                _ if option.starts_with("--") => {
+                    if let Some(given) = option.strip_prefix("--command=") {
+                        return self.payload(Some(&Word::known(given)));
+                    }
                 }
-            } else if !option.starts_with('-') && !option.starts_with('+') {
-                // A script on disk: its text is not seen.
-                return;
-            } else if matches!(option, "--version" | "--help") {
-                return;
-            } else if option == "--command" {
-                return self.payload(rest.next());
+                letters => {
+                    text |= letters.starts_with('-') && letters.contains('c');
+                    stdin |= letters.contains('s');
+                    // `-o` and `-O` take a word each, also in a cluster: `-euo pipefail`.
+                    at += letters.matches(['o', 'O']).count();
+                }
             }
         }
-        self.stdin_payload(input);
+        let rest = words.get(at..).unwrap_or_default();
+        match rest.first() {
+            Some(_) if text => {
+                self.payload(rest.first());
+                // Further words are `$0`, `$1` and so on: the text may run them.
+                let given = rest.get(1..).unwrap_or_default();
+                if !given.is_empty() && rest.first().is_some_and(|t| t.text.contains('$')) {
+                    crude::anywhere(given, &mut self.found);
+                }
+            }
+            None if text => {}
+            Some(file) if !stdin && !is_stdin(file) => {
+                // A script on disk: its text is not seen. One that is printed by a command is.
+                if file.get().is_none() {
+                    self.fed(file);
+                    self.found.unknown("shell-argument", &file.text, Weight::Code);
+                }
+            }
+            _ => self.stdin_payload(input),
+        }
+    }
+
+    /// Reads a command line that something may run: the value of an option, text behind a pipe. Its commands are
+    /// guesses, its files are seen by denies. Gives whether all of it is known.
+    pub(super) fn suppose(&mut self, text: &str) -> bool {
+        let text = text.trim_start_matches(['!', '+', ':']);
+        // `exec=rm x`, `core.pager=rm x`: a name before the command.
+        let named = text.split_once('=').filter(|(name, _)| !name.contains(char::is_whitespace));
+        let text = named.map_or(text, |(_, rest)| rest.trim_start_matches('!'));
+        let (files, unknowns, place) = (self.found.files.len(), self.found.unknowns.len(), self.place.clone());
+        let before = std::mem::replace(&mut self.supposing, true);
+        self.program(text);
+        self.supposing = before;
+        self.place = place;
+        self.found.files.iter_mut().skip(files).for_each(|file| file.own = false);
+        self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
+    }
+
+    /// Guesses at what `<(…)` in the place of a script prints.
+    fn fed(&mut self, word: &Word) {
+        if let Some(text) = self.substituted.clone().filter(|_| word.get().is_none()) {
+            self.suppose(&text);
+        }
     }
 
     fn payload(&mut self, text: Option<&Word>) {
@@ -118,7 +169,8 @@ impl Walker {
         }
     }
 
-    fn stdin_payload(&mut self, input: &Input) {
+    /// A program that reads commands from its input.
+    pub(super) fn stdin_payload(&mut self, input: &Input) {
         match input {
             Input::Inherited => {}
             Input::Text(Some(text)) => {
@@ -131,7 +183,8 @@ impl Walker {
             }
             Input::Pipe(Some(text)) => {
                 self.found.unknown("piped-code", text, Weight::Code);
-                crude::guess(text, &mut self.found);
+                let text = text.clone();
+                self.suppose(&text);
             }
         }
     }
@@ -146,7 +199,9 @@ impl Walker {
         };
         if matches!(base, "source" | ".") {
             let text = arguments.first().map_or("", |w| w.text.as_str());
-            return self.found.unknown("sourced-file", text, Weight::Code);
+            self.found.unknown("sourced-file", text, Weight::Code);
+            files::operands(self, base, words);
+            return arguments.iter().take(1).for_each(|w| self.fed(w));
         }
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
         if arguments.first().is_some_and(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
@@ -200,7 +255,23 @@ impl Walker {
             self.found.files.push(FileEffect { path, text: text.clone(), access, own, recursive, certain });
         };
         let Some(value) = value else {
-            add(None, false);
+            // A pattern that the shell expands stays below the folder before it.
+            match glob_folder(word) {
+                Some(folder) if !self.place.files(folder).0.is_empty() => {
+                    for path in self.place.files(folder).0 {
+                        self.found.files.push(FileEffect {
+                            path: Some(path),
+                            text: text.clone(),
+                            access,
+                            own,
+                            recursive: true,
+                            certain: false,
+                        });
+                    }
+                    return;
+                }
+                _ => add(None, false),
+            }
             // What it may well become, for denies.
             let here = self.place.clone();
             for guess in &word.guess {
@@ -225,4 +296,22 @@ impl Walker {
             self.found.files.push(FileEffect { path: Some(path), text: text.clone(), access, own, recursive, certain });
         }
     }
+}
+
+/// Whether a script's name means the input.
+fn is_stdin(file: &Word) -> bool {
+    matches!(file.get(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// The folder that all files lie in that a word of plain text and `*`, `?`, `[…]` can become.
+fn glob_folder(word: &Word) -> Option<&str> {
+    let text = word.text.as_str();
+    let plain = !text.contains(['$', '`', '{', '~', '\\', '"', '\'', '<', '(', '!']);
+    let first = text.find(['*', '?', '[']).filter(|_| plain && !word.one)?;
+    let (before, after) = text.split_at_checked(first)?;
+    let climbs = after.split('/').any(|part| part.starts_with('.') && part.contains(['.', '*', '?', '[']));
+    let folder = before.rfind('/').map_or(".", |at| before.get(..=at).unwrap_or("."));
+    // `.*` may become `..`.
+    let dotted = before.rsplit('/').next().is_some_and(|part| part.starts_with('.'));
+    (!climbs && !dotted).then_some(folder)
 }

@@ -1,9 +1,8 @@
-//! Options by which a program runs another one, or writes a file that nobody would expect it to write.
-//!
-//! Sources: each program's manual page; GTFOBins for what has been used.
+//! What the options of a program do: code for interpreters, and what stands in the table of options.
 
-use super::Weight;
+use super::options::{Does, OPTIONS, family, value_letters};
 use super::walk::Walker;
+use super::{Weight, crude};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
@@ -42,146 +41,6 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
     }
 }
 
-/// What an option does beyond the program's own purpose.
-#[derive(Clone, Copy)]
-enum Does {
-    /// Runs, or loads, a program named by it.
-    Runs,
-    /// Writes the file that is its value.
-    Writes,
-}
-use Does::{Runs, Writes};
-
-/// `(program, option, what it does)`. A two-letter option (`-o`) may have its value glued on.
-const OPTIONS: &[(&str, &str, Does)] = &[
-    ("rg", "--pre", Runs),
-    ("rg", "--hostname-bin", Runs),
-    ("rg", "--search-zip", Runs),
-    ("rg", "-z", Runs),
-    ("git", "-c", Runs),
-    ("git", "--config-env", Runs),
-    ("git", "--exec-path", Runs),
-    ("git", "--upload-pack", Runs),
-    ("git", "--receive-pack", Runs),
-    ("git", "--exec", Runs),
-    ("git", "--open-files-in-pager", Runs),
-    ("git", "--ext-diff", Runs),
-    ("git", "--textconv", Runs),
-    ("git", "--extcmd", Runs),
-    ("git", "--output", Writes),
-    ("git", "--output-directory", Writes),
-    ("tar", "--to-command", Runs),
-    ("tar", "--checkpoint-action", Runs),
-    ("tar", "--use-compress-program", Runs),
-    ("tar", "--rsh-command", Runs),
-    ("tar", "--info-script", Runs),
-    ("tar", "--new-volume-script", Runs),
-    ("tar", "-I", Runs),
-    ("tar", "-F", Runs),
-    ("rsync", "--rsh", Runs),
-    ("rsync", "-e", Runs),
-    ("rsync", "--rsync-path", Runs),
-    ("scp", "-S", Runs),
-    ("scp", "-o", Runs),
-    ("sftp", "-S", Runs),
-    ("sftp", "-o", Runs),
-    ("ssh", "-o", Runs),
-    ("ssh", "-F", Runs),
-    ("sort", "--compress-program", Runs),
-    ("sort", "--output", Writes),
-    ("sort", "-o", Writes),
-    ("man", "--pager", Runs),
-    ("man", "-P", Runs),
-    ("man", "--html", Runs),
-    ("man", "-H", Runs),
-    ("man", "--preprocessor", Runs),
-    ("zip", "-TT", Runs),
-    ("zip", "--unzip-command", Runs),
-    ("curl", "--config", Runs),
-    ("curl", "-K", Runs),
-    ("curl", "--output", Writes),
-    ("curl", "-o", Writes),
-    ("curl", "--dump-header", Writes),
-    ("curl", "-D", Writes),
-    ("curl", "--cookie-jar", Writes),
-    ("curl", "-c", Writes),
-    ("curl", "--trace", Writes),
-    ("curl", "--trace-ascii", Writes),
-    ("curl", "--output-dir", Writes),
-    ("curl", "--stderr", Writes),
-    ("wget", "--execute", Runs),
-    ("wget", "-e", Runs),
-    ("wget", "--use-askpass", Runs),
-    ("wget", "--output-document", Writes),
-    ("wget", "-O", Writes),
-    ("wget", "--output-file", Writes),
-    ("wget", "-o", Writes),
-    ("wget", "--directory-prefix", Writes),
-    ("wget", "-P", Writes),
-    ("split", "--filter", Runs),
-    ("make", "--eval", Runs),
-    ("make", "-f", Runs),
-    ("go", "-exec", Runs),
-    ("go", "-toolexec", Runs),
-    ("go", "-vettool", Runs),
-    ("gcc", "-wrapper", Runs),
-    ("gcc", "-fplugin", Runs),
-    ("cargo", "--config", Runs),
-    ("apt", "-o", Runs),
-    ("apt-get", "-o", Runs),
-    ("vim", "-c", Runs),
-    ("vim", "--cmd", Runs),
-    ("vi", "-c", Runs),
-    ("nvim", "-c", Runs),
-    ("less", "-o", Writes),
-    ("tree", "-o", Writes),
-    ("base64", "-o", Writes),
-    ("base64", "--output", Writes),
-    ("tcpdump", "-z", Runs),
-    ("tcpdump", "-w", Writes),
-    ("openssl", "-engine", Runs),
-    ("openssl", "-out", Writes),
-    ("gpg", "--output", Writes),
-    ("gpg", "-o", Writes),
-    ("pandoc", "--filter", Runs),
-    ("pandoc", "--lua-filter", Runs),
-    ("pandoc", "-o", Writes),
-    ("nmap", "--script", Runs),
-    ("nmap", "-oN", Writes),
-    ("strace", "-o", Writes),
-    ("ls", "--dired-command", Runs),
-    ("diff", "--to-command", Runs),
-    ("file", "--compile", Writes),
-    ("file", "-C", Writes),
-    ("file", "--uncompress", Runs),
-    ("file", "-z", Runs),
-    ("file", "-Z", Runs),
-    ("xxd", "-r", Writes),
-    ("jq", "-L", Runs),
-    ("date", "--set", Writes),
-    ("date", "-s", Writes),
-    ("hostname", "-F", Runs),
-    ("uniq", "--output", Writes),
-    ("shuf", "-o", Writes),
-    ("shuf", "--output", Writes),
-    ("env", "-S", Runs),
-    ("npm", "--script-shell", Runs),
-    ("ps", "--config", Runs),
-    ("troff", "-U", Runs),
-    ("grep", "--devices-command", Runs),
-    ("fd", "-x", Runs),
-    ("fd", "-X", Runs),
-    ("fd", "--exec", Runs),
-    ("fd", "--exec-batch", Runs),
-    ("fzf", "--preview", Runs),
-    ("fzf", "--bind", Runs),
-    ("bat", "--pager", Runs),
-    ("delta", "--pager", Runs),
-    ("xdotool", "exec", Runs),
-    ("dpkg", "--pre-invoke", Runs),
-    ("dd", "of", Writes),
-];
-
 /// Subcommands of git that run programs named in their arguments or in files.
 const GIT_RUNNERS: &[&[&str]] = &[
     &["bisect", "run"],
@@ -193,29 +52,24 @@ const GIT_RUNNERS: &[&[&str]] = &[
     &["daemon"],
     &["send-email"],
     &["credential"],
+    &["instaweb"],
+    &["hook", "run"],
+    &["maintenance", "start"],
 ];
 
 /// Looks at the options of a program.
 pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
-    let alias = match base {
-        "gtar" | "bsdtar" => "tar",
-        "gsort" => "sort",
-        "ripgrep" => "rg",
-        "gmake" => "make",
-        "fdfind" => "fd",
-        "g++" | "cc" | "clang" | "c++" => "gcc",
-        other => other,
-    };
+    let name = family(base);
     let end = words.iter().position(|w| w.is("--")).unwrap_or(words.len());
-    let subcommand = if alias == "git" { super::tables::subcommand(words) } else { None };
+    let subcommand = if name == "git" { super::tables::subcommand(words) } else { None };
     for (at, word) in words.iter().enumerate().take(end).skip(1) {
-        let Some(text) = word.get() else { continue };
-        for &(program, option, does) in OPTIONS.iter().filter(|(p, _, _)| *p == alias) {
+        let Some(text) = literal(word) else { continue };
+        for &(_, option, does) in OPTIONS.iter().filter(|(p, _, _)| *p == name) {
             // `git commit -c` is another option than `git -c`.
-            if program == "git" && option == "-c" && subcommand.is_some_and(|s| at >= s) {
+            if name == "git" && option == "-c" && subcommand.is_some_and(|s| at >= s) {
                 continue;
             }
-            if let Some(value) = value_of(text, option) {
+            if let Some(value) = value_of(name, text, option) {
                 apply(walker, words, at, (text, value), does);
             }
         }
@@ -223,18 +77,74 @@ pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
     if let Some(at) = subcommand {
         git(walker, words, at);
     }
-    if alias == "tar" && words.get(1).and_then(Word::get).is_some_and(|v| !v.starts_with('-') && v.contains(['I', 'F']))
-    {
-        walker.found.unknown("executing-option", "tar", Weight::Code);
+    operands(walker, name, words);
+}
+
+/// The part of a word that is certain: the whole, or what stands before the first expansion.
+fn literal(word: &Word) -> Option<&str> {
+    if let Some(text) = word.get() {
+        return Some(text);
+    }
+    let text = word.text.trim_start_matches(['"', '\'']);
+    let end = text.find(['$', '`', '*', '?', '[', '{', '~', '"', '\'', '\\']).unwrap_or(text.len());
+    text.get(..end).filter(|t| t.len() > 1 && t.starts_with('-'))
+}
+
+/// Operands that are commands for the program itself, or settings.
+fn operands(walker: &mut Walker, name: &str, words: &[Word]) {
+    for word in words.iter().skip(1) {
+        let Some(text) = word.get() else { continue };
+        let runs = match name {
+            // `+12` and `+/text` only choose where to start.
+            "vim" => text
+                .strip_prefix('+')
+                .is_some_and(|c| !c.is_empty() && !c.starts_with(|c: char| c == '/' || c.is_ascii_digit())),
+            "less" | "more" => {
+                text.trim_start_matches('+').starts_with('!') && text.starts_with('+') || matches!(text, "+v" | "++v")
+            }
+            "make" => text.split_once('=').is_some_and(|(n, _)| {
+                super::tables::is_dangerous_variable(n.trim_end_matches([':', '+', '?'])) || n == ".SHELLFLAGS"
+            }),
+            "zip" => text.starts_with("-TT"),
+            // A setting such as `script-shell` holds for every later run.
+            "npm" | "pnpm" | "yarn" => {
+                let first = super::tables::subcommand(words).unwrap_or(1);
+                let is = |at: usize, name: &str| words.get(at).is_some_and(|w| w.is(name));
+                text == "set" && is(first, "set") || is(first, "config") && is(first + 1, text) && text == "set"
+            }
+            "tar" => words.get(1) == Some(word) && !text.starts_with('-') && text.contains(['I', 'F']),
+            _ => false,
+        };
+        if runs {
+            walker.found.unknown("executing-option", text, Weight::Code);
+            walker.suppose(text);
+        }
     }
 }
 
 fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, Option<&str>), does: Does) {
+    let whole = words.get(at).is_some_and(|w| w.get().is_some());
     match does {
-        Runs => walker.found.unknown("executing-option", text, Weight::Code),
-        Writes => {
+        Does::Runs => {
+            let line =
+                value.filter(|_| whole).or_else(|| words.get(at + 1).and_then(Word::get).filter(|_| value.is_none()));
+            // A command line that is known to the last word is judged like any other.
+            let known = line.is_some_and(|line| walker.suppose(line));
+            walker.found.unknown("executing-option", text, if known { Weight::Value } else { Weight::Code });
+        }
+        Does::Loads => {
+            let line = value.or_else(|| words.get(at + 1).and_then(Word::get));
+            let harmless = text.starts_with("-c") && line.is_some_and(is_plain_setting);
+            walker.found.unknown("executing-option", text, if harmless { Weight::Value } else { Weight::Code });
+            if let Some(line) = line {
+                walker.suppose(line);
+            }
+        }
+        Does::WritesHere => walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false),
+        Does::Writes => {
             let file = match value {
-                Some(value) => Some(Word::known(value)),
+                Some(value) if whole => Some(Word::known(value)),
+                Some(_) => None,
                 None => words.get(at + 1).cloned(),
             };
             let file = file.unwrap_or_else(|| Word::unknown(text, true));
@@ -245,8 +155,41 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
     }
 }
 
+/// Whether a setting of git, `name=value`, only changes how something is shown or named. Others run programs.
+fn is_plain_setting(setting: &str) -> bool {
+    let name = setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
+    let sections = ["user.", "author.", "committer.", "color.", "advice.", "column.", "log.", "blame.", "push.default"];
+    let names = [
+        "core.quotepath",
+        "core.autocrlf",
+        "core.filemode",
+        "core.abbrev",
+        "init.defaultbranch",
+        "commit.gpgsign",
+        "tag.gpgsign",
+        "pull.rebase",
+        "pull.ff",
+        "merge.ff",
+        "merge.conflictstyle",
+        "diff.noprefix",
+        "diff.renames",
+        "diff.mnemonicprefix",
+        "diff.algorithm",
+        "fetch.prune",
+        "rebase.autostash",
+        "http.proxy",
+        "http.extraheader",
+        "safe.directory",
+        "status.short",
+    ];
+    sections.iter().any(|s| name.starts_with(s)) || names.contains(&name.as_str())
+}
+
+/// Real options that are the beginning of a risky one.
+const WHOLE: &[(&str, &str)] = &[("git", "--text"), ("tar", "--checkpoint"), ("git", "--conf")];
+
 /// Whether a word is an option, and its glued value. Long options may be cut short.
-fn value_of<'w>(word: &'w str, option: &str) -> Option<Option<&'w str>> {
+fn value_of<'w>(program: &str, word: &'w str, option: &str) -> Option<Option<&'w str>> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (word, None),
@@ -255,36 +198,69 @@ fn value_of<'w>(word: &'w str, option: &str) -> Option<Option<&'w str>> {
         return Some(value);
     }
     if option.starts_with("--") {
-        let cut = name.len() > 4 && name.starts_with("--") && option.starts_with(name);
-        return cut.then_some(value);
+        let cut = name.len() > 2 && name.starts_with("--") && option.starts_with(name);
+        return (cut && !WHOLE.contains(&(program, name))).then_some(value);
     }
     // `-ofile`, and `-nofile` where letters are written together.
-    let letter = option.strip_prefix('-').filter(|l| l.len() == 1)?;
+    let letter = option.strip_prefix('-').filter(|l| l.chars().count() == 1)?;
     let cluster = word.strip_prefix('-').filter(|l| !l.starts_with('-'))?;
     let (before, after) = cluster.split_once(letter)?;
-    let glued = before.is_empty() || (before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic()));
+    let glued = match value_letters(program) {
+        Some(letters) => before.chars().all(|c| c.is_ascii_alphanumeric() && !letters.contains(c)),
+        None => before.is_empty() || (before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic())),
+    };
     glued.then_some(if after.is_empty() { None } else { Some(after) })
 }
 
+/// Options of single subcommands of git: `(subcommand, option, what it does)`.
+const GIT_OPTIONS: &[(&str, &str, Does)] = &[
+    ("rebase", "-x", Does::Runs),
+    ("difftool", "-x", Does::Runs),
+    ("clone", "-u", Does::Runs),
+    ("clone", "-c", Does::Runs),
+    ("archive", "-o", Does::Writes),
+    ("format-patch", "-o", Does::Writes),
+    ("bundle", "-o", Does::Writes),
+    ("grep", "-O", Does::Runs),
+    ("help", "-w", Does::Runs),
+    ("instaweb", "-d", Does::Runs),
+];
+
 fn git(walker: &mut Walker, words: &[Word], at: usize) {
-    let rest: Vec<&str> = words.get(at..).unwrap_or_default().iter().filter_map(Word::get).collect();
+    let own = words.get(at..).unwrap_or_default();
+    let rest: Vec<&str> = own.iter().filter_map(Word::get).collect();
     for runner in GIT_RUNNERS.iter().filter(|r| rest.starts_with(r)) {
         // Reading a setting runs nothing.
         let reads = *runner == ["config"]
-            && rest.iter().any(|w| matches!(*w, "--get" | "--list" | "-l" | "--get-all" | "get" | "list"));
+            && rest
+                .iter()
+                .any(|w| matches!(*w, "--get" | "--list" | "-l" | "--get-all" | "--get-regexp" | "get" | "list"));
         if !reads {
             walker.found.unknown("executing-option", &runner.join(" "), Weight::Code);
+            let given = own.get(runner.len()..).unwrap_or_default();
+            match runner {
+                ["config"] => {
+                    let texts = given.iter().filter_map(Word::get).filter(|v| v.contains(' '));
+                    for text in texts {
+                        walker.suppose(text);
+                    }
+                }
+                _ => crude::anywhere(given, &mut walker.found),
+            }
         }
     }
-    let exec = |w: &&&str| {
-        w.starts_with("-x") || w.starts_with("ext::") || w.starts_with("-O") && rest.first() == Some(&"grep")
-    };
-    let rebase = matches!(
-        rest.first(),
-        Some(&("rebase" | "clone" | "fetch" | "pull" | "push" | "ls-remote" | "remote" | "grep"))
-    );
-    if let Some(word) = rest.iter().skip(1).find(exec).filter(|_| rebase) {
-        walker.found.unknown("executing-option", word, Weight::Code);
+    let Some(&subcommand) = rest.first() else { return };
+    let end = own.iter().position(|w| w.is("--")).unwrap_or(own.len());
+    for (i, word) in own.iter().enumerate().take(end).skip(1) {
+        let Some(text) = literal(word) else { continue };
+        for &(_, option, does) in GIT_OPTIONS.iter().filter(|(s, _, _)| *s == subcommand) {
+            if let Some(value) = value_of("git", text, option) {
+                apply(walker, words, at + i, (text, value), does);
+            }
+        }
+        if text.contains("ext::") && !matches!(subcommand, "commit" | "log" | "grep" | "show" | "tag" | "notes") {
+            walker.found.unknown("executing-option", text, Weight::Code);
+        }
     }
     // Another repository brings its own settings, and settings run programs.
     let elsewhere = words.iter().take(at).skip(1).any(|w| {

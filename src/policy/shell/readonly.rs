@@ -74,8 +74,54 @@ const ANY: &[&str] = &[
     ":",
 ];
 
+/// Readers that do no harm whatever operands or options are added to them.
+pub(super) const TAKE_ANY: &[&str] = &[
+    "cat",
+    "grep",
+    "egrep",
+    "fgrep",
+    "head",
+    "wc",
+    "ls",
+    "echo",
+    "stat",
+    "basename",
+    "dirname",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "cksum",
+    "nl",
+    "cut",
+    "tr",
+    "true",
+    "false",
+    "du",
+    "readlink",
+    "realpath",
+];
+
+/// The word that `xargs` adds at the end.
+pub(super) fn added() -> Word {
+    Word::unknown("…", false)
+}
+
+fn is_added(word: &Word) -> bool {
+    *word == added()
+}
+
 /// Whether a command only reads. `trusted`: whether the workspace's own git settings may be believed.
 pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
+    // What `xargs` adds is unknown: for programs that only read whatever they are given it does not matter.
+    let words = match words.split_last() {
+        Some((last, rest))
+            if is_added(last) && rest.first().and_then(Word::get).is_some_and(|p| TAKE_ANY.contains(&p)) =>
+        {
+            rest
+        }
+        _ => words,
+    };
     let all: Option<Vec<&str>> = words.iter().map(Word::get).collect();
     let Some(all) = all else { return false };
     let Some((&program, arguments)) = all.split_first() else { return false };
@@ -174,8 +220,12 @@ fn git(words: &[Word], arguments: &[&str]) -> bool {
         "--paginate",
         "-O",
         "--no-index",
+        "--show-signature",
+        "--filters",
+        "--help",
     ];
-    if rest.iter().any(|a| banned.iter().any(|b| a.starts_with(b))) {
+    // `%G?` and its kin check signatures: another program does that.
+    if rest.iter().any(|a| banned.iter().any(|b| a.starts_with(b)) || a.contains("%G")) {
         return false;
     }
     match arguments.first() {

@@ -53,7 +53,9 @@ impl Walker {
             }
             IoRedirect::OutputAndError(word, _) => {
                 let word = self.word(&word.value);
-                self.file(&word, Access::Write, true, false);
+                if !word.get().is_some_and(is_sink) {
+                    self.file(&word, Access::Write, true, false);
+                }
                 None
             }
         }
@@ -107,9 +109,16 @@ impl Walker {
                 word.value.or_else(|| (word.guess.len() == 1).then(|| word.guess.concat()))
             }
             AssignmentValue::Array(items) => {
+                let mut list = Vec::with_capacity(items.len());
                 for (key, item) in items {
                     key.iter().for_each(|k| self.arithmetic(&k.value));
-                    self.word(&item.value);
+                    list.push(self.word(&item.value).value);
+                }
+                // For guesses: what `"${name[@]}"` becomes.
+                let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !assignment.append);
+                match all {
+                    Some(all) => drop(self.variables.insert(format!("{name}[@]"), all.join(" "))),
+                    None => drop(self.variables.remove(&format!("{name}[@]"))),
                 }
                 None
             }
@@ -124,9 +133,12 @@ impl Walker {
     }
 
     /// A variable set for one command.
-    pub(super) fn environment(&mut self, name: &str) {
-        let weight = if tables::is_dangerous_variable(name) { Weight::Code } else { Weight::Value };
-        self.found.unknown("environment", name, weight);
+    pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
+        let dangerous = tables::is_dangerous_variable(name);
+        self.found.unknown("environment", name, if dangerous { Weight::Code } else { Weight::Value });
+        if let Some(value) = value.filter(|v| dangerous && v.contains(char::is_whitespace)) {
+            self.suppose(value);
+        }
     }
 
     /// `[[ … ]]`: arithmetic comparison and `-v` evaluate their operands again.

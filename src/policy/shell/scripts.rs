@@ -9,42 +9,67 @@ use crate::policy::rule::Access;
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
     match base {
         "sed" | "gsed" => sed(walker, words),
-        "awk" | "gawk" | "mawk" | "nawk" => awk(walker, words),
+        "awk" | "gawk" | "mawk" | "nawk" => super::awk::inspect(walker, words),
         _ => {}
     }
 }
 
 fn sed(walker: &mut Walker, words: &[Word]) {
-    let mut scripts: Vec<&Word> = Vec::new();
-    let (mut in_place, mut operands) = (false, Vec::new());
+    let mut scripts: Vec<Word> = Vec::new();
+    let (mut in_place, mut explicit, mut operands) = (false, false, Vec::new());
     let mut rest = words.iter().skip(1);
-    let mut explicit = false;
     while let Some(word) = rest.next() {
-        match word.get() {
-            Some("-e" | "--expression") => {
+        let Some(option) = word.get().filter(|v| v.starts_with('-') && v.len() > 1) else {
+            operands.push(word.clone());
+            continue;
+        };
+        if option == "--" {
+            operands.extend(rest.by_ref().cloned());
+        } else if option.starts_with("--") {
+            let (name, value) = option.split_once('=').map_or((option, None), |(n, v)| (n, Some(v)));
+            // Long options may be cut short.
+            let cut = |full: &str| name.len() > 2 && full.starts_with(name);
+            if cut("--in-place") {
+                in_place = true;
+            } else if cut("--expression") {
                 explicit = true;
-                scripts.extend(rest.next());
-            }
-            Some("-f" | "--file") => {
+                scripts.extend(value.map(Word::known).or_else(|| rest.next().cloned()));
+            } else if cut("--file") {
                 explicit = true;
-                rest.next();
-                walker.found.unknown("script-file", &word.text, Weight::Code);
-            }
-            Some(v) if v.starts_with("--in-place") => in_place = true,
-            Some(v) if v.starts_with("--expression=") || v.starts_with("--file=") => {
-                explicit = true;
-                walker.found.unknown("script", v, Weight::Code);
-            }
-            Some(v) if v.starts_with("--") => {}
-            Some(v) if v.starts_with('-') && v.len() > 1 => {
-                // -n, -E, -r, -s, -u, -z stand alone; -i takes the rest as a suffix; e and f take the next word.
-                in_place |= v.contains(['i', 'I']);
-                if !in_place && v.contains(['e', 'f']) {
-                    explicit = true;
-                    walker.found.unknown("script", v, Weight::Code);
+                walker.found.unknown("script-file", option, Weight::Code);
+                if value.is_none() {
+                    rest.next();
                 }
+            } else if cut("--line-length") && value.is_none() {
+                rest.next();
             }
-            _ => operands.push(word),
+        } else {
+            let letters = option.trim_start_matches('-');
+            for (i, letter) in letters.char_indices() {
+                let after = letters.get(i + letter.len_utf8()..).filter(|a| !a.is_empty());
+                match letter {
+                    'n' | 'E' | 'r' | 's' | 'u' | 'z' => continue,
+                    // The rest is a suffix. Elsewhere than in GNU sed it may be options.
+                    'i' | 'I' => {
+                        in_place = true;
+                        explicit |= after.is_some_and(|a| a.ends_with('e') && !a.contains('.'));
+                    }
+                    'e' => {
+                        explicit = true;
+                        scripts.extend(after.map(Word::known).or_else(|| rest.next().cloned()));
+                    }
+                    'l' if after.is_none() => drop(rest.next()),
+                    'l' => {}
+                    _ => {
+                        explicit |= letter == 'f';
+                        walker.found.unknown("script-file", option, Weight::Code);
+                        if letter == 'f' && after.is_none() {
+                            rest.next();
+                        }
+                    }
+                }
+                break;
+            }
         }
     }
     if !explicit && !operands.is_empty() {
@@ -58,7 +83,7 @@ fn sed(walker: &mut Walker, words: &[Word]) {
     }
     if in_place {
         for file in operands {
-            walker.file(&file.clone(), Access::Write, true, false);
+            walker.file(&file, Access::Write, true, false);
         }
     }
 }
@@ -121,32 +146,16 @@ fn skip_to(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) -> b
     false
 }
 
-fn awk(walker: &mut Walker, words: &[Word]) {
-    let mut rest = words.iter().skip(1);
-    while let Some(word) = rest.next() {
-        match word.get() {
-            Some("-F" | "-v") => drop(rest.next()),
-            Some("-f" | "-i" | "-l" | "-E" | "--file" | "--include" | "--load" | "--exec" | "-e" | "--source") => {
-                return walker.found.unknown("script-file", &word.text, Weight::Code);
-            }
-            Some(v) if v.starts_with("-F") || v.starts_with("-v") => {}
-            Some(v) if v.starts_with('-') && v.len() > 1 => walker.found.unknown("script", v, Weight::Code),
-            Some(text) => {
-                // Pipes, redirects, files, commands: whatever is not plain arithmetic and printing.
-                let risky = ["system", "|", ">", "getline", "@", "close", "ENVIRON", "fflush"];
-                if risky.iter().any(|r| text.contains(r)) {
-                    walker.found.unknown("script", text, Weight::Code);
-                }
-                return;
-            }
-            None => return walker.found.unknown("script", &word.text, Weight::Code),
-        }
-    }
-}
-
 /// What `echo` or `printf` prints, where every word is certain. For guesses only.
 pub(super) fn printed(words: &[Word]) -> Option<String> {
     let program = base_name(words.first()?.get()?);
+    if matches!(
+        (program, words.get(1).and_then(Word::get)),
+        ("which", _) | ("command", Some("-v")) | ("type", Some("-p" | "-P"))
+    ) {
+        // A look-up prints where the program lies.
+        return words.last()?.get().map(str::to_owned);
+    }
     if !matches!(program, "echo" | "printf") {
         return None;
     }
@@ -159,6 +168,17 @@ pub(super) fn printed(words: &[Word]) -> Option<String> {
         _ => words.join(" "),
     };
     Some(text.replace("\\n", "\n"))
+}
+
+/// What `cat` and `tee` hand on of what they read. For guesses only.
+pub(super) fn passed_on(words: &[Word], read: Option<String>) -> Option<String> {
+    let (program, rest) = words.split_first()?;
+    let option = |w: &Word| w.get().is_some_and(|v| v.starts_with('-'));
+    match base_name(program.get()?) {
+        "cat" if rest.iter().all(option) => read,
+        "tee" => read,
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -164,10 +164,47 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
         "git" => GIT_VALUES,
         "docker" | "podman" => &["-H", "--host", "-c", "--context", "--config", "-l", "--log-level"],
         "kubectl" => &["-n", "--namespace", "--context", "--kubeconfig", "-s", "--server", "--cluster", "--user"],
-        "npm" | "pnpm" | "yarn" | "cargo" | "gh" | "helm" | "terraform" | "systemctl" | "apt" | "apt-get" | "pip"
-        | "aws" | "gcloud" => {
-            &["--prefix", "-C", "--config", "--cwd", "-R", "--repo", "--profile", "--region", "--project", "-o"]
+        "npm" | "pnpm" | "yarn" => &[
+            "--prefix",
+            "-C",
+            "--dir",
+            "--cwd",
+            "-w",
+            "--workspace",
+            "--filter",
+            "-F",
+            "--registry",
+            "--userconfig",
+            "--cache",
+            "--loglevel",
+            "--otp",
+            "--tag",
+        ],
+        "cargo" => &["-C", "-Z", "--config", "--color", "--manifest-path", "--target-dir"],
+        "gh" | "glab" => &["-R", "--repo", "--hostname"],
+        "helm" => &["-n", "--namespace", "--kube-context", "--kubeconfig", "--registry-config", "--repository-config"],
+        "terraform" | "tofu" | "terragrunt" => &["-chdir"],
+        "systemctl" | "journalctl" => {
+            &["-H", "--host", "-M", "--machine", "-t", "--type", "-p", "-n", "-o", "-s", "--root"]
         }
+        "apt" | "apt-get" => &["-o", "-c", "-t", "--option", "--config-file", "--target-release"],
+        "pip" | "pip3" => &["--proxy", "--log", "--cache-dir", "--python", "--timeout", "--retries", "--cert"],
+        "aws" => &[
+            "--profile",
+            "--region",
+            "--output",
+            "--endpoint-url",
+            "--query",
+            "--color",
+            "--ca-bundle",
+            "--cli-read-timeout",
+        ],
+        "gcloud" | "gsutil" | "bq" => {
+            &["--project", "--account", "--configuration", "--format", "--verbosity", "-o", "-h"]
+        }
+        "az" => &["--subscription", "-o", "--output", "--query"],
+        "fly" | "flyctl" | "heroku" => &["-a", "--app", "-c", "--config", "-r", "--remote"],
+        "uv" | "poetry" | "bundle" => &["-C", "--directory", "--project", "--config-file", "-P", "--gemfile"],
         _ => return None,
     };
     let mut at = 1;

@@ -30,6 +30,12 @@ pub(super) struct Walker {
     pub(super) depth: usize,
     /// Words printed by the command before the pipe, where certain: what a shell behind it would read.
     pub(super) piped: Option<String>,
+    /// Text that the latest simple command reads, where certain.
+    read: Option<String>,
+    /// What the latest `<(…)` prints, where certain.
+    pub(super) substituted: Option<String>,
+    /// Whether what is read may run rather than runs.
+    pub(super) supposing: bool,
     /// What the commands of the group around read, unless they say otherwise.
     input: Input,
     limited: bool,
@@ -45,6 +51,9 @@ pub(super) fn read(command: &str, start: &LexPath) -> Effects {
         place: Place::at(start.clone()),
         depth: 0,
         piped: None,
+        read: None,
+        substituted: None,
+        supposing: false,
         input: Input::Inherited,
         limited: false,
     };
@@ -106,9 +115,16 @@ impl Walker {
         let (place, before) = (self.place.clone(), self.found.commands.len());
         self.program(source);
         self.place = place;
-        let added = self.found.commands.get(before..).unwrap_or_default();
-        match added {
-            [only] => super::scripts::printed(&only.words),
+        self.printed_since(before)
+    }
+
+    /// What the commands read since then print, where it is one and that is certain.
+    fn printed_since(&mut self, before: usize) -> Option<String> {
+        let read = self.read.take();
+        match self.found.commands.get(before..) {
+            Some([only]) => {
+                super::scripts::printed(&only.words).or_else(|| super::scripts::passed_on(&only.words, read))
+            }
             _ => None,
         }
     }
@@ -149,10 +165,7 @@ impl Walker {
             let before = self.found.commands.len();
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
             self.command(command, input);
-            self.piped = match self.found.commands.get(before..) {
-                Some([only]) => super::scripts::printed(&only.words),
-                _ => None,
-            };
+            self.piped = self.printed_since(before);
             if several {
                 self.place = place.clone();
             }
@@ -305,13 +318,17 @@ impl Walker {
             }
             return;
         }
-        for (name, _) in assigned {
-            self.environment(&name);
+        for (name, value) in assigned {
+            self.environment(&name, value.as_deref());
         }
         if input == Input::Inherited {
             input = self.input.clone();
         }
         self.run(words, &input);
+        self.read = match input {
+            Input::Text(text) | Input::Pipe(text) => text,
+            Input::Inherited | Input::File => None,
+        };
     }
 
     fn item(&mut self, item: &Item, words: &mut Vec<Word>, input: &mut Input) {
@@ -331,8 +348,9 @@ impl Walker {
 
     pub(super) fn process_substitution(&mut self, list: &CompoundList) {
         self.found.unknown("process-substitution", "<(…)", Weight::Value);
-        let place = self.place.clone();
+        let (place, before) = (self.place.clone(), self.found.commands.len());
         self.deeper(|walker| walker.list(list), "<(…)");
+        self.substituted = self.printed_since(before);
         self.place = place;
     }
 }

@@ -75,8 +75,22 @@ impl Walker {
     }
 
     fn pieces(&mut self, pieces: &[WordPieceWithSource], built: &mut Built, quoted: bool) {
+        let mut dollar = false;
         for piece in pieces {
             self.piece(&piece.piece, built, quoted);
+            let WordPiece::Text(text) = &piece.piece else {
+                dollar = false;
+                continue;
+            };
+            // An expansion that the parser did not see as one: only the run would show what it is.
+            let unseen = ["${", "$(", "$[", "`"].iter().any(|open| text.contains(open));
+            if unseen || dollar && text.starts_with(['{', '(', '[']) {
+                self.found.unknown("word", text, Weight::Code);
+                built.value = None;
+                built.guess = None;
+                built.splits = true;
+            }
+            dollar = text.ends_with('$');
         }
     }
 

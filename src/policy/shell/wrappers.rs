@@ -1,9 +1,11 @@
 //! Programs that start another one: their own options, and where the other one begins.
 
+use super::readonly::{self, TAKE_ANY};
 use super::redirect::Input;
 use super::walk::Walker;
-use super::{Role, Weight, crude};
+use super::{Role, Weight, crude, launchers};
 use crate::policy::argv::Word;
+use crate::policy::rule::Access;
 
 /// The grammar of a wrapper's own arguments.
 struct Wrapper {
@@ -14,6 +16,8 @@ struct Wrapper {
     flags: &'static str,
     /// One-letter options with a value.
     values: &'static str,
+    /// One-letter options whose value, if there is one, is glued on.
+    glued: &'static str,
     /// Long options without a value, and with one.
     long: &'static [&'static str],
     long_values: &'static [&'static str],
@@ -22,7 +26,7 @@ struct Wrapper {
 }
 
 const fn wrapper(name: &'static str, transparent: bool, flags: &'static str, values: &'static str) -> Wrapper {
-    Wrapper { name, transparent, flags, values, long: &[], long_values: &[], operands: 0 }
+    Wrapper { name, transparent, flags, values, glued: "", long: &[], long_values: &[], operands: 0 }
 }
 
 /// Sources: the manual pages of coreutils 9, util-linux 2.39, findutils 4.9, sudo 1.9, bash 5.2.
@@ -39,7 +43,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { long_values: &["--class", "--classdata"], long: &["--ignore"], ..wrapper("ionice", true, "t", "cn") },
     wrapper("command", true, "p", ""),
     wrapper("builtin", true, "", ""),
-    wrapper("time", true, "pv", ""),
+    wrapper("time", true, "pvq", "f"),
     wrapper("env", true, "", ""),
     wrapper("setsid", false, "cfw", ""),
     wrapper("exec", false, "cl", "a"),
@@ -49,7 +53,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         long: &["--non-interactive", "--preserve-env", "--set-home", "--stdin", "--background", "--login"],
         long_values: &["--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type"],
-        ..wrapper("sudo", false, "nEHSbkiPA", "ugpCDhrtT")
+        ..wrapper("sudo", false, "nEHSbkiPAs", "ugpCDhrtT")
     },
     Wrapper {
         long: &["--shared", "--exclusive", "--nonblock", "--close", "--verbose"],
@@ -58,20 +62,23 @@ const WRAPPERS: &[Wrapper] = &[
         ..wrapper("flock", false, "sxneoFv", "wE")
     },
     Wrapper {
-        long: &["--null", "--no-run-if-empty", "--verbose", "--interactive", "--exit", "--open-tty"],
-        long_values: &[
-            "--max-args",
-            "--max-procs",
-            "--max-lines",
-            "--max-chars",
-            "--delimiter",
+        glued: "ile",
+        long: &[
+            "--null",
+            "--no-run-if-empty",
+            "--verbose",
+            "--interactive",
+            "--exit",
+            "--open-tty",
             "--replace",
-            "--arg-file",
+            "--max-lines",
             "--eof",
         ],
+        long_values: &["--max-args", "--max-procs", "--max-chars", "--delimiter", "--arg-file"],
         ..wrapper("xargs", true, "0rtxpo", "nPLsdEIa")
     },
-    wrapper("chrt", false, "bfiorv", ""),
+    Wrapper { operands: 1, ..wrapper("chrt", false, "bfiorva", "") },
+    Wrapper { operands: 1, ..wrapper("taskset", false, "ac", "") },
     wrapper("unshare", false, "muinpUCTfr", ""),
     wrapper("strace", false, "fFqvcCtTrxyi", "eopsauPOSbE"),
     wrapper("ltrace", false, "fcCtTrSi", "eopsaunlA"),
@@ -82,126 +89,16 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("uvx", false, "qv", ""),
 ];
 
-/// Programs whose grammar is not known here, or too rich: what they start is guessed at.
-const OPAQUE: &[&str] = &[
-    "su",
-    "runuser",
-    "script",
-    "watch",
-    "parallel",
-    "ssh",
-    "chroot",
-    "nsenter",
-    "systemd-run",
-    "docker",
-    "podman",
-    "kubectl",
-    "screen",
-    "tmux",
-    "at",
-    "batch",
-    "wsl",
-    "cmd",
-    "start",
-    "fd",
-    "fdfind",
-    "entr",
-    "taskset",
-    "numactl",
-    "proxychains",
-    "torsocks",
-    "firejail",
-    "bwrap",
-    "dbus-run-session",
-    "xvfb-run",
-    "faketime",
-    "unbuffer",
-    "rlwrap",
-    "gdb",
-    "valgrind",
-    "perf",
-    "uv",
-    "pipx",
-    "poetry",
-    "bundle",
-    "npm",
-    "pnpm",
-    "yarn",
-    "cargo",
-    "make",
-    "just",
-    "hyperfine",
-    "daemonize",
-    "sg",
-];
-
-/// Those of them that take a command line as one text.
-const TAKES_TEXT: &[&str] = &[
-    "su",
-    "runuser",
-    "script",
-    "watch",
-    "parallel",
-    "ssh",
-    "sg",
-    "at",
-    "batch",
-    "hyperfine",
-    "tmux",
-    "screen",
-    "entr",
-    "cmd",
-    "wsl",
-];
-
-/// Readers that do no harm whatever operands are added to them.
-const PURE_READERS: &[&str] = &[
-    "cat",
-    "grep",
-    "egrep",
-    "fgrep",
-    "head",
-    "wc",
-    "ls",
-    "echo",
-    "stat",
-    "basename",
-    "dirname",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "cksum",
-    "nl",
-    "cut",
-    "tr",
-    "true",
-    "false",
-    "du",
-    "readlink",
-    "realpath",
-];
-
 /// Handles a command that starts another one; false if it is none.
 pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &Input, index: usize) -> bool {
     if base == "find" {
         find(walker, words);
         return false;
     }
-    if OPAQUE.contains(&base) {
-        crude::tails(words, &mut walker.found);
-        if TAKES_TEXT.contains(&base) {
-            for word in words.iter().skip(1) {
-                match word.get() {
-                    Some(text) if text.contains(char::is_whitespace) => crude::guess(text, &mut walker.found),
-                    Some(_) => {}
-                    None => walker.found.unknown("payload", &word.text, Weight::Code),
-                }
-            }
-        }
+    let Some(wrapper) = WRAPPERS.iter().find(|w| w.name == base) else {
+        launched(walker, base, words, input);
         return false;
-    }
-    let Some(wrapper) = WRAPPERS.iter().find(|w| w.name == base) else { return false };
+    };
     if base == "command"
         && words
             .iter()
@@ -216,8 +113,12 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         crude::tails(words, &mut walker.found);
         return true;
     };
+    super::programs::options(walker, base, words.get(..start).unwrap_or_default());
     let mut rest: Vec<Word> = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
+        if matches!(base, "sudo" | "doas") {
+            walker.stdin_payload(input);
+        }
         return true;
     }
     if wrapper.transparent {
@@ -229,26 +130,16 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     }
     if base == "xargs" {
         let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
-        if !PURE_READERS.contains(&program.as_str()) {
+        if !TAKE_ANY.contains(&program.as_str()) {
             walker.found.unknown("added-arguments", &program, Weight::Value);
         }
-        let replaces = words
-            .iter()
-            .take(start)
-            .any(|w| w.get().is_some_and(|v| v.starts_with("-I") || v.starts_with("--replace")));
-        if !replaces {
-            rest.push(Word::unknown("…", false));
-        } else {
-            for word in rest.iter_mut().filter(|w| w.get().is_some_and(|v| v.contains("{}"))) {
-                *word = Word::unknown(&word.text.clone(), true);
-            }
+        match placeholder(words.get(1..start).unwrap_or_default()) {
+            Some(mark) => fill(&mut rest, &mark),
+            None => rest.push(readonly::added()),
         }
         if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
             walker.found.unknown("piped-code", &program, Weight::Code);
         }
-    }
-    if base == "env" && rest.first().is_some_and(|w| w.get().is_some_and(|v| v.contains('='))) {
-        return true;
     }
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
     true
@@ -256,6 +147,9 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
 
 /// Where the inner command starts. Nothing, with an unknown, if an option is not known.
 fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize> {
+    if wrapper.name == "env" {
+        return super::environ::inner(walker, words);
+    }
     let mut at = 1;
     let unknown = |walker: &mut Walker, word: &Word| walker.found.unknown("wrapper-option", &word.text, Weight::Code);
     while let Some(word) = words.get(at) {
@@ -267,34 +161,11 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
             at += 1;
             break;
         }
-        if wrapper.name == "env" {
-            if let Some((name, _)) = option.split_once('=') {
-                walker.environment(name);
-                at += 1;
-                continue;
-            }
-            match option {
-                "-i" | "-" | "--ignore-environment" | "-0" | "--null" => {
-                    walker.found.unknown("environment", option, Weight::Value);
-                }
-                "-u" | "--unset" => {
-                    walker.found.unknown("environment", option, Weight::Value);
-                    at += 1;
-                }
-                _ if option.starts_with('-') => {
-                    unknown(walker, word);
-                    return None;
-                }
-                _ => break,
-            }
-            at += 1;
-            continue;
-        }
         if let Some(long) = option.strip_prefix("--").filter(|l| !l.is_empty()) {
             let name = format!("--{}", long.split('=').next().unwrap_or(long));
             if wrapper.long_values.contains(&name.as_str()) {
                 at += if option.contains('=') { 1 } else { 2 };
-            } else if wrapper.long.contains(&option) {
+            } else if wrapper.long.contains(&name.as_str()) {
                 at += 1;
             } else {
                 unknown(walker, word);
@@ -309,6 +180,7 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
         }
         match letters.char_indices().find(|&(_, c)| !wrapper.flags.contains(c)) {
             None => at += 1,
+            Some((_, c)) if wrapper.glued.contains(c) => at += 1,
             Some((i, c)) if wrapper.values.contains(c) => {
                 let glued = letters.len() > i + c.len_utf8();
                 at += if glued { 1 } else { 2 };
@@ -321,14 +193,17 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
     }
     if wrapper.name == "sudo" {
         // `sudo NAME=value program`
-        while let Some((name, _)) = words.get(at).and_then(Word::get).and_then(|v| v.split_once('=')) {
-            walker.environment(name);
+        while let Some((name, value)) = words.get(at).and_then(Word::get).and_then(|v| v.split_once('=')) {
+            walker.environment(name, Some(value));
             at += 1;
         }
     }
     at += wrapper.operands;
     if wrapper.name == "flock" && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
         walker.found.unknown("payload", "flock -c", Weight::Code);
+        if let Some(text) = words.get(at + 1).and_then(Word::get) {
+            walker.suppose(text);
+        }
         return None;
     }
     Some(at)
@@ -342,31 +217,116 @@ fn find(walker: &mut Walker, words: &[Word]) {
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let rest = words.get(at + 1..).unwrap_or_default();
                 let end = rest.iter().position(|w| w.is(";") || w.is("+")).unwrap_or(rest.len());
-                let fill = |w: &Word| match w.get() {
-                    Some(v) if v.contains("{}") => Word::unknown(&w.text, true),
-                    _ => w.clone(),
-                };
-                let command: Vec<Word> = rest.get(..end).unwrap_or_default().iter().map(fill).collect();
-                walker.found.unknown("executing-option", &word.text, Weight::Code);
+                let mut command = rest.get(..end).unwrap_or_default().to_vec();
+                fill(&mut command, "{}");
+                // A command that is known to the last word is judged by its own rules; what it is run on is not.
+                let program = command.first().and_then(Word::get).map(crate::policy::argv::base_name);
+                let runs_them = |p: &str| super::tables::is_shell(p) || super::tables::is_interpreter(p);
+                let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
+                let weight = if code { Weight::Code } else { Weight::Value };
+                walker.found.unknown("executing-option", &word.text, weight);
+                let before = walker.found.files.len();
                 walker.deeper(|walker| walker.run(command, &Input::Inherited), "find -exec");
+                found_files(walker, before, &starts(words));
                 at += end + 1;
             }
             "-delete" => {
-                let is_start = |w: &&Word| w.get().is_none_or(|v| !v.starts_with(['-', '(', '!']));
-                let starts: Vec<Word> = words.iter().skip(1).take_while(is_start).cloned().collect();
-                let starts = if starts.is_empty() { vec![Word::known(".")] } else { starts };
-                for start in starts {
-                    walker.file(&start, crate::policy::rule::Access::Write, true, true);
-                }
+                starts(words).iter().for_each(|start| walker.file(start, Access::Write, true, true));
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = words.get(at + 1) {
-                    walker.file(&file.clone(), crate::policy::rule::Access::Write, true, false);
+                    walker.file(&file.clone(), Access::Write, true, false);
                 }
                 at += 1;
             }
             _ => {}
         }
         at += 1;
+    }
+}
+
+/// `{}` stands for files below the starts: what the command did to it, it did there.
+fn found_files(walker: &mut Walker, before: usize, starts: &[Word]) {
+    let new: Vec<super::FileEffect> = walker.found.files.drain(before..).collect();
+    for file in new {
+        if file.path.is_some() || file.text.trim_matches(['\'', '"']) != "{}" {
+            walker.found.files.push(file);
+            continue;
+        }
+        for start in starts {
+            let from = walker.found.files.len();
+            walker.file(start, file.access, false, true);
+            // That something is read below a folder does not say which file.
+            let doubt = file.access == Access::Read;
+            walker.found.files.iter_mut().skip(from).for_each(|f| f.certain &= !doubt);
+        }
+    }
+}
+
+/// Where `find` starts: the words before its expression.
+fn starts(words: &[Word]) -> Vec<Word> {
+    let option = |w: &&Word| w.get().is_some_and(|v| matches!(v, "-H" | "-L" | "-P") || v.starts_with("-O"));
+    let is_start = |w: &&Word| w.get().is_none_or(|v| !v.starts_with(['-', '(', '!']));
+    let starts: Vec<Word> = words.iter().skip(1).skip_while(option).take_while(is_start).cloned().collect();
+    if starts.is_empty() { vec![Word::known(".")] } else { starts }
+}
+
+/// Programs that start another one under a grammar that is not known here: what they start is guessed at.
+fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
+    if words.len() < 2 && !launchers::reads_commands(base) {
+        return;
+    }
+    let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
+    crude::tails(words, &mut walker.found);
+    if launchers::runs_here(base) {
+        for at in from..words.len().min(from + 6) {
+            let tail = words.get(at..).unwrap_or_default();
+            let program = tail.first().and_then(Word::get).map(|p| crate::policy::argv::base_name(p).to_owned());
+            program.into_iter().for_each(|program| super::files::operands(walker, &program, tail));
+        }
+        let texts: Vec<String> = if launchers::takes_text(base) {
+            words.iter().skip(1).filter_map(Word::get).map(str::to_owned).collect()
+        } else {
+            launchers::texts(words).map(str::to_owned).collect()
+        };
+        for text in texts.iter().filter(|t| t.contains(char::is_whitespace)) {
+            walker.suppose(text);
+        }
+    }
+    if launchers::takes_text(base) {
+        for word in words.iter().skip(1).filter(|w| w.get().is_none()) {
+            walker.found.unknown("payload", &word.text, Weight::Code);
+        }
+    }
+    if launchers::reads_commands(base) && *input != Input::Inherited {
+        walker.stdin_payload(input);
+    }
+}
+
+/// What stands for the added words in the options of `xargs`: `{}` in `-i`, `%` in `-I %`.
+fn placeholder(options: &[Word]) -> Option<String> {
+    let mut rest = options.iter().filter_map(Word::get);
+    while let Some(option) = rest.next() {
+        let glued = option.strip_prefix("--replace=").or_else(|| option.strip_prefix("-i"));
+        match (option, option.strip_prefix("-I"), glued) {
+            ("-i" | "--replace", _, _) => return Some("{}".to_owned()),
+            (_, Some(""), _) => return rest.next().map(str::to_owned),
+            (_, Some(mark), _) | (_, None, Some(mark)) => return Some(mark.to_owned()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Marks the words that hold a placeholder as unknown. What a shell in them is given is still looked at.
+fn fill(words: &mut [Word], mark: &str) {
+    for word in words {
+        let Some(value) = word.get().filter(|v| !mark.is_empty() && v.contains(mark)).map(str::to_owned) else {
+            continue;
+        };
+        *word = Word::unknown(&word.text.clone(), true);
+        if value.contains(char::is_whitespace) {
+            word.guess = vec![value];
+        }
     }
 }

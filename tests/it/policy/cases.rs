@@ -2,6 +2,7 @@
 
 mod denies;
 mod options;
+mod reach;
 
 use serde_json::json;
 use toolfold::policy::eval::evaluate;

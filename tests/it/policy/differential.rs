@@ -13,190 +13,19 @@ use serde_json::json;
 use toolfold::policy::shell::{Role, effects};
 use toolfold::policy::{Call, Facts, LexPath, Origin, Policy, PolicyFile, Says, compact};
 
-/// A small generator: xorshift64*, seeded, so that a failure can be repeated.
-struct Rng(u64);
+mod grammar;
 
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
+use grammar::{ALLOWED, FORBIDDEN, Rng, program};
 
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 16) as usize % n
-    }
-
-    fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-
-    fn once_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
-
-/// Names that are allowed, and names that are not.
-const ALLOWED: &[&str] = &["ok", "fine"];
-const FORBIDDEN: &[&str] = &["rm", "id", "evil"];
-
-const NAMES: &[&str] = &[
-    "ok",
-    "fine",
-    "ok",
-    "fine",
-    "o\\k",
-    "'ok'",
-    "\"fine\"",
-    "$'ok'",
-    "o''k",
-    "\\fine",
-    "timeout 5 ok",
-    "nice fine",
-    "env ok",
-    "command ok",
-    "nohup fine",
-    "time ok",
-    "! ok",
-    "builtin echo",
-    "echo",
-    "printf %s",
-    "true",
-    ":",
-    "xargs ok",
-    "test",
-    "cd /",
-    "rm",
-    "id",
-    "r\\m",
-    "eval ok",
-    "exec ok",
-    "sudo ok",
-    "bash -c ok",
-    "x=1 ok",
-    "ok=rm",
-    "$x",
-    "o${e}k",
-    "timeout -k 1 5 ok",
-    "nice -n 5 ok",
-    "env -i ok",
-    "command -v rm",
-];
-const WORDS: &[&str] = &[
-    "a",
-    "'b c'",
-    "\"d e\"",
-    "\\$x",
-    "a\\ b",
-    "a'b'\"c\"",
-    "''",
-    "\"\"",
-    "-n",
-    "--",
-    "$'x\\x20y'",
-    "$'a\\'b'",
-    "'$(rm q)'",
-    "\"\\$(rm q)\"",
-    "a#b",
-    "\\;",
-    "';'",
-    "\"&&\"",
-    "'|'",
-    "\\\n",
-    "x=y",
-    "\\>",
-    "'>'f",
-    "{}",
-    "a{",
-    "}",
-    "!",
-    "%",
-    "@",
-    "a:b",
-    "\"a\\b\"",
-    "'a\\'",
-    "\"it's\"",
-    "'\"'",
-    "=",
-    "[",
-    "]",
-    "$x",
-    "$(rm q)",
-    "`rm q`",
-    "\"$(rm q)\"",
-    "${x:-$(rm q)}",
-    "{a,b}",
-    "*",
-    "~",
-    "$((1+1))",
-    "<(rm q)",
-    ">f",
-    ">>f",
-    "<<<z",
-    "<<<'y z'",
-    "2>&1",
-    ">/dev/null",
-    "2>/dev/null",
-    "</dev/null",
-    "&>f",
-    "#c",
-    "<<E\nrm q\nE\n",
-    "<<'E'\n$(rm q)\nE\n",
-    "$[1]",
-    "$'\\u0041'",
-    "$\"t\"",
-    "\\\"",
-    "\\'",
-];
-const JOINTS: &[&str] =
-    &["; ", " && ", " || ", " | ", " & ", "\n", ";", "|", "&&", " |& ", "\r\n", " ;\n", "&", "# x\n", " \\\n; "];
-const NOISE: &[char] = &[
-    '\'', '"', '\\', '\n', '$', '`', '(', ')', '{', '}', ';', '&', '|', '<', '>', '#', ' ', '\t', '\r', '\u{a0}', '!',
-    '[', ']', '*', '=', '~',
-];
-
-fn simple(rng: &mut Rng) -> String {
-    let mut text = rng.of(NAMES).to_owned();
-    for _ in 0..rng.below(4) {
-        text.push(' ');
-        text.push_str(rng.of(WORDS));
-    }
-    text
-}
-
-fn program(rng: &mut Rng, depth: usize) -> String {
-    let mut text = if depth > 0 && rng.once_in(5) {
-        let inner = program(rng, depth - 1);
-        match rng.below(8) {
-            0 => format!("({inner})"),
-            1 => format!("{{ {inner}; }}"),
-            2 => format!("if ok; then {inner}; fi"),
-            3 => format!("for v in a b; do {inner}; done"),
-            4 => format!("case a in a) {inner};; esac"),
-            5 => format!("if false; then ok; else {inner}; fi"),
-            6 => format!("until ok; do {inner}; done"),
-            _ => format!("f() {{ {inner}; }}; f"),
-        }
-    } else {
-        simple(rng)
-    };
-    if rng.once_in(2) {
-        text = format!("{text}{}{}", rng.of(JOINTS), if depth > 0 { program(rng, depth - 1) } else { simple(rng) });
-    }
-    if rng.once_in(6) {
-        let places: Vec<usize> = text.char_indices().map(|(i, _)| i).collect();
-        text.insert(places[rng.below(places.len())], NOISE[rng.below(NOISE.len())]);
-    }
-    text
-}
+/// Ends a record of the log.
+const END: &str = "\u{1}end of a record\u{1}";
 
 /// The real programs and the stubs, to link to: a stub logs beside the name under which it was found.
 fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
     fs::create_dir_all(folder).unwrap();
     let stub = |name: &&str| {
-        // A record: the words, each ended by NUL, then SOH; written at once, since commands may run side by side.
-        let text = format!("#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\u{1}' >> \"${{0%/*}}/log\"\n");
+        // A record: the words, each ended by NUL, then a mark that no program writes; written at once, since commands may run side by side.
+        let text = format!("#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '{END}' >> \"${{0%/*}}/log\"\n");
         let path = folder.join(name);
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -207,7 +36,7 @@ fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
         ((*name).to_owned(), path)
     };
     let mut all: Vec<(String, PathBuf)> = ALLOWED.iter().chain(FORBIDDEN).map(stub).collect();
-    all.extend(["timeout", "nice", "env", "nohup", "xargs", "bash"].iter().map(real));
+    all.extend(["timeout", "nice", "env", "nohup", "xargs", "bash", "sed", "awk", "stdbuf", "setsid"].iter().map(real));
     all
 }
 
@@ -215,6 +44,7 @@ fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
 fn round_folder(folder: &Path, round: u64, originals: &[(String, PathBuf)]) -> PathBuf {
     let own = folder.join(format!("r{round}"));
     fs::create_dir_all(own.join("empty")).unwrap();
+    fs::write(own.join("in"), "a b\n\"c/d\n1 2\n").unwrap();
     for (name, path) in originals {
         symlink(path, own.join(name)).unwrap();
     }
@@ -223,7 +53,7 @@ fn round_folder(folder: &Path, round: u64, originals: &[(String, PathBuf)]) -> P
 
 fn logged(own: &Path) -> Vec<Vec<String>> {
     let text = fs::read_to_string(own.join("log")).unwrap_or_default();
-    text.split("\u{1}\0")
+    text.split(&format!("{END}\0"))
         .filter(|r| !r.is_empty())
         .map(|r| r.split_terminator('\0').map(str::to_owned).collect())
         .collect()
@@ -240,7 +70,7 @@ fn allowed_programs_do_what_was_seen() {
     let folder = std::env::temp_dir().join(format!("toolfold-diff-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     let originals = originals(&folder.join("bin"));
-    let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command"];
+    let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command", "sed", "awk"];
     let rules = names.iter().map(|n| compact(Says::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
     let policy = Policy::new(vec![PolicyFile { rules, ..PolicyFile::default() }]);
     let facts = Facts { interactive: true, cwd: Some("/workspace".to_owned()), ..Facts::default() };

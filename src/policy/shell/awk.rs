@@ -1,0 +1,197 @@
+//! Programs of awk: which of them only compute and print.
+
+use super::Weight;
+use super::walk::Walker;
+use crate::policy::argv::Word;
+use crate::policy::rule::Access;
+
+/// Looks at the arguments of awk.
+pub(super) fn inspect(walker: &mut Walker, words: &[Word]) {
+    let mut rest = words.iter().skip(1).peekable();
+    let mut in_place = false;
+    let mut explicit = false;
+    while let Some(word) = rest.next_if(|w| w.get().is_none_or(|v| v.starts_with('-') && v.len() > 1)) {
+        let Some(option) = word.get() else {
+            return walker.found.unknown("script", &word.text, Weight::Code);
+        };
+        match option {
+            "--" => break,
+            "-F" | "-v" | "--field-separator" | "--assign" => {
+                // The value may be unknown: it is data.
+                rest.next();
+            }
+            "-i" | "--include" if rest.peek().is_some_and(|w| w.is("inplace")) => {
+                rest.next();
+                in_place = true;
+            }
+            "-iinplace" | "--include=inplace" => in_place = true,
+            v if v.starts_with("--inplace") => in_place = true,
+            "-e" | "--source" => {
+                explicit = true;
+                rest.next().into_iter().for_each(|w| script(walker, w));
+            }
+            "-f" | "-i" | "-l" | "-E" | "--file" | "--include" | "--load" | "--exec" => {
+                explicit |= matches!(option, "-f" | "-E" | "--file" | "--exec");
+                rest.next();
+                walker.found.unknown("script-file", option, Weight::Code);
+            }
+            "--posix" | "--traditional" | "--re-interval" | "--sandbox" | "--csv" | "-k" | "--version" | "-V" => {}
+            v if v.starts_with("-F")
+                || v.starts_with("-v")
+                || v.starts_with("--field-separator=")
+                || v.starts_with("--assign=") => {}
+            _ => walker.found.unknown("script", option, Weight::Code),
+        }
+    }
+    if !explicit && let Some(word) = rest.next() {
+        script(walker, word);
+    }
+    if in_place {
+        walker.found.unknown("script-file", "inplace", Weight::Code);
+        rest.filter(|w| w.get().is_none_or(|v| !v.contains('=')))
+            .for_each(|w| walker.file(w, Access::Write, true, false));
+    }
+}
+
+fn script(walker: &mut Walker, word: &Word) {
+    match word.get() {
+        Some(text) if is_plain(text) => {}
+        _ => walker.found.unknown("script", &word.text, Weight::Code),
+    }
+}
+
+/// Words after which a `/` begins a regular expression.
+const BEFORE_REGEX: &[&str] = &["print", "printf", "return", "in", "else", "do", "exit", "case"];
+
+/// Whether a program neither runs, reads nor writes anything but its input and output. What is not understood is
+/// not plain.
+fn is_plain(text: &str) -> bool {
+    // Whether a `print` is open, in which `>` writes; and how many parentheses stand open in it.
+    let (mut printing, mut depth) = (false, 0_usize);
+    // Whether what stands before is an operand: then `/` divides.
+    let mut before = Before::Operator;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' => continue,
+            '"' => {
+                if !skip(&mut chars, '"') {
+                    return false;
+                }
+                before = Before::Operand;
+            }
+            '/' if before == Before::Operator => {
+                if !skip(&mut chars, '/') {
+                    return false;
+                }
+                before = Before::Operand;
+            }
+            '/' if before == Before::Unsure => return false,
+            '#' => while chars.next_if(|&c| c != '\n').is_some() {},
+            'a'..='z' | 'A'..='Z' | '_' => {
+                let mut name = c.to_string();
+                while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
+                    name.push(c);
+                }
+                match name.as_str() {
+                    "system" | "getline" | "close" | "fflush" | "ENVIRON" | "PROCINFO" | "SYMTAB" | "ARGV" => {
+                        return false;
+                    }
+                    "print" | "printf" => (printing, depth) = (true, 0),
+                    _ => {}
+                }
+                before = if BEFORE_REGEX.contains(&name.as_str()) { Before::Operator } else { Before::Operand };
+            }
+            '0'..='9' | ']' | '.' => before = Before::Operand,
+            '|' if chars.next_if_eq(&'|').is_none() => return false,
+            '>' if printing && depth == 0 => return false,
+            '@' | '\\' | '`' => return false,
+            ')' => {
+                depth = depth.saturating_sub(1);
+                before = Before::Unsure;
+            }
+            // `a++ /b/` and the like may be read in two ways.
+            '+' | '-' | '/' | '$' => before = Before::Unsure,
+            // Behind a comma a line goes on: a new line does not end a `print`.
+            '\n' => before = Before::Operator,
+            ';' | '{' | '}' => {
+                printing = false;
+                before = Before::Operator;
+            }
+            c if c.is_ascii_punctuation() => {
+                depth += usize::from(c == '(');
+                before = Before::Operator;
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[derive(PartialEq, Eq)]
+enum Before {
+    Operator,
+    Operand,
+    Unsure,
+}
+
+/// Skips to an unescaped delimiter on the same line; false if there is none, or if a bracket could hide it.
+fn skip(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) -> bool {
+    let mut bracket = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '\n' => return false,
+            // Some awks end a regular expression at a slash in brackets, some do not.
+            '[' if end == '/' => bracket = true,
+            ']' if end == '/' => bracket = false,
+            c if c == end => return !bracket,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn programs() {
+        for program in [
+            "{print $1}",
+            "NR>1",
+            "length($0) > 80",
+            "$3 > 5 {print $1}",
+            "/a|b/ {print; n++} END {print n}",
+            "BEGIN {FS=\":\"} {printf \"%s > %s\\n\", $1, $2}",
+            "{print ($1 > $2)}",
+            "{s += $2 / 3} END {print s/NR}",
+            "$1 ~ /x/ || $2 == \"|\"",
+            "NR==1{print; exit}",
+            "!seen[$0]++",
+            "{gsub(/a/, \"b\"); print}",
+        ] {
+            assert!(is_plain(program), "{program}");
+        }
+        for program in [
+            "BEGIN{system(\"x\")}",
+            "{print > \"f\"}",
+            "{print $1, $2 >> \"f\"}",
+            "{print | \"sh\"}",
+            "{\"x\" | getline}",
+            "{print |& \"x\"}",
+            "@load \"x\"",
+            "{if (1) /\"/; print | \"sh\" #\"\n}",
+            "{x++ /\"/; print | \"sh\" #\"\n}",
+            "{print (1) > \"f\"}",
+            "{printf(\"%s\", $1) > \"f\"}",
+            "{print a,\n b > \"f\"}",
+            "\"unclosed",
+            "/unclosed",
+            "/[/]\"/; print | \"sh\" #\"",
+        ] {
+            assert!(!is_plain(program), "{program}");
+        }
+    }
+}

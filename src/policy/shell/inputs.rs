@@ -1,0 +1,163 @@
+//! Which files a program may read besides the operands of well-known readers: uploads, archives, keys, and whatever
+//! a program that is not known here is told by name. The latter is only a possibility: it asks, it does not forbid.
+
+use super::options::family;
+use super::walk::Walker;
+use super::{FileEffect, files};
+use crate::policy::argv::Word;
+use crate::policy::rule::Access;
+
+/// Options of any program whose value is a file that is read. Sources: the manual pages of docker, node, openssl.
+const FILE_OPTIONS: &[&str] = &["--env-file", "--upload-file", "-in", "--dotenv", "--secrets-file", "--build-secret"];
+
+/// Programs whose operands are read.
+const READ: &[&str] = &[
+    "mv",
+    "vi",
+    "vim",
+    "nvim",
+    "nano",
+    "emacs",
+    "ed",
+    "ex",
+    "view",
+    "gpg",
+    "age",
+    "pico",
+    "code",
+    "open",
+    "xclip",
+    "pbcopy",
+    "strings",
+    "hexdump",
+    "bat",
+    "batcat",
+    "most",
+    "pg",
+    "zless",
+    "zgrep",
+    "cksum",
+    "sum",
+    "b2sum",
+    "sha224sum",
+    "sha384sum",
+    "tsort",
+    "expand",
+    "unexpand",
+    "fmt",
+    "pr",
+    "look",
+    "dc",
+    "bc",
+    "m4",
+    "cpp",
+    "iconv",
+    "jc",
+    "gron",
+    "csvcut",
+    "xmllint",
+    "shasum",
+    "gzip",
+    "gunzip",
+    "bzip2",
+    "xz",
+    "zstd",
+    "patch",
+];
+
+/// Programs whose words name no file that they read.
+const NEVER: &[&str] = &[
+    "echo", "printf", "true", "false", ":", "test", "[", "cd", "pushd", "popd", "export", "declare", "typeset",
+    "local", "readonly", "unset", "alias", "type", "which", "whereis", "command", "man", "help", "kill", "sleep",
+    "basename", "dirname", "realpath", "readlink", "mkdir", "rmdir", "rm", "touch", "chmod", "chown", "chgrp", "ln",
+    "find", "fd", "tree", "du", "df", "unlink", "shred", "truncate", "trash", "tee", "install", "set", "shift",
+    "return", "exit", "git", "expr", "seq", "id", "curl", "tar", "zip", "locate", "mkfifo", "mknod", "mktemp",
+    "getfattr", "lsattr", "getfacl", "wait", "ulimit", "umask",
+];
+
+/// Subcommands of git that show what stands in the files of the working tree.
+const GIT_READS: &[&str] = &["diff", "grep", "blame", "annotate", "hash-object", "apply"];
+
+/// Adds the files that a program may read.
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
+    if words.len() < 2 {
+        return;
+    }
+    let name = family(base);
+    let arguments = words.get(1..).unwrap_or_default();
+    for (at, word) in arguments.iter().enumerate() {
+        let Some(text) = word.get() else { continue };
+        let (option, value) = text.split_once('=').map_or((text, None), |(o, v)| (o, Some(v)));
+        if FILE_OPTIONS.contains(&option) {
+            let file = value.map(Word::known).or_else(|| arguments.get(at + 1).cloned());
+            file.into_iter().for_each(|file| walker.file(&file, Access::Read, false, false));
+        }
+    }
+    let plain = |w: &&Word| w.get().is_none_or(|v| !v.starts_with('-'));
+    let operands = || arguments.iter().filter(plain);
+    let makes = |w: &Word| {
+        w.get().is_some_and(|v| matches!(v, "--create" | "-c") || v.trim_start_matches('-').starts_with('c'))
+    };
+    let read: Vec<Word> = match name {
+        "curl" => uploads(arguments),
+        "tar" if arguments.first().is_some_and(makes) => operands().cloned().collect(),
+        "zip" => operands().skip(1).cloned().collect(),
+        name if READ.contains(&name) || READ.contains(&base) => operands().cloned().collect(),
+        _ => Vec::new(),
+    };
+    read.iter().for_each(|file| walker.file(file, Access::Read, false, false));
+    if files::is_known(base) || READ.contains(&name) {
+        return;
+    }
+    let git = name == "git" && words.iter().take(6).any(|w| w.get().is_some_and(|v| GIT_READS.contains(&v)));
+    if git || !NEVER.contains(&name) {
+        arguments.iter().filter_map(|w| named(w.get()?)).for_each(|file| possible(walker, file));
+    }
+}
+
+/// What `curl` sends: `-T f`, `-d @f`, `-F name=@f`.
+fn uploads(arguments: &[Word]) -> Vec<Word> {
+    let mut found = Vec::new();
+    for (at, word) in arguments.iter().enumerate() {
+        let Some(text) = word.get() else { continue };
+        if text == "-T" {
+            found.extend(arguments.get(at + 1).cloned());
+        } else if let Some(file) = text.strip_prefix("-T") {
+            found.push(Word::known(file));
+        } else if let Some((before, file)) =
+            text.split_once('@').filter(|(_, f)| !f.is_empty() && !text.contains("://"))
+        {
+            let sent = before.is_empty() || before.ends_with('=') || before.starts_with('-');
+            found.extend(sent.then(|| Word::known(file.split(';').next().unwrap_or(file))));
+        }
+    }
+    found
+}
+
+/// The file that a word may name: as it stands, behind `--option=`, behind `@`.
+fn named(word: &str) -> Option<&str> {
+    let value = match word.strip_prefix('-') {
+        Some(_) => word.split_once('=')?.1,
+        None => word,
+    };
+    let value = value.trim_start_matches('@');
+    let path = value.len() < 300
+        && value.contains(['.', '/'])
+        && !value.contains(char::is_whitespace)
+        && !value.contains("://");
+    path.then_some(value)
+}
+
+fn possible(walker: &mut Walker, text: &str) {
+    for path in walker.place.files(text).0 {
+        let (text, access) = (text.to_owned(), Access::Read);
+        walker.found.files.push(FileEffect {
+            path: Some(path),
+            text,
+            access,
+            own: false,
+            recursive: false,
+            certain: false,
+        });
+    }
+}

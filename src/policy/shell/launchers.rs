@@ -1,0 +1,323 @@
+//! Programs that start another one named in their arguments, and where it may stand. For guesses: what may be
+//! forbidden is looked for behind all of them.
+//!
+//! Sources: each program's manual page. Where a launcher's own options end is not known here; the few whose grammar
+//! matters for an allow are in the table of wrappers.
+
+use crate::policy::argv::{Word, base_name};
+
+/// Any later word may be the program.
+const ANYWHERE: &[&str] = &[
+    // Other users, other roots, other namespaces.
+    "sudo",
+    "doas",
+    "su",
+    "pkexec",
+    "runuser",
+    "sg",
+    "gosu",
+    "su-exec",
+    "chpst",
+    "setuidgid",
+    "s6-setuidgid",
+    "chroot",
+    "proot",
+    "fakeroot",
+    "fakechroot",
+    "unshare",
+    "nsenter",
+    "bwrap",
+    "firejail",
+    "capsh",
+    "setpriv",
+    "machinectl",
+    "systemd-run",
+    "systemd-inhibit",
+    "start-stop-daemon",
+    "daemonize",
+    "daemon",
+    "schroot",
+    "toolbox",
+    "distrobox",
+    // Scheduling, limits, terminals, time.
+    "env",
+    "timeout",
+    "gtimeout",
+    "nice",
+    "ionice",
+    "nohup",
+    "stdbuf",
+    "setsid",
+    "time",
+    "chrt",
+    "taskset",
+    "numactl",
+    "cgexec",
+    "prlimit",
+    "cpulimit",
+    "setarch",
+    "linux32",
+    "linux64",
+    "i386",
+    "x86_64",
+    "script",
+    "unbuffer",
+    "rlwrap",
+    "screen",
+    "tmux",
+    "dtach",
+    "abduco",
+    "caffeinate",
+    "faketime",
+    "eatmydata",
+    "tini",
+    "dumb-init",
+    "catchsegv",
+    "xvfb-run",
+    "dbus-run-session",
+    "dbus-launch",
+    "proxychains",
+    "proxychains4",
+    "torsocks",
+    "torify",
+    "chronic",
+    "ifne",
+    "softlimit",
+    "choom",
+    "flock",
+    "lockf",
+    "setlock",
+    "with-lock-ex",
+    "retry",
+    "sem",
+    "batch",
+    "at",
+    "wsl",
+    "cmd",
+    "busybox",
+    "toybox",
+    "coreutils",
+    "winpty",
+    "arch",
+    // Observers and repeaters.
+    "strace",
+    "ltrace",
+    "dtruss",
+    "valgrind",
+    "perf",
+    "gdb",
+    "lldb",
+    "rr",
+    "heaptrack",
+    "watch",
+    "entr",
+    "watchexec",
+    "nodemon",
+    "chokidar",
+    "reflex",
+    "hyperfine",
+    "multitime",
+    "concurrently",
+    "parallel",
+    "xargs",
+    "gxargs",
+    "rush",
+    // Environments.
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "pipx",
+    "direnv",
+    "dotenv",
+    "dotenvx",
+    "cross-env",
+    "env-cmd",
+    "op",
+    "doppler",
+    "aws-vault",
+    "chamber",
+    "nix-shell",
+    "guix",
+    "steam-run",
+    "ssh",
+    "autossh",
+    "sshpass",
+    "mosh",
+    // Words of the shell.
+    "exec",
+    "eval",
+    "command",
+    "builtin",
+    "source",
+    ".",
+    "coproc",
+    "trap",
+];
+
+/// Only behind one of these words: `docker exec c …`.
+const BEHIND: &[(&str, &[&str])] = &[
+    ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
+    ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
+    ("fdfind", &["-x", "-X", "--exec", "--exec-batch"]),
+    ("docker", &["run", "exec", "create"]),
+    ("podman", &["run", "exec", "create"]),
+    ("nerdctl", &["run", "exec"]),
+    ("docker-compose", &["run", "exec"]),
+    ("kubectl", &["exec", "run", "debug"]),
+    ("oc", &["exec", "run", "rsh"]),
+    ("lxc", &["exec"]),
+    ("lxc-attach", &["--"]),
+    ("vagrant", &["ssh", "-c"]),
+    ("npm", &["exec", "x", "explore"]),
+    ("pnpm", &["exec", "dlx", "x"]),
+    ("yarn", &["exec", "dlx"]),
+    ("bun", &["x"]),
+    ("uv", &["run"]),
+    ("poetry", &["run"]),
+    ("pdm", &["run"]),
+    ("hatch", &["run"]),
+    ("rye", &["run"]),
+    ("pixi", &["run"]),
+    ("pipenv", &["run"]),
+    ("conda", &["run"]),
+    ("mamba", &["run"]),
+    ("micromamba", &["run"]),
+    ("bundle", &["exec"]),
+    ("mise", &["exec", "x"]),
+    ("asdf", &["exec"]),
+    ("rtx", &["exec", "x"]),
+    ("pyenv", &["exec"]),
+    ("rbenv", &["exec"]),
+    ("nodenv", &["exec"]),
+    ("volta", &["run"]),
+    ("fnm", &["exec"]),
+    ("nvm", &["exec"]),
+    ("rustup", &["run"]),
+    ("nix", &["run", "shell", "develop"]),
+    ("flatpak", &["run", "--command"]),
+    ("snap", &["run"]),
+    ("heroku", &["run"]),
+    ("fly", &["console"]),
+    ("lerna", &["exec"]),
+    ("rush", &["exec"]),
+    ("git", &["foreach"]),
+];
+
+/// Launchers that take a whole command line as one text, wherever it stands.
+const TAKES_TEXT: &[&str] = &[
+    "su",
+    "runuser",
+    "script",
+    "watch",
+    "parallel",
+    "ssh",
+    "autossh",
+    "sg",
+    "at",
+    "batch",
+    "hyperfine",
+    "tmux",
+    "screen",
+    "entr",
+    "cmd",
+    "wsl",
+    "concurrently",
+    "eval",
+    "trap",
+    "sem",
+    "reflex",
+    "vagrant",
+];
+
+/// Launchers that read commands from their input.
+#[cfg(feature = "shell")]
+const READS_COMMANDS: &[&str] =
+    &["at", "batch", "ssh", "autossh", "su", "sg", "chroot", "nsenter", "unshare", "parallel"];
+
+/// Options whose value is a command line.
+const TEXT_OPTIONS: &[&str] = &[
+    "-c",
+    "-qc",
+    "-lc",
+    "--command",
+    "--run",
+    "--exec",
+    "-x",
+    "-e",
+    "--cmd",
+    "--call",
+    "-s",
+    "--shell-command",
+    "--execute",
+    "--preview",
+];
+
+/// Launchers whose command runs elsewhere: its files are not the files of this machine.
+#[cfg(feature = "shell")]
+const ELSEWHERE: &[&str] = &[
+    "ssh",
+    "autossh",
+    "sshpass",
+    "mosh",
+    "docker",
+    "podman",
+    "nerdctl",
+    "docker-compose",
+    "kubectl",
+    "oc",
+    "lxc",
+    "vagrant",
+    "heroku",
+    "fly",
+    "machinectl",
+];
+
+/// Whether what a launcher starts sees the files of this machine.
+#[cfg(feature = "shell")]
+pub(crate) fn runs_here(base: &str) -> bool {
+    !ELSEWHERE.contains(&base)
+}
+
+/// Where what a launcher may pass on begins. Nothing for other programs.
+pub(crate) fn behind(words: &[Word]) -> Option<usize> {
+    let base = base_name(words.first()?.get()?);
+    if let Some((_, marks)) = BEHIND.iter().find(|(name, _)| *name == base) {
+        let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| marks.contains(&v)))?;
+        return Some(mark + 2);
+    }
+    (ANYWHERE.contains(&base) || super::tables::is_shell(base)).then_some(1)
+}
+
+/// Whether a program hands on what follows this word: `conda run`.
+pub(crate) fn hands_on(base: &str, word: &str) -> bool {
+    BEHIND.iter().any(|(name, marks)| *name == base && marks.contains(&word))
+}
+
+/// Whether a program may start another one at all.
+pub(crate) fn is_launcher(base: &str) -> bool {
+    ANYWHERE.contains(&base) || super::tables::LAUNCHERS.contains(&base)
+}
+
+/// Whether a launcher reads commands from its input.
+#[cfg(feature = "shell")]
+pub(crate) fn reads_commands(base: &str) -> bool {
+    READS_COMMANDS.contains(&base)
+}
+
+/// Whether each word of a launcher may be a command line of its own.
+pub(crate) fn takes_text(base: &str) -> bool {
+    TAKES_TEXT.contains(&base)
+}
+
+/// The command lines that stand as one word behind an option: `-c 'rm x'`, `--run='rm x'`.
+pub(crate) fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
+    words.windows(2).filter_map(|pair| {
+        let (option, value) = (pair.first()?.get()?, pair.get(1)?);
+        let glued = value.get().and_then(|v| v.split_once('=')).filter(|(o, _)| TEXT_OPTIONS.contains(o));
+        match glued {
+            Some((_, text)) => Some(text),
+            None => value.get().filter(|_| TEXT_OPTIONS.contains(&option)),
+        }
+    })
+}

@@ -30,6 +30,7 @@ mod derive;
 mod expand;
 mod file;
 mod fold;
+mod opening;
 mod plan;
 mod sentence;
 mod words;

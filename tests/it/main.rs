@@ -18,6 +18,7 @@ mod hostile;
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;
+mod openings;
 mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;

@@ -125,8 +125,8 @@ impl ToolProfile {
         file::parse(text, file)
     }
 
-    /// The profile of a catalogue nobody wrote one for: no core tool; categories by server prefix or by a word that
-    /// names share. The same catalogue always gets the same profile.
+    /// The profile of a catalogue nobody wrote one for: no core tool; categories by server, by words that names share and
+    /// by what first sentences are about, none larger than its share. The same catalogue always gets the same profile.
     #[must_use]
     pub fn derive(catalog: &Catalog) -> Self {
         derive::derive(catalog)

@@ -119,10 +119,7 @@ fn notes(report: &model::Report) -> Vec<String> {
         n => format!("{n} skills add {} tokens for activate_skill", report.skills.activate_skill_tokens),
     });
     if report.profile.derived {
-        notes.push(
-            "categories were derived from names; write a profile to choose core tools: toolfold profile derive"
-                .to_owned(),
-        );
+        notes.push("categories were derived; write a profile to choose core tools: toolfold profile derive".to_owned());
     }
     if report.assumed {
         notes.push(format!("assumed: no encoding is published for this model, {} was taken", report.encoding));

@@ -10,6 +10,7 @@ mod catalog;
 mod cli;
 mod config;
 mod corpora;
+mod derive;
 mod dispatch;
 mod engine;
 mod examples;

@@ -6,8 +6,8 @@ use super::event::{Event, Snapshot, SnapshotError, State};
 use super::{Engine, ToolArray};
 use crate::name::ToolName;
 use crate::profile::{
-    Arm, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Words, choose,
-    definitions, expand,
+    Arm, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Surroundings,
+    Words, choose, definitions, expand,
 };
 
 /// What a session is started with.
@@ -19,6 +19,10 @@ pub struct SessionOptions {
     pub arm: Option<Arm>,
     /// Why the provider's own deferral can be used, if it can: makes arm `auto` choose it.
     pub native: Option<String>,
+    /// Deliveries that are known not to work there, each with who says so: arm `auto` does not choose them.
+    pub refused: Vec<(Delivery, String)>,
+    /// What cached input costs there, for arm `auto`.
+    pub cache: Cache,
 }
 
 /// One conversation with a model.
@@ -50,7 +54,11 @@ impl Session {
             (None, None) => (engine.arm(), None, "chosen in the configuration".to_owned()),
         };
         let Choice { arm, reason } = match arm {
-            Arm::Auto => choose(engine.catalog(), engine.assignment(), options.native.as_deref(), engine.budget()),
+            Arm::Auto => {
+                let SessionOptions { native, refused, cache, .. } = &options;
+                let surroundings = Surroundings { native: native.as_deref(), refused, cache: *cache };
+                choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
+            }
             arm => Choice { arm, reason },
         };
         Self::begin(engine, Event::Started { session: options.id, arm, reason, variant, allowed: None })

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 
 use self::group::{Groups, Limits, split, weight};
 use self::text::{Lexicon, Subject, words};
-use super::opening::{Opening, openings, server_of};
+use super::opening::{Opening, openings};
 use super::{Category, OTHER, Pattern, Tier, ToolProfile};
 use crate::catalog::Catalog;
 use crate::diagnostic::Place;
@@ -120,6 +120,14 @@ fn by_server(names: &[&str]) -> Option<Vec<(Server, Vec<usize>)>> {
     }
     let server = |name: &str| Server { name: name.to_owned(), said_in_names: true };
     (groups.len() >= 2).then(|| groups.into_iter().map(|(name, tools)| (server(name), tools)).collect())
+}
+
+/// The server that a name was prefixed with: `server__tool`, `mcp__server__tool`, `server.tool`, `server:tool`,
+/// `server/tool`.
+fn server_of(name: &str) -> Option<&str> {
+    let name = name.strip_prefix("mcp__").unwrap_or(name);
+    let cut = name.find("__").or_else(|| name.find(['.', ':', '/'])).filter(|cut| *cut > 0)?;
+    name.get(..cut)
 }
 
 /// The tools by the sentence that they share with others, each named after a word that no other such sentence has. Where

@@ -11,7 +11,7 @@ use super::sentence::sentence_end;
 use crate::catalog::Catalog;
 
 /// So many tools that begin alike do not do so by chance: their sentence is their server's. Two may be twins (a chart as
-/// an image, a chart in a sheet) whose first sentence is the right one for both, unless they are all that a server has.
+/// an image, a chart in a sheet) whose first sentence is the right one for both, be they all that a server has.
 /// Source: our own choice; of 842 tools of the corpus of MCP servers no two begin alike, of BFCL's every one of a server's.
 const MIN_ALIKE: usize = 3;
 
@@ -34,26 +34,16 @@ pub(super) struct Opening<'t> {
 pub(super) fn openings(catalog: &Catalog) -> Vec<Opening<'_>> {
     let begin = |text| Opening { shared: None, own: without_heading(text) };
     let mut openings: Vec<Opening<'_>> = catalog.iter().map(|tool| begin(tool.description())).collect();
-    let servers: Vec<&str> = catalog.names().map(|name| server_of(name.as_str()).unwrap_or_default()).collect();
-    let mut sizes: IndexMap<&str, usize> = IndexMap::new();
-    servers.iter().for_each(|server| *sizes.entry(server).or_default() += 1);
     // Only tools that passed the sentence before over are asked for the next one.
     let mut asked: Vec<usize> = (0..openings.len()).collect();
     for _ in 0..MAX_PASSED {
         let heads: Vec<(usize, &str)> =
             asked.iter().filter_map(|at| Some((*at, head(openings.get(*at)?.own)?))).collect();
-        let server = |at: usize| servers.get(at).copied().unwrap_or_default();
         let mut alike: IndexMap<&str, usize> = IndexMap::new();
-        let mut alike_there: IndexMap<(&str, &str), usize> = IndexMap::new();
-        for (at, head) in &heads {
-            *alike.entry(head).or_default() += 1;
-            *alike_there.entry((server(*at), head)).or_default() += 1;
-        }
+        heads.iter().for_each(|(_, head)| *alike.entry(head).or_default() += 1);
         asked = Vec::new();
         for (at, head) in heads {
-            let there = alike_there.get(&(server(at), head)).copied().unwrap_or_default();
-            let whole_server = there == 2 && sizes.get(server(at)) == Some(&2);
-            let shared = whole_server || alike.get(head).is_some_and(|tools| *tools >= MIN_ALIKE);
+            let shared = alike.get(head).is_some_and(|tools| *tools >= MIN_ALIKE);
             let Some(opening) = openings.get_mut(at).filter(|_| shared) else { continue };
             opening.shared = opening.shared.or(Some(head));
             let rest = without_heading(opening.own.get(head.len()..).unwrap_or_default());
@@ -67,14 +57,6 @@ pub(super) fn openings(catalog: &Catalog) -> Vec<Opening<'_>> {
         }
     }
     openings
-}
-
-/// The server that a name was prefixed with: `server__tool`, `mcp__server__tool`, `server.tool`, `server:tool`,
-/// `server/tool`.
-pub(super) fn server_of(name: &str) -> Option<&str> {
-    let name = name.strip_prefix("mcp__").unwrap_or(name);
-    let cut = name.find("__").or_else(|| name.find(['.', ':', '/'])).filter(|cut| *cut > 0)?;
-    name.get(..cut)
 }
 
 /// The first sentence of a text; nothing if there is none, or none that ends soon.
@@ -92,8 +74,11 @@ fn without_heading(text: &str) -> &str {
     behind.filter(|behind| !behind.is_empty()).unwrap_or(text)
 }
 
-/// Whether a text begins with a sentence rather than with a list, a mark-up or the heading of a section (`Args:`).
+/// Whether a text begins with a sentence rather than with a list, a mark-up, the heading of a section (`Args:`) or a single
+/// word, which is no summary.
 fn speaks(text: &str) -> bool {
     let opens = |c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '\'' | '“' | '(');
-    text.starts_with(opens) && !text.split_whitespace().take(2).any(|word| word.ends_with([':', '：']))
+    let says = |sentence: &str| !sentence.is_ascii() || sentence.contains(char::is_whitespace);
+    let headed = text.split_whitespace().take(2).any(|word| word.ends_with([':', '：']));
+    text.starts_with(opens) && !headed && head(text).is_none_or(says)
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
+mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]
 mod bfcl;
 mod catalog;

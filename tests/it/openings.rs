@@ -57,28 +57,19 @@ fn a_sentence_that_three_tools_share_is_passed_over() {
 }
 
 #[test]
-fn two_tools_that_begin_alike_are_left_alone_unless_they_are_all_of_their_server() {
+fn two_tools_that_begin_alike_are_left_alone() {
     let chart = "Makes a chart. As a picture, with a title and a legend below it.";
     let other = "Makes a chart. In the sheet, with a title and a legend below it.";
     let third = "Prints it. On paper, with a title and a legend below it.";
     check(&[("a", chart), ("b", other), ("c", third)], &["Makes a chart.", "Makes a chart.", "Prints it."]);
-    check(
-        &[("x__a", chart), ("x__b", other), ("y__c", third)],
-        &[
-            "As a picture, with a title and a legend below it.",
-            "In the sheet, with a title and a legend below it.",
-            "Prints it.",
-        ],
-    );
-    check(
-        &[("x__a", chart), ("x__b", other), ("x__c", third), ("y__d", third)],
-        &["Makes a chart.", "Makes a chart.", "Prints it.", "Prints it."],
-    );
+    check(&[("x__a", chart), ("x__b", other)], &["Makes a chart.", "Makes a chart."]);
 }
 
 #[test]
 fn where_nothing_of_its_own_follows_the_shared_sentence_stays() {
-    for tail in ["", "\n\n- a list of points", "\n\nArgs:\n  a: The first.", "\n\nInput parameters: a, the first."] {
+    for tail in
+        ["", " Well.", "\n\n- a list of points", "\n\nArgs:\n  a: The first.", "\n\nInput parameters: a, the first."]
+    {
         let text = format!("Does what its name says, and it says so of every single tool there is.{tail}");
         let expected = "Does what its name says, and it says so of every single tool there is.";
         check(&[("a", &text), ("b", &text), ("c", &text)], &[expected; 3]);

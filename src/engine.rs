@@ -31,7 +31,7 @@ use sha2::{Digest, Sha256};
 
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::profile::{Arm, Assignment, Presentation};
+use crate::profile::{Arm, Assignment, Outlook, Presentation};
 
 /// The name of the meta-tool that brings in a skill.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
@@ -97,6 +97,7 @@ struct Inner {
     assignment: Assignment,
     arm: Arm,
     budget: usize,
+    outlook: Outlook,
     experiment: Option<Experiment>,
     guard: Option<Guard>,
     knowledge: Option<Knowledge>,
@@ -174,6 +175,12 @@ impl Engine {
         self.0.budget
     }
 
+    /// How long sessions are expected to be.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        self.0.outlook
+    }
+
     /// The experiment that chooses the arm, if there is one.
     #[must_use]
     pub fn experiment(&self) -> Option<&Experiment> {
@@ -230,6 +237,7 @@ impl Engine {
             assignment: inner.assignment.filtered(kept),
             arm: inner.arm,
             budget: inner.budget,
+            outlook: inner.outlook,
             experiment: inner.experiment.clone(),
             guard: inner.guard.clone(),
             knowledge,

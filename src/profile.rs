@@ -30,6 +30,8 @@ mod derive;
 mod expand;
 mod file;
 mod fold;
+mod opening;
+mod outlook;
 mod plan;
 mod sentence;
 mod words;
@@ -37,12 +39,13 @@ mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose, estimate};
+pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, Surroundings, choose, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
+pub use outlook::{Cache, Outlook};
 pub use plan::{Expanded, Plan, Planned, Presentation, Sent};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
 pub use words::Words;
@@ -124,8 +127,8 @@ impl ToolProfile {
         file::parse(text, file)
     }
 
-    /// The profile of a catalogue nobody wrote one for: no core tool; categories by server prefix or by a word that
-    /// names share. The same catalogue always gets the same profile.
+    /// The profile of a catalogue nobody wrote one for: no core tool; categories by server, by words that names share and
+    /// by what first sentences are about, none larger than its share. The same catalogue always gets the same profile.
     #[must_use]
     pub fn derive(catalog: &Catalog) -> Self {
         derive::derive(catalog)

@@ -10,6 +10,7 @@
 
 mod answer;
 mod anthropic;
+mod cache;
 mod capability;
 mod gemini;
 mod input;
@@ -23,6 +24,7 @@ mod render;
 mod start;
 mod transcript;
 
+pub use cache::CacheRow;
 pub use capability::{Capabilities, Capability, CapabilityRow, Known};
 pub use render::{Rendered, chat_tool};
 

@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Format, MAX_BYTES};
 use crate::config::{CONFIG_FILE, Config};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::engine::{Engine, EngineBuilder, Knowledge};
-use crate::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile};
+use crate::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, Outlook, ToolProfile};
 use crate::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
@@ -163,12 +163,23 @@ impl Input {
         };
         let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
         let own = loaded.into_result().map_err(Failure::bad)?;
-        Ok(Capabilities::builtin().with(own.rows().cloned()))
+        Ok(Capabilities::builtin().with(own.rows().cloned()).with_caches(own.caches().cloned()))
+    }
+
+    fn outlook(&self) -> Outlook {
+        let usual = Outlook::default();
+        let read = |key, usual| self.config.read(key).unwrap_or(usual);
+        Outlook {
+            requests: read("presentation.requests", usual.requests),
+            expansions: read("presentation.expansions", usual.expansions),
+            system_tokens: read("presentation.system", usual.system_tokens),
+            step_tokens: read("presentation.step", usual.step_tokens),
+        }
     }
 
     fn builder(&self, arm: Arm) -> EngineBuilder {
         let budget = self.config.read("presentation.budget").unwrap_or(BUDGET_TOKENS);
-        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget);
+        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).outlook(self.outlook());
         match &self.profile {
             Some(profile) => builder.profile(profile.clone()),
             None => builder,

@@ -131,10 +131,7 @@ fn notes(report: &model::Report) -> Vec<String> {
         ),
     });
     if report.profile.derived {
-        notes.push(
-            "categories were derived from names; write a profile to choose core tools: toolfold profile derive"
-                .to_owned(),
-        );
+        notes.push("categories were derived; write a profile to choose core tools: toolfold profile derive".to_owned());
     }
     if report.assumed {
         notes.push(format!("assumed: no encoding is published for this model, {} was taken", report.encoding));

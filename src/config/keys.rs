@@ -27,7 +27,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 14] = [
+pub const KEYS: [Key; 18] = [
     Key {
         name: "tools.file",
         env: None,
@@ -66,6 +66,38 @@ pub const KEYS: [Key; 14] = [
         flag: Some("--budget"),
         default: "4000",
         help: "first-turn tokens before arm auto folds further",
+        check: whole,
+    },
+    Key {
+        name: "presentation.requests",
+        env: None,
+        flag: None,
+        default: "20",
+        help: "requests that a session is expected to make, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.expansions",
+        env: None,
+        flag: None,
+        default: "2",
+        help: "categories that a session is expected to expand, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.system",
+        env: None,
+        flag: None,
+        default: "2000",
+        help: "tokens of system text, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.step",
+        env: None,
+        flag: None,
+        default: "600",
+        help: "tokens by which a conversation grows from request to request, for arm auto",
         check: whole,
     },
     Key {

@@ -7,7 +7,7 @@ use super::{Engine, Experiment, Guard, Inner, Knowledge};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, CALL_TOOL, EXPAND_TOOLS, ToolProfile};
+use crate::profile::{Arm, BUDGET_TOKENS, CALL_TOOL, EXPAND_TOOLS, Outlook, ToolProfile};
 
 /// Puts an [`Engine`] together.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub struct EngineBuilder {
     profile: Option<ToolProfile>,
     arm: Arm,
     budget: usize,
+    outlook: Outlook,
     experiment: Option<Experiment>,
     guard: Option<Guard>,
     knowledge: Option<Knowledge>,
@@ -30,6 +31,7 @@ impl EngineBuilder {
             profile: None,
             arm: Arm::Auto,
             budget: BUDGET_TOKENS,
+            outlook: Outlook::default(),
             experiment: None,
             guard: None,
             knowledge: None,
@@ -52,6 +54,13 @@ impl EngineBuilder {
     /// What the first turn may cost before arm `auto` folds further, in tokens. Without a word: [`BUDGET_TOKENS`].
     pub fn budget(mut self, tokens: usize) -> Self {
         self.budget = tokens;
+        self
+    }
+
+    /// How long sessions are expected to be, by which arm `auto` tells whether folding pays. Without a word:
+    /// [`Outlook::default`].
+    pub fn outlook(mut self, outlook: Outlook) -> Self {
+        self.outlook = outlook;
         self
     }
 
@@ -125,6 +134,7 @@ impl EngineBuilder {
             assignment,
             arm,
             budget: self.budget,
+            outlook: self.outlook,
             experiment,
             guard: self.guard,
             knowledge: self.knowledge,

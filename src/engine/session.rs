@@ -10,8 +10,8 @@ use super::{ACTIVATE_SKILL, Engine, ToolArray};
 use crate::catalog::Tool;
 use crate::name::ToolName;
 use crate::profile::{
-    Arm, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Words, choose,
-    definitions, expand,
+    Arm, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Surroundings,
+    Words, choose, definitions, expand,
 };
 
 /// What a session is started with.
@@ -23,6 +23,10 @@ pub struct SessionOptions {
     pub arm: Option<Arm>,
     /// Why the provider's own deferral can be used, if it can: makes arm `auto` choose it.
     pub native: Option<String>,
+    /// Deliveries that are known not to work there, each with who says so: arm `auto` does not choose them.
+    pub refused: Vec<(Delivery, String)>,
+    /// What cached input costs there, for arm `auto`.
+    pub cache: Cache,
 }
 
 /// One conversation with a model.
@@ -58,7 +62,11 @@ impl Session {
             (None, None) => (engine.arm(), None, "chosen in the configuration".to_owned()),
         };
         let Choice { arm, reason } = match arm {
-            Arm::Auto => choose(engine.catalog(), engine.assignment(), options.native.as_deref(), engine.budget()),
+            Arm::Auto => {
+                let SessionOptions { native, refused, cache, .. } = &options;
+                let surroundings = Surroundings { native: native.as_deref(), refused, cache: *cache };
+                choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
+            }
             arm => Choice { arm, reason },
         };
         Self::begin(engine, Event::Started { session: options.id, arm, reason, variant, allowed: None })

@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use wildmatch::WildMatch;
 
-use super::{Pattern, Tier, ToolProfile};
+use super::opening::{Opening, openings};
+use super::{Pattern, Tier, ToolProfile, first_sentence};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Loaded};
 use crate::name::{CategoryName, nearest};
@@ -24,7 +25,8 @@ pub struct Assigned {
     pub tier: Tier,
     /// The category it expands with.
     pub category: CategoryName,
-    /// The one-liner that the profile gives it, if it gives one.
+    /// What is sent as its one sentence instead of its description's first: the profile's own words, else, where other
+    /// tools begin alike, the first sentence of its own.
     pub summary: Option<String>,
 }
 
@@ -161,7 +163,8 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
 
     let mut unlisted = Vec::new();
     let mut tools = Vec::with_capacity(catalog.len());
-    for ((name, is_core), category) in catalog.names().zip(core).zip(chosen) {
+    for (((tool, is_core), category), opening) in catalog.iter().zip(core).zip(chosen).zip(openings(catalog)) {
+        let name = tool.name();
         let tier = match (is_core, &category) {
             (true, _) => Tier::Core,
             (false, Some(_)) => Tier::Extended,
@@ -173,7 +176,8 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
         let fallback = if tier == Tier::Core { CORE } else { OTHER };
         // The two fallbacks are sound names; a profile's own category of that name simply takes these tools too.
         let Some(category) = category.or_else(|| CategoryName::new(fallback).ok()) else { continue };
-        let summary = profile.summaries.get(name.as_str()).map(|(text, _)| text.clone());
+        let own = profile.summaries.get(name.as_str()).map(|(text, _)| text.clone());
+        let summary = own.or_else(|| telling(tool.description(), &opening));
         tools.push(Assigned { tier, category, summary });
     }
     if !unlisted.is_empty() && !profile.derived {
@@ -182,6 +186,11 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
     let categories = used_categories(profile, &tools);
     let assignment = Assignment::new(profile.name.clone(), profile.derived, tools, categories);
     Loaded { value: assignment, diagnostics }
+}
+
+/// The first sentence in which a tool speaks of itself, where that is not how its description begins.
+fn telling(description: &str, opening: &Opening<'_>) -> Option<String> {
+    (opening.own.len() < description.trim_start().len()).then(|| first_sentence(opening.own))
 }
 
 fn unlisted_note(profile: &ToolProfile, unlisted: &[&str]) -> Diagnostic {

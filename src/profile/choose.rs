@@ -1,7 +1,8 @@
 //! Arm `auto`: which arm a session gets, and why, without loading a vocabulary.
 
-use super::{Arm, Assignment, Expanded, Presentation};
-use crate::catalog::Catalog;
+use super::outlook::{Cache, Outlook, Shape};
+use super::{Arm, Assignment, Delivery, Expanded, Presentation};
+use crate::catalog::{Catalog, Tool};
 
 /// What the first turn may cost before tools are folded further, in estimated tokens.
 /// Source: `design/presentation.md`, arm `auto`.
@@ -22,37 +23,136 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Chooses for [`Arm::Auto`]: native where the provider has it; nothing folded where folding gains too little; else the
-/// richest arm within the budget, or the cheapest if none is. Never an arm estimated to cost more than `full`.
+/// What is known of where a session will run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Surroundings<'s> {
+    /// Why the provider's own deferral can be used, if it can.
+    pub native: Option<&'s str>,
+    /// Deliveries that are known not to work there, each with who says so.
+    pub refused: &'s [(Delivery, String)],
+    /// What cached input costs there.
+    pub cache: Cache,
+}
+
+/// Chooses for [`Arm::Auto`].
 ///
-/// `native` says why the provider's own deferral can be used, if it can. `budget` is in tokens.
+/// Nothing is folded where the first turn gains too little by it. Otherwise arms that cannot be used there are left out,
+/// and arms with which the whole session is estimated to cost more than with `full` (what is cached counted at its price,
+/// expansions with their requests and answers). Of those left, `native` where the provider has it; else the richest whose
+/// first turn is within `budget`, in tokens; else the one with the cheapest first turn; else `full`.
 #[must_use]
-pub fn choose(catalog: &Catalog, assignment: &Assignment, native: Option<&str>, budget: usize) -> Choice {
-    let cost = |arm| estimate(catalog, &Presentation::new(catalog, assignment, arm), assignment);
-    let full = cost(Arm::Full);
-    let rungs: Vec<(Arm, usize)> =
-        LADDER.into_iter().map(|arm| (arm, cost(arm))).filter(|(_, cost)| *cost < full).collect();
-    let cheapest = rungs.iter().min_by_key(|(_, cost)| *cost).copied();
+pub fn choose(
+    catalog: &Catalog,
+    assignment: &Assignment,
+    surroundings: Surroundings<'_>,
+    budget: usize,
+    outlook: Outlook,
+) -> Choice {
+    let scales = Scales { catalog, assignment, cache: surroundings.cache, outlook };
     let choice = |arm, reason| Choice { arm, reason };
-    let Some((cheap_arm, cheap)) = cheapest.filter(|(_, cost)| full - cost >= MIN_GAIN_TOKENS) else {
-        let saved = cheapest.map_or(0, |(_, cost)| full - cost);
+    let full = scales.weigh(Arm::Full);
+    let rungs: Vec<Weighed> =
+        LADDER.into_iter().map(|arm| scales.weigh(arm)).filter(|rung| rung.first < full.first).collect();
+    let cheapest = rungs.iter().map(|rung| rung.first).min().unwrap_or(full.first);
+    let saved = full.first - cheapest;
+    if saved < MIN_GAIN_TOKENS {
+        let of = full.first;
         let reason =
-            format!("nothing is folded: of about {full} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
+            format!("nothing is folded: of about {of} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
         return choice(Arm::Full, reason);
+    }
+    // Why an arm is no choice, the first such reason kept for who asks.
+    let mut against = String::new();
+    let mut stands = |rung: &Weighed| {
+        let refused = surroundings.refused.iter().find(|(delivery, _)| *delivery == rung.arm.delivery());
+        let why = match refused {
+            Some((_, why)) => format!("{} is not used: {why}", rung.arm),
+            None if rung.session > full.session => scales.dearer(rung, &full),
+            None => return true,
+        };
+        if against.is_empty() {
+            against = format!("; {why}");
+        }
+        false
     };
-    if let Some(why) = native {
+    if let Some(why) = surroundings.native
+        && stands(&scales.weigh(Arm::Native))
+    {
         return choice(Arm::Native, format!("the provider defers tools itself: {why}"));
     }
-    match rungs.iter().find(|(_, cost)| *cost <= budget) {
-        Some((arm, cost)) => {
-            let reason = format!("{arm} is the richest arm within {budget} tokens: about {cost} of {full}");
-            choice(*arm, reason)
-        }
-        None => {
-            let reason = format!("no arm fits {budget} tokens; {cheap_arm} is the cheapest: about {cheap} of {full}");
-            choice(cheap_arm, reason)
-        }
+    let rungs: Vec<Weighed> = rungs.into_iter().filter(|rung| stands(rung)).collect();
+    let Some(cheapest) = rungs.iter().min_by_key(|rung| rung.first) else {
+        return choice(Arm::Full, format!("nothing is folded{against}"));
+    };
+    let fitting = rungs.iter().find(|rung| rung.first <= budget);
+    let Weighed { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
+    let by_first_turn = match fitting {
+        Some(_) => format!("{arm} is the richest arm within {budget} tokens: about {first} of {}", full.first),
+        None => format!("no arm fits {budget} tokens; {arm} is the cheapest: about {first} of {}", full.first),
+    };
+    let by_session = format!("{session} of {} over {}", full.session, scales.span());
+    choice(arm, format!("{by_first_turn}, and {by_session}{against}"))
+}
+
+/// What an arm costs, in estimated tokens.
+#[derive(Debug, Clone, Copy)]
+struct Weighed {
+    arm: Arm,
+    /// The tool array.
+    first: usize,
+    /// The input of a whole session, at the price of input.
+    session: usize,
+}
+
+/// Weighs arms against each other.
+struct Scales<'s> {
+    catalog: &'s Catalog,
+    assignment: &'s Assignment,
+    cache: Cache,
+    outlook: Outlook,
+}
+
+impl Scales<'_> {
+    fn weigh(&self, arm: Arm) -> Weighed {
+        let presentation = Presentation::new(self.catalog, self.assignment, arm);
+        let first = estimate(self.catalog, &presentation, self.assignment);
+        let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
+        Weighed { arm, first, session: self.outlook.cost(shape, self.cache) }
     }
+
+    /// What an expansion brings: a category, of the size in which a folded tool finds itself on average.
+    fn reply(&self, presentation: &Presentation) -> usize {
+        let (mut sum, mut count) = (0, 0);
+        for entry in presentation.deferred() {
+            let tools = entry.tools.iter().filter_map(|at| self.catalog.at(*at));
+            sum += entry.tools.len() * tools.map(whole).sum::<usize>();
+            count += entry.tools.len();
+        }
+        sum / count.max(1)
+    }
+
+    fn span(&self) -> String {
+        let Outlook { requests, expansions, .. } = self.outlook;
+        format!("{requests} requests with {expansions} expansions, caching counted")
+    }
+
+    /// Why an arm does not pay.
+    fn dearer(&self, rung: &Weighed, full: &Weighed) -> String {
+        let Weighed { arm, first, session } = rung;
+        let minimum = self.cache.minimum;
+        let under = if *first < minimum && full.first >= minimum {
+            format!("; with about {first} tokens of tools a request may stay under the {minimum} that are cached")
+        } else {
+            String::new()
+        };
+        format!("{arm} would cost about {session} tokens, full {}, over {}{under}", full.session, self.span())
+    }
+}
+
+/// A tool sent whole in an answer, in estimated tokens. There it is JSON, which takes a quarter more than what a tool
+/// array is billed as. Source: `design/presentation.md`, 12,134 tokens against 9,620.
+fn whole(tool: &Tool) -> usize {
+    tokens(tool.name().as_str(), tool.description(), tool.parameters_text()) * 5 / 4
 }
 
 /// Words of a schema's text that its rendered form mostly does without.
@@ -85,11 +185,15 @@ pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Ass
         if sent.deferred && presentation.arm() == Arm::Native {
             return 0;
         }
-        let name = weigh(sent.tool.tool().name().as_str(), 13);
-        let tenths = name + weigh(sent.tool.description(), 13) + weigh(sent.tool.parameters_text(), 11);
-        (tenths / 10).saturating_sub(4)
+        tokens(sent.tool.tool().name().as_str(), sent.tool.description(), sent.tool.parameters_text())
     };
     presentation.array(catalog, &plan).map(cost).sum()
+}
+
+/// The estimate for one tool.
+fn tokens(name: &str, description: &str, parameters: &str) -> usize {
+    let tenths = weigh(name, 13) + weigh(description, 13) + weigh(parameters, 11);
+    (tenths / 10).saturating_sub(4)
 }
 
 /// The weight of a text in tenths of a token, with `word` tenths for a word that is no keyword of schemas.

@@ -1,95 +1,48 @@
-//! Deriving a profile: categories from names alone.
+//! Deriving a profile: categories from a catalogue alone.
 //!
-//! Either every name has a server's prefix (`server__tool`, `server.tool`, `mcp__server__tool`), and the servers are the
-//! categories; or names are cut into words and tools that share a telling word go together. The result depends on the
-//! names and their order only.
+//! Tools of one server go together: servers are told by a prefix of names (`server__tool`, `server.tool`,
+//! `mcp__server__tool`) or by the sentence with which they begin every description. Within a server tools go together that
+//! share a telling word of their names; what is left, by a word of their first sentences, then by what they do. No
+//! category is larger than its share of the catalogue, since opening one brings all of it. The result depends on names,
+//! descriptions, sizes and their order only.
+
+mod group;
+mod text;
 
 use indexmap::IndexMap;
 
+use self::group::{Groups, Limits, split, weight};
+use self::text::{Lexicon, Subject, words};
+use super::opening::{Opening, openings};
 use super::{Category, OTHER, Pattern, Tier, ToolProfile};
 use crate::catalog::Catalog;
 use crate::diagnostic::Place;
 use crate::name::CategoryName;
 
-/// The fewest and the most categories that words may be derived into; each costs a line in `expand_tools`.
-const CATEGORIES: (usize, usize) = (12, 32);
+/// The fewest and the most categories to aim at; each costs a line in `expand_tools` in every request. Fewer than the
+/// fewest where that would leave a category less than two tools; more where there are more servers.
+///
+/// Source of these and the limits below: own measurement on BFCL and the corpus of MCP servers (`benches/ledger`), where
+/// half or twice as much of any of them changes the input of a task by less than a tenth.
+const CATEGORIES: (usize, usize) = (12, 48);
 
 /// How many tools a further category is worth, between the two.
-const TOOLS_PER_CATEGORY: usize = 8;
+const TOOLS_PER_CATEGORY: usize = 5;
 
-/// A category of more tools than this is cut into smaller ones where its names allow it.
-const MAX_TOOLS: usize = 25;
+/// How many times the average a category may weigh before it is cut.
+const TIMES_AVERAGE: usize = 2;
 
-/// Words that say what is done rather than what it is done to: poor names for a group.
-const VERBS: [&str; 62] = [
-    "add",
-    "adjust",
-    "all",
-    "and",
-    "append",
-    "apply",
-    "as",
-    "attach",
-    "batch",
-    "by",
-    "calculate",
-    "call",
-    "cancel",
-    "check",
-    "copy",
-    "count",
-    "create",
-    "delete",
-    "describe",
-    "detach",
-    "download",
-    "edit",
-    "execute",
-    "export",
-    "fetch",
-    "find",
-    "for",
-    "from",
-    "get",
-    "import",
-    "in",
-    "insert",
-    "inspect",
-    "list",
-    "load",
-    "make",
-    "merge",
-    "move",
-    "of",
-    "on",
-    "open",
-    "or",
-    "patch",
-    "post",
-    "put",
-    "query",
-    "read",
-    "remove",
-    "rename",
-    "run",
-    "save",
-    "search",
-    "send",
-    "set",
-    "show",
-    "start",
-    "stop",
-    "to",
-    "update",
-    "upload",
-    "with",
-    "write",
-];
+/// A category under this many bytes of tool text is not cut, whatever its share: opening it costs less than a second
+/// request would. About 400 tokens.
+const MIN_BYTES: usize = 1_600;
 
 pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
+    let openings = openings(catalog);
+    let lexicon = Lexicon::new();
+    let subjects = catalog.iter().zip(&openings).map(|(tool, opening)| lexicon.subject(tool, opening.own));
+    let subjects: Vec<Subject> = subjects.collect();
     let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
-    let groups = by_server(&names).unwrap_or_else(|| by_word(&names));
-    let categories = groups
+    let categories = grouped(&lexicon, &names, &openings, &subjects)
         .into_iter()
         .filter_map(|(word, members)| {
             let tools = members.iter().filter_map(|at| names.get(*at));
@@ -108,99 +61,90 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
     }
 }
 
-type Groups = IndexMap<String, Vec<usize>>;
-
-/// Groups by server prefix, if every name has one and there are at least two servers.
-fn by_server(names: &[&str]) -> Option<Groups> {
-    let mut groups = Groups::new();
-    for (at, name) in names.iter().enumerate() {
-        let name = name.strip_prefix("mcp__").unwrap_or(name);
-        let cut = name.find("__").or_else(|| name.find(['.', ':', '/'])).filter(|cut| *cut > 0)?;
-        groups.entry(name.get(..cut)?.to_owned()).or_default().push(at);
-    }
-    (groups.len() >= 2).then_some(groups)
-}
-
-/// Groups by shared words: the most telling word takes its tools, then the next, until none is shared.
-fn by_word(names: &[&str]) -> Groups {
-    let words: Vec<Vec<String>> = names.iter().map(|name| words(name)).collect();
+fn grouped(lexicon: &Lexicon, names: &[&str], openings: &[Opening<'_>], subjects: &[Subject]) -> Groups {
     let all: Vec<usize> = (0..names.len()).collect();
-    let most = (names.len() / TOOLS_PER_CATEGORY).clamp(CATEGORIES.0, CATEGORIES.1);
-    let mut groups = split(&words, &all, &[], most);
-    // One group that holds nearly everything says nothing: look inside it with its own word set aside.
-    while let Some((word, members)) =
-        groups.iter().find(|(_, m)| m.len() > MAX_TOOLS).map(|(w, m)| (w.clone(), m.clone()))
-    {
-        let inner = split(&words, &members, &word.split('_').collect::<Vec<_>>(), most);
-        if inner.len() < 2 || groups.len() + inner.len() > most {
-            break;
-        }
-        let at = groups.get_index_of(&word).unwrap_or_default();
-        groups.shift_remove(&word);
-        for (offset, (sub, tools)) in inner.into_iter().enumerate() {
-            let name = if sub == OTHER { word.clone() } else { format!("{word}_{sub}") };
-            groups.shift_insert((at + offset).min(groups.len()), name, tools);
-        }
-    }
-    groups
-}
-
-/// One round of grouping of `members` into at most `most` groups, without the words in `aside`.
-fn split(words: &[Vec<String>], members: &[usize], aside: &[&str], most: usize) -> Groups {
-    let own = |at: usize| words.get(at).into_iter().flatten().filter(|word| !aside.contains(&word.as_str()));
+    let total = weight(subjects, &all);
+    let fewest = CATEGORIES.0.min(names.len().div_ceil(2)).max(2);
+    let most = (names.len() / TOOLS_PER_CATEGORY).clamp(fewest, CATEGORIES.1);
+    let bytes = (total * TIMES_AVERAGE / most).max(MIN_BYTES);
     let mut groups = Groups::new();
-    let mut left: Vec<usize> = members.to_vec();
-    while groups.len() + 1 < most {
-        let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
-        for &at in &left {
-            let mut seen: Vec<&str> = Vec::new();
-            for word in own(at).filter(|word| !VERBS.contains(&word.as_str())) {
-                if !seen.contains(&word.as_str()) {
-                    seen.push(word);
-                    shared.entry(word).or_default().push(at);
-                }
-            }
+    for (server, members) in by_server(names).unwrap_or_else(|| by_opening(lexicon, openings, most)) {
+        let share = (most * weight(subjects, &members)).div_ceil(total.max(1));
+        let limits = Limits { bytes, groups: share.max(1) };
+        // A server that its names tell is one to the model too; one that only its descriptions tell is a name for the rest.
+        let named = server.said_in_names;
+        if named && weight(subjects, &members) <= bytes {
+            groups.entry(server.name).or_default().extend(members);
+            continue;
         }
-        // A word that all of several tools share tells nothing apart.
-        let telling =
-            shared.iter().filter(|(_, tools)| tools.len() >= 2 && (tools.len() < members.len() || members.len() <= 3));
-        // The first of the most shared: `max_by_key` alone would take the last.
-        let Some((word, tools)) = telling.rev().max_by_key(|(_, tools)| tools.len()) else { break };
-        let (word, tools) = ((*word).to_owned(), tools.clone());
-        left.retain(|at| !tools.contains(at));
-        groups.insert(word, tools);
-    }
-    if !left.is_empty() {
-        groups.entry(OTHER.to_owned()).or_default().extend(left);
+        let aside = if named { words(&server.name) } else { Vec::new() };
+        let aside: Vec<&str> = aside.iter().map(String::as_str).collect();
+        for (name, tools) in split(subjects, &members, &aside, limits) {
+            let name = match name {
+                Some(word) if named => format!("{}_{word}", server.name),
+                Some(word) if groups.contains_key(&word) && server.name != OTHER => format!("{}_{word}", server.name),
+                Some(word) => word,
+                None => server.name.clone(),
+            };
+            add(&mut groups, subjects, bytes, &name, tools);
+        }
     }
     groups
 }
 
-/// The words of a name: cut at joints and at capitals, lower case, plural `s` off.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
-        let starts = c.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next_is_lower));
-        if starts || !c.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-        before = c;
+/// Adds tools under a name, or under the next number of it where the category would grow too large.
+fn add(groups: &mut Groups, subjects: &[Subject], bytes: usize, name: &str, tools: Vec<usize>) {
+    let mut own = name.to_owned();
+    let mut number = 1;
+    while let Some(taken) = groups.get(&own)
+        && weight(subjects, taken) + weight(subjects, &tools) > bytes
+    {
+        number += 1;
+        own = format!("{name}_{number}");
     }
-    words.retain(|word| word.chars().count() >= 2 && !word.chars().all(|c| c.is_ascii_digit()));
-    words.into_iter().map(singular).collect()
+    groups.entry(own).or_default().extend(tools);
 }
 
-fn singular(word: String) -> String {
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() >= 3 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
-        _ => word,
+/// Where tools come from.
+struct Server {
+    name: String,
+    /// Whether the names of its tools say so.
+    said_in_names: bool,
+}
+
+/// The tools by server prefix, if every name has one and there are at least two servers.
+fn by_server(names: &[&str]) -> Option<Vec<(Server, Vec<usize>)>> {
+    let mut groups: IndexMap<&str, Vec<usize>> = IndexMap::new();
+    for (at, name) in names.iter().enumerate() {
+        groups.entry(server_of(name)?).or_default().push(at);
     }
+    let server = |name: &str| Server { name: name.to_owned(), said_in_names: true };
+    (groups.len() >= 2).then(|| groups.into_iter().map(|(name, tools)| (server(name), tools)).collect())
+}
+
+/// The server that a name was prefixed with: `server__tool`, `mcp__server__tool`, `server.tool`, `server:tool`,
+/// `server/tool`.
+fn server_of(name: &str) -> Option<&str> {
+    let name = name.strip_prefix("mcp__").unwrap_or(name);
+    let cut = name.find("__").or_else(|| name.find(['.', ':', '/'])).filter(|cut| *cut > 0)?;
+    name.get(..cut)
+}
+
+/// The tools by the sentence that they share with others, each named after a word that no other such sentence has. Where
+/// there are more of them than there should be categories they are no servers'.
+fn by_opening(lexicon: &Lexicon, openings: &[Opening<'_>], most: usize) -> Vec<(Server, Vec<usize>)> {
+    let mut groups: IndexMap<Option<&str>, Vec<usize>> = IndexMap::new();
+    for (at, opening) in openings.iter().enumerate() {
+        groups.entry(opening.shared).or_default().push(at);
+    }
+    if groups.len() > most {
+        groups = IndexMap::from([(None, (0..openings.len()).collect())]);
+    }
+    let alone = groups.len() == 1;
+    let sentences: Vec<&str> = groups.keys().copied().flatten().collect();
+    let named = |sentence: Option<&str>| {
+        let word = sentence.filter(|_| !alone).and_then(|own| lexicon.key_word(own, &sentences));
+        Server { name: word.unwrap_or_else(|| OTHER.to_owned()), said_in_names: false }
+    };
+    groups.iter().map(|(sentence, tools)| (named(*sentence), tools.clone())).collect()
 }

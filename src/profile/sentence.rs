@@ -41,6 +41,38 @@ pub fn first_sentence(description: &str) -> String {
     out
 }
 
+/// The longest sentence that [`sentence_end`] looks for, in bytes.
+const MAX_LOOKED_AT: usize = 1_000;
+
+/// Where the first sentence of a text ends, in bytes from its beginning: by the rules of [`first_sentence`], save that an
+/// `etc.` before a capital ends one as well. Nothing if it does not end within 1,000 bytes. The text begins with no white
+/// space.
+pub(super) fn sentence_end(text: &str) -> Option<usize> {
+    let mut pieces = text.split_inclusive(char::is_whitespace).peekable();
+    let (mut at, mut end, mut line_is_empty) = (0, 0, false);
+    while let Some(piece) = pieces.next() {
+        let word = piece.trim_end();
+        if word.is_empty() && line_is_empty && piece.ends_with('\n') {
+            return Some(end);
+        }
+        if !word.is_empty() {
+            let (kept, ends) = until_end(word);
+            end = at + kept.len();
+            let etc = kept.eq_ignore_ascii_case("etc.")
+                && pieces.peek().is_some_and(|next| next.starts_with(char::is_uppercase));
+            if ends || etc {
+                return Some(end);
+            }
+        }
+        line_is_empty = piece.ends_with('\n') || (word.is_empty() && line_is_empty);
+        at += piece.len();
+        if at > MAX_LOOKED_AT {
+            return None;
+        }
+    }
+    Some(end)
+}
+
 /// The part of a word up to the end of a sentence, and whether one ends in it. A word is followed by white space or the
 /// end of the text.
 fn until_end(word: &str) -> (&str, bool) {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
-use super::Wire;
+use super::{CacheRow, Wire};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::profile::Delivery;
 
@@ -93,6 +93,7 @@ impl<'t> Capability<'t> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities {
     rows: Vec<CapabilityRow>,
+    pub(super) caches: Vec<CacheRow>,
 }
 
 /// A table as it is written.
@@ -101,6 +102,8 @@ pub struct Capabilities {
 struct File {
     #[serde(default)]
     capability: Vec<CapabilityRow>,
+    #[serde(default)]
+    cache: Vec<CacheRow>,
 }
 
 impl Capabilities {
@@ -112,39 +115,45 @@ impl Capabilities {
         TABLE.get_or_init(|| Self::parse(SHIPPED, "capabilities.toml").value)
     }
 
-    /// Reads a table (TOML, `[[capability]]` rows). `file` names it in diagnostics. Rows without a source or date are
+    /// Reads a table (TOML, `[[capability]]` and `[[cache]]` rows). `file` names it in diagnostics. Rows without a source or date are
     /// left out and diagnosed.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
-        let rows = match toml::from_str::<File>(text) {
-            Ok(read) => read.capability,
+        let read = match toml::from_str::<File>(text) {
+            Ok(read) => read,
             Err(why) => {
                 let offset = why.span().map_or(0, |span| span.start);
                 let place = Place::file(file).at(text, offset);
                 let message = why.message().replace('\n', " ");
-                let help = "a row has wire, model, native, in_result, bridge, source, date and note";
+                let help = "a capability has wire, model, native, in_result, bridge, source, date and note; \
+                            a cache wire, model, read, write, minimum, source and date";
                 let diagnostics = vec![Diagnostic::error("bad-capabilities", place, message).help(help)];
                 return Loaded { value: Self::default(), diagnostics };
             }
         };
-        let (sound, unsound): (Vec<_>, Vec<_>) =
-            rows.into_iter().partition(|row| !row.source.trim().is_empty() && !row.date.trim().is_empty());
-        let unsourced = |row: &CapabilityRow| {
-            let message = format!("the row of `{}` on {} has no source or no date", row.model, row.wire);
-            Diagnostic::error("unsourced-capability", Place::file(file), message)
-                .help("say who measured it and when; \"own measurement\" will do")
+        let mut diagnostics = Vec::new();
+        let mut sourced = |wire: Wire, model: &str, source: &str, date: &str| {
+            let sound = !source.trim().is_empty() && !date.trim().is_empty();
+            if !sound {
+                let message = format!("the row of `{model}` on {wire} has no source or no date");
+                let diagnostic = Diagnostic::error("unsourced-capability", Place::file(file), message);
+                diagnostics.push(diagnostic.help("say who measured it and when; \"own measurement\" will do"));
+            }
+            sound
         };
-        let diagnostics = unsound.iter().map(unsourced).collect();
-        Loaded { value: Self::default().with(sound), diagnostics }
+        let File { mut capability, mut cache } = read;
+        capability.retain(|row| sourced(row.wire, &row.model, &row.source, &row.date));
+        cache.retain(|row| sourced(row.wire, &row.model, &row.source, &row.date));
+        Loaded { value: Self::default().with(capability).with_caches(cache), diagnostics }
     }
 
-    /// The same table behind these rows: what they say of a wire and model goes before anything it says.
+    /// The same table behind these capability rows: what they say of a wire and model goes before anything it says.
     #[must_use]
     pub fn with(&self, overrides: impl IntoIterator<Item = CapabilityRow>) -> Self {
         let mut rows: Vec<CapabilityRow> = overrides.into_iter().collect();
         // The most letters spelt out is the most specific; equals stay in their order.
-        rows.sort_by_key(|row| std::cmp::Reverse(row.model.chars().filter(|c| !matches!(c, '*' | '?')).count()));
+        rows.sort_by_key(|row| std::cmp::Reverse(specific(&row.model)));
         rows.extend(self.rows.iter().cloned());
-        Self { rows }
+        Self { rows, caches: self.caches.clone() }
     }
 
     /// The rows, in the order in which they are asked.
@@ -157,12 +166,7 @@ impl Capabilities {
     /// Without a model only rows for every model count.
     #[must_use]
     pub fn of(&self, wire: Wire, model: Option<&str>) -> Capability<'_> {
-        let model = model.map(folded);
-        let fits = |row: &&CapabilityRow| {
-            let every = row.model.chars().all(|c| c == '*');
-            row.wire == wire
-                && (every || model.as_deref().is_some_and(|name| WildMatch::new(&folded(&row.model)).matches(name)))
-        };
+        let fits = |row: &&CapabilityRow| row.wire == wire && names_model(&row.model, model);
         let mut found = Capability::default();
         for row in self.rows.iter().filter(fits) {
             found.native = found.native.or(row.native.map(|known| (known, row)));
@@ -171,6 +175,17 @@ impl Capabilities {
         }
         found
     }
+}
+
+/// How many letters of a glob are spelt out.
+pub(super) fn specific(glob: &str) -> usize {
+    glob.chars().filter(|c| !matches!(c, '*' | '?')).count()
+}
+
+/// Whether a glob names a model. Without a model only those for every model do.
+pub(super) fn names_model(glob: &str, model: Option<&str>) -> bool {
+    let every = glob.chars().all(|c| c == '*');
+    every || model.is_some_and(|name| WildMatch::new(&folded(glob)).matches(&folded(name)))
 }
 
 /// A model's name as it is compared: providers and gateways write `anthropic/claude-opus-4.5` and `claude-opus-4-5`.

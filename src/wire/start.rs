@@ -1,12 +1,12 @@
 //! Starting a session for a provider and a model.
 
-use super::{Capabilities, Known, Wire, WireError};
+use super::{CacheRow, Capabilities, Known, Wire, WireError};
 use crate::engine::{Engine, Session, SessionOptions};
 use crate::profile::{Arm, Delivery};
 
 impl Engine {
-    /// A new conversation on a wire with a model. Arm `auto` chooses [`Arm::Native`] where the table says that it works
-    /// there, and never otherwise.
+    /// A new conversation on a wire with a model. Arm `auto` chooses [`Arm::Native`] only where the table says that it
+    /// works there, never an arm whose delivery the table says no to, and prices what is cached by the table.
     ///
     /// # Errors
     /// [`WireError::Arm`] if the engine's arm, or the one its experiment chooses for this id, cannot be used there: the
@@ -47,7 +47,12 @@ impl Engine {
             let because = row.map(|row| format!(" ({}, {})", row.source, row.date)).unwrap_or_default();
             format!("{wire} with {}{because}", model.unwrap_or("any model"))
         });
-        Ok(SessionOptions { native, ..options })
+        let refused = [Delivery::InResult, Delivery::Bridge].into_iter().filter_map(|delivery| {
+            let row = known.row(delivery).filter(|_| known.of(delivery) == Known::No)?;
+            Some((delivery, format!("the capability table says no ({}, {})", row.source, row.date)))
+        });
+        let cache = capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
+        Ok(SessionOptions { native, refused: refused.collect(), cache, ..options })
     }
 
     /// The arm a session is started with, perhaps [`Arm::Auto`].

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
+mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]
 mod bfcl;
 mod catalog;
@@ -12,6 +13,7 @@ mod config;
 #[cfg(feature = "shell")]
 mod consent;
 mod corpora;
+mod derive;
 mod dispatch;
 mod engine;
 mod examples;
@@ -20,6 +22,7 @@ mod hostile;
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;
+mod openings;
 mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;

@@ -46,7 +46,7 @@ pub(super) struct Report {
 pub(super) struct ProfileInfo {
     /// Its name.
     pub(super) name: String,
-    /// Whether it was derived from the tools' names rather than written.
+    /// Whether it was derived from the catalogue rather than written.
     pub(super) derived: bool,
 }
 

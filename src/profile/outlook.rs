@@ -1,0 +1,129 @@
+//! What a session is expected to cost, prompt caching counted: the yardstick of arm `auto`.
+//!
+//! The model is that of `design/prompt-cache.md`: a request is billed as hit × read + new × write, where the hit is the
+//! whole request before it if that was long enough to be cached. What the model writes, lifetimes and blocks of 128 tokens are
+//! left out: they are much the same in every arm.
+
+/// What cached input costs, in thousandths of the price of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cache {
+    /// Input that is read from the cache.
+    pub read: u32,
+    /// Input that is written to it.
+    pub write: u32,
+    /// A request of fewer tokens is not cached.
+    pub minimum: usize,
+}
+
+impl Cache {
+    /// No cache at all: every token costs the price of input each time.
+    pub const NONE: Self = Self { read: 1_000, write: 1_000, minimum: 0 };
+}
+
+impl Default for Cache {
+    /// Where nothing is known: reads at a tenth, writes at five quarters, from 1,024 tokens. Of the price lists in
+    /// `design/prompt-cache.md` that is the commonest, and among those that gain least by folding.
+    fn default() -> Self {
+        Self { read: 100, write: 1_250, minimum: 1_024 }
+    }
+}
+
+/// How long a session is expected to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outlook {
+    /// Requests to the model, those that only expand not among them.
+    pub requests: usize,
+    /// How often the model asks for a category of folded tools.
+    pub expansions: usize,
+    /// Tokens of system text, which stands behind the tools in every request.
+    pub system_tokens: usize,
+    /// Tokens by which the conversation grows from one request to the next.
+    pub step_tokens: usize,
+}
+
+impl Default for Outlook {
+    /// 20 requests, 2 expansions, 2,000 tokens of system text, 600 a step. Source: the middle scenario of
+    /// `design/prompt-cache.md`.
+    fn default() -> Self {
+        Self { requests: 20, expansions: 2, system_tokens: 2_000, step_tokens: 600 }
+    }
+}
+
+/// More requests than these are not played through: a longer session costs in proportion.
+const MAX_REQUESTS: usize = 1_000;
+
+/// What the arms differ in, in estimated tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// The tool array.
+    pub(super) block: usize,
+    /// The answer to an expansion.
+    pub(super) reply: usize,
+    /// Categories that there are to expand.
+    pub(super) categories: usize,
+}
+
+impl Outlook {
+    /// The input of a session under an arm whose array never changes, in tokens at the price of input.
+    pub(super) fn cost(&self, shape: Shape, cache: Cache) -> usize {
+        let requests = self.requests.clamp(1, MAX_REQUESTS);
+        let expansions = self.expansions.min(shape.categories).min(MAX_REQUESTS);
+        let all_requests = requests + expansions;
+        // Expansions come evenly spaced: so many are due before the request at that place.
+        let due = |at: usize| (at * (expansions + 1) / all_requests).min(expansions);
+        let (mut conversation, mut before, mut sum) = (self.system_tokens, 0_usize, 0_usize);
+        for at in 0..all_requests {
+            let all = shape.block.saturating_add(conversation);
+            let hit = if before >= cache.minimum { before } else { 0 };
+            let new = if all >= cache.minimum { cache.write } else { 1_000 };
+            let milli =
+                hit.saturating_mul(cache.read as usize).saturating_add((all - hit).saturating_mul(new as usize));
+            sum = sum.saturating_add(milli);
+            before = all;
+            let expands = due(at + 1) > due(at);
+            conversation = conversation.saturating_add(if expands { shape.reply } else { self.step_tokens });
+        }
+        sum / 1_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { block: 2_000, reply: 500, categories: 9 };
+
+    #[track_caller]
+    fn check(requests: usize, expansions: usize, cache: Cache, expected: usize) {
+        let outlook = Outlook { requests, expansions, system_tokens: 0, step_tokens: 100 };
+        assert_eq!(outlook.cost(SHAPE, cache), expected);
+    }
+
+    #[test]
+    fn a_session_is_billed_request_by_request() {
+        let cache = Cache { read: 100, write: 1_250, minimum: 1_024 };
+        check(1, 0, cache, 2_500);
+        check(2, 0, cache, 2_500 + 200 + 125);
+        check(2, 0, Cache::NONE, 2_000 + 2_100);
+        // One expansion: three requests, and its answer before the last.
+        check(2, 1, Cache::NONE, 2_000 + 2_100 + 2_100 + 500);
+        check(0, 0, Cache::NONE, 2_000);
+        let with_system = Outlook { requests: 1, expansions: 0, system_tokens: 300, step_tokens: 100 };
+        assert_eq!(with_system.cost(SHAPE, Cache::NONE), 2_300);
+    }
+
+    #[test]
+    fn a_prefix_under_the_minimum_is_paid_whole() {
+        let cache = Cache { read: 100, write: 1_250, minimum: 2_150 };
+        check(2, 0, cache, 2_000 + 2_100);
+        check(3, 0, cache, 2_000 + 2_100 + 2_200 * 5 / 4);
+    }
+
+    #[test]
+    fn nothing_overflows_or_runs_for_long() {
+        let most = usize::MAX;
+        let endless = Outlook { requests: most, expansions: most, system_tokens: most, step_tokens: most };
+        let shape = Shape { block: usize::MAX, reply: usize::MAX, categories: usize::MAX };
+        assert!(endless.cost(shape, Cache::default()) > 0);
+    }
+}

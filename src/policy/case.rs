@@ -1,5 +1,7 @@
 //! A call laid out for judging: its record, its target, and everything it would touch.
 
+use std::borrow::Cow;
+
 use super::argv::{Word, base_name, display};
 use super::decision::Fit;
 use super::facts::{Call, Facts};
@@ -20,7 +22,7 @@ const FETCHERS: &[&str] = &[
 pub(crate) struct Case<'a> {
     pub(crate) call: &'a Call<'a>,
     pub(crate) facts: &'a Facts,
-    pub(crate) record: Record,
+    pub(crate) record: Cow<'a, Record>,
     pub(crate) tier: Option<Tier>,
     pub(crate) target: Option<String>,
     pub(crate) effects: Effects,
@@ -34,7 +36,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    pub(crate) fn new(call: &'a Call<'a>, facts: &'a Facts, record: Record) -> Self {
+    pub(crate) fn new(call: &'a Call<'a>, facts: &'a Facts, record: Cow<'a, Record>) -> Self {
         let arguments = call.arguments;
         let tier = record.tier_of(arguments, call.origin, facts.annotations, facts.server_trusted);
         let target = record.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));

@@ -1,12 +1,13 @@
 //! A policy: one or more files, from the weakest scope to the strongest, and what they say together.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::decision::Says;
-use super::facts::{Call, Facts};
+use super::facts::{Call, Facts, Origin};
 use super::load::{Mode, PolicyFile, hex};
 use super::record::{Record, Tier};
 use super::rule::{Rule, Scope};
@@ -83,25 +84,30 @@ impl Policy {
 
     /// What is known of a tool: the record of the strongest scope. A project's record only tightens, unless
     /// the workspace is trusted and nobody above speaks of the tool.
-    pub(crate) fn record(&self, call: &Call<'_>, facts: &Facts) -> Record {
-        let identity = call.origin.identity(call.tool);
-        let mut found: Option<Record> = None;
+    pub(crate) fn record(&self, call: &Call<'_>, facts: &Facts) -> Cow<'_, Record> {
+        let identity = match call.origin {
+            Origin::Native => Cow::Borrowed(call.tool),
+            Origin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
+        };
+        let mut found: Option<Cow<'_, Record>> = None;
         for file in self.files.iter().rev() {
-            let Some(record) = file.records.get(&identity) else { continue };
+            let Some(record) = file.records.get(identity.as_ref()) else { continue };
             match (&mut found, file.scope) {
                 (None, Scope::Project) if !facts.workspace_trusted => {
                     let tighten = record.tier.filter(|&t| t == Tier::A);
-                    found = Some(Record { tier: tighten, actions: None, ..record.clone() });
+                    found = Some(Cow::Owned(Record { tier: tighten, actions: None, ..record.clone() }));
                 }
-                (None, _) => found = Some(record.clone()),
+                (None, _) => found = Some(Cow::Borrowed(record)),
                 (Some(above), _) => {
-                    if let (Some(have), Some(more)) = (above.tier, record.tier) {
-                        above.tier = Some(have.max(more));
+                    if let (Some(have), Some(more)) = (above.tier, record.tier)
+                        && more > have
+                    {
+                        above.to_mut().tier = Some(more);
                     }
                 }
             }
         }
-        found.or_else(|| Record::builtin(call.tool)).unwrap_or_default()
+        found.unwrap_or_else(|| Cow::Owned(Record::builtin(call.tool).unwrap_or_default()))
     }
 
     /// Absolute paths that an allow means when it names a program.

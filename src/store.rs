@@ -33,9 +33,10 @@ const BUSY: Duration = Duration::from_secs(20);
 /// A store in a file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    connection: Mutex<Connection>,
-    /// Reads what is on disk while a change is on its way there. None in memory.
+    /// Reads what is on disk while a change is on its way there. None in memory. Closed before the other one, which then
+    /// is the last and brings everything into the one file.
     reader: Option<Mutex<Connection>>,
+    connection: Mutex<Connection>,
     /// Changes that wait for the transaction that is on its way to disk.
     queue: Queue,
 }
@@ -107,7 +108,7 @@ impl SqliteStore {
     }
 
     fn from(connection: Connection) -> Self {
-        Self { connection: Mutex::new(connection), reader: None, queue: Queue::default() }
+        Self { reader: None, connection: Mutex::new(connection), queue: Queue::default() }
     }
 
     fn prepare(&self) -> Result<(), ApprovalError> {

@@ -3,6 +3,7 @@
 //! Loops are short by default; `TOOLFOLD_FAULTS=200` (as CI sets it) makes them as long as that.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -186,6 +187,7 @@ fn child() {
                 use std::io::Write as _;
                 let mut file = fs::OpenOptions::new().create(true).append(true).open(&ran).unwrap();
                 writeln!(file, "{id}").unwrap();
+                println!("ran {id}");
             }
         }
         other => panic!("{other}"),
@@ -229,7 +231,12 @@ fn kill_minus_nine_at_any_step() {
     let mut seen = 0;
     for round in 0..rounds {
         let mut child = spawn("loop", &folder.store(), "");
-        // Another moment every round: within the start of the process, or some transactions later.
+        // Another moment every round: within the start of the process, or some transactions later. On a machine that is
+        // busy no time is long enough, so every other round waits for the first call to have run.
+        if round % 2 == 1 {
+            let said = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+            said.map_while(Result::ok).find(|line| line.contains("ran ap-")).expect("the child runs calls");
+        }
         std::thread::sleep(Duration::from_micros(3_000 + (round as u64 * 7_919) % 40_000));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -334,6 +341,9 @@ fn only_the_user_reads_the_files() {
         let mode = file.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{}", file.path().display());
     }
+    drop(store);
+    let left: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["store.sqlite"], "closed, the store is one file");
 }
 
 /// A record of about a page.

@@ -103,14 +103,15 @@ fn tools_warm(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench_local(|| black_box(&mut session).tools(Wire::OpenAiChat));
 }
 
-/// The first turn of an engine's first session: every form is made, then rendered.
+/// The first turn of an engine's first session: every form is made, then rendered. What it costs to drop an engine of so
+/// many tools is no part of that.
 #[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
 fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     let arm = [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM];
     let engine = engine(count, arm);
     // The same engine without anything made yet.
     let fresh = || engine.restricted(|_| true);
-    bencher.with_inputs(fresh).bench_local_values(|engine| engine.session().tools(Wire::OpenAiChat));
+    bencher.with_inputs(fresh).bench_local_refs(|engine| engine.session().tools(Wire::OpenAiChat));
 }
 
 /// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is loaded beforehand.

@@ -4,6 +4,7 @@
 //! Sources: each program's manual page. What is not here may write anything: see the module `files`.
 
 use super::options::family;
+use super::unpack;
 use super::walk::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
@@ -132,6 +133,7 @@ const IN_PLACE: &[(&str, &[&str])] = &[
 
 /// Adds the files that a program makes.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
+    unpack::inspect(walker, base, words);
     if words.len() < 2 {
         return;
     }

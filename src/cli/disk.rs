@@ -1,4 +1,4 @@
-//! This machine's disk, as policy asks about it: where symbolic links lead. Nothing is opened.
+//! This machine's disk, as policy asks about it: where symbolic links lead. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
 use std::io::ErrorKind;
@@ -42,6 +42,14 @@ impl Disk for OwnDisk {
             // What is not there yet leads where it says; so does what a file in place of a folder keeps from being.
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Entry::Other,
             Err(_) => Entry::Unknown,
+        }
+    }
+
+    fn names(&self, folder: &str) -> Option<Vec<String>> {
+        match std::fs::read_dir(folder) {
+            Ok(entries) => entries.map(|entry| entry.ok()?.file_name().into_string().ok()).collect(),
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
+            Err(_) => None,
         }
     }
 }

@@ -243,6 +243,14 @@ impl LexPath {
         self.tail.as_deref()
     }
 
+    /// The text, from the root, that stands for a glob of plain way, and the glob.
+    pub(crate) fn glob_spot(&self, facts: &Facts) -> Option<(String, &Tail)> {
+        let tail = self.tail().filter(|_| self.way.is_none())?;
+        let folder = self.absolute(facts);
+        let text = tail.text().filter(|_| folder.base == Base::Root)?;
+        Some((format!("{}/{text}", folder.to_string().trim_end_matches('/')), tail))
+    }
+
     /// The folder of its segment `at`, and what is behind that segment.
     pub(crate) fn split_at(&self, at: usize) -> (Self, String) {
         let head = Self { base: self.base, up: self.up, ..Self::at(self.base) };

@@ -141,8 +141,10 @@ impl PathPattern {
     /// For an ask or deny: any meaning, any place it leads to.
     fn fit_wide(&self, path: &LexPath, recursive: bool, facts: &Facts) -> Fit {
         let fit = self.fit_meanings(path, recursive, true, facts);
-        if fit == Fit::No && facts.links.is_some() && path.tail().is_some_and(Tail::is_glob) {
-            // Links that a glob may name were not looked up: anything in the folder may lead to what is meant.
+        let Some(links) = facts.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
+        let vouched = || path.glob_spot(facts).is_some_and(|(glob, _)| links.vouches(&glob));
+        if path.tail().is_some_and(Tail::is_glob) && !vouched() {
+            // What a glob names may be links that nobody has followed: anything in the folder may lead to what is meant.
             return self.fit_meanings(path, recursive, false, facts).min(Fit::Maybe);
         }
         fit

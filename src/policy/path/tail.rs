@@ -23,6 +23,7 @@ pub(crate) struct Tail {
 
 /// One segment, or any number of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Segment {
     /// One name.
     Name {
@@ -39,6 +40,7 @@ pub(crate) enum Segment {
 
 /// A part of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Item {
     /// This character.
     Char(char),
@@ -75,6 +77,22 @@ impl Tail {
     /// Whether it is a glob, which may name symbolic links.
     pub(crate) fn is_glob(&self) -> bool {
         !self.segments.iter().any(|segment| matches!(segment, Segment::Below(_)))
+    }
+
+    /// The glob as text. Nothing if it is none, or if the text could be that of another one.
+    pub(crate) fn text(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        for segment in &self.segments {
+            match segment {
+                Segment::Deep => parts.push("**"),
+                Segment::Below(_) => return None,
+                Segment::Name { items, .. } if items.iter().any(|i| matches!(i, Item::Char('*' | '?' | '['))) => {
+                    return None;
+                }
+                Segment::Name { text, .. } => parts.push(text),
+            }
+        }
+        Some(parts.join("/"))
     }
 
     /// Whether what it names below a folder fits a pattern: `Yes` if every name does.
@@ -223,7 +241,7 @@ fn same(a: char, b: char, fold: bool) -> bool {
 }
 
 /// Whether some name fits both a segment of a pattern and the items of a glob.
-fn meets(pattern: &str, items: &[Item], alike: Alike, loose: bool) -> bool {
+pub(crate) fn meets(pattern: &str, items: &[Item], alike: Alike, loose: bool) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     let fold = loose || folds(alike);
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {

@@ -151,8 +151,24 @@ fn links_that_a_glob_may_name() {
             json!({"id": "", "rule": rules, "tool": "Bash", "args": {"command": command}, "ctx": {"links": links}});
         evaluate(&row).unwrap().decision
     };
-    assert_eq!(decide("cat *.txt", json!({"a.txt": ".env"})), "ask");
-    assert_eq!(decide("rm x/*", json!({"x": "/etc"})), "deny");
+    for (command, links, expected) in [
+        ("cat *.txt", json!({"a.txt": ".env"}), "ask"),
+        ("cat *.txt", json!({"a.rs": ".env"}), "allow"),
+        ("cat *.txt", json!({"sub/a.txt": ".env"}), "allow"),
+        ("cat */*.txt", json!({"sub/a.txt": ".env"}), "ask"),
+        ("cat */*.txt", json!({"sub/b/a.txt": ".env"}), "allow"),
+        ("cat **/*.txt", json!({"sub/b/a.txt": ".env"}), "ask"),
+        ("cat **/*.txt", json!({"sub/b/a.rs": ".env"}), "ask"),
+        ("cat */a.txt", json!({"sub": "other"}), "ask"),
+        ("cat x/*.txt", json!({"x": "other", "other/a.txt": "b"}), "ask"),
+        ("cat x/*.txt", json!({"x": "other", "other/a.rs": "b"}), "allow"),
+        ("cat x/../*.txt", json!({"x": "other"}), "ask"),
+        ("rm x/*", json!({"x": "/etc"}), "deny"),
+        ("cat [ab].txt", json!({"c.txt": ".env"}), "allow"),
+        ("cat [ab].txt", json!({"b.txt": ".env"}), "ask"),
+    ] {
+        assert_eq!(decide(command, links.clone()), expected, "{command} {links}");
+    }
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub(super) fn absolute(path: &str) -> Option<String> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnDisk;
 
+/// The most names of one folder that are read.
+const MOST_NAMES: usize = 10_000;
+
 impl OwnDisk {
     /// Whether paths here are those that policy reads: from `/`, in segments between `/`.
     pub(super) const CAN_LOOK: bool = cfg!(unix);
@@ -47,7 +50,11 @@ impl Disk for OwnDisk {
 
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         match std::fs::read_dir(folder) {
-            Ok(entries) => entries.map(|entry| entry.ok()?.file_name().into_string().ok()).collect(),
+            Ok(entries) => {
+                let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+                let names: Option<Vec<String>> = entries.take(MOST_NAMES + 1).map(name).collect();
+                names.filter(|names| names.len() <= MOST_NAMES)
+            }
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
             Err(_) => None,
         }

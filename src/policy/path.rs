@@ -243,6 +243,16 @@ impl LexPath {
         self.tail.as_deref()
     }
 
+    /// What a person is shown, from the root where the facts allow it.
+    pub(crate) fn shown(&self, facts: &Facts) -> String {
+        let folder = self.absolute(facts).to_string();
+        match self.tail().map(|tail| (tail.is_glob(), tail.name())) {
+            None => folder,
+            Some((true, name)) => format!("{}/{name}", folder.trim_end_matches('/')),
+            Some((false, _)) => format!("something below {folder}"),
+        }
+    }
+
     /// The text, from the root, that stands for a glob of plain way, and the glob.
     pub(crate) fn glob_spot(&self, facts: &Facts) -> Option<(String, &Tail)> {
         let tail = self.tail().filter(|_| self.way.is_none())?;

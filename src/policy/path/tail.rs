@@ -79,20 +79,30 @@ impl Tail {
         !self.segments.iter().any(|segment| matches!(segment, Segment::Below(_)))
     }
 
+    /// The glob as a person reads it.
+    pub(crate) fn name(&self) -> String {
+        let part = |segment: &Segment| match segment {
+            Segment::Name { text, .. } => text.clone(),
+            Segment::Deep | Segment::Below(_) => "**".to_owned(),
+        };
+        self.segments.iter().map(part).collect::<Vec<_>>().join("/")
+    }
+
     /// The glob as text. Nothing if it is none, or if the text could be that of another one.
     pub(crate) fn text(&self) -> Option<String> {
-        let mut parts = Vec::new();
-        for segment in &self.segments {
-            match segment {
-                Segment::Deep => parts.push("**"),
-                Segment::Below(_) => return None,
-                Segment::Name { items, .. } if items.iter().any(|i| matches!(i, Item::Char('*' | '?' | '['))) => {
-                    return None;
-                }
-                Segment::Name { text, .. } => parts.push(text),
-            }
-        }
-        Some(parts.join("/"))
+        let quoted = |segment: &Segment| {
+            matches!(segment, Segment::Name { items, .. }
+                if items.iter().any(|item| matches!(item, Item::Char('*' | '?' | '['))))
+        };
+        (self.is_glob() && !self.segments.iter().any(quoted)).then(|| self.name())
+    }
+
+    /// Whether a segment may be called so.
+    pub(crate) fn may_name(&self, name: &str) -> bool {
+        self.segments.iter().any(|segment| match segment {
+            Segment::Name { items, text } => text == name || meets(name, items, Alike::Any, self.loose),
+            Segment::Deep | Segment::Below(_) => true,
+        })
     }
 
     /// Whether what it names below a folder fits a pattern: `Yes` if every name does.

@@ -54,9 +54,8 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
         }
         _ => Vec::new(),
     };
-    let text = super::super::argv::display(words).chars().take(80).collect::<String>();
     for place in found {
-        add(walker, place, &text);
+        add(walker, place);
     }
 }
 
@@ -64,13 +63,16 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
 pub(super) fn copied(walker: &mut Walker, folder: &Word) {
     // `host:path` is not here.
     if !folder.get().is_some_and(|f| f.split('/').next().is_some_and(|head| head.contains(':'))) {
-        let text = folder.text.clone();
-        add(walker, Where::Below(folder.clone()), &text);
+        add(walker, Where::Below(folder.clone()));
     }
 }
 
-fn add(walker: &mut Walker, place: Where, text: &str) {
-    let text = text.to_owned();
+fn add(walker: &mut Walker, place: Where) {
+    let text = match &place {
+        Where::Below(folder) => format!("something below {}", folder.text),
+        Where::Tree => "something in the working tree".to_owned(),
+        Where::Anywhere => "something that its input names".to_owned(),
+    };
     let file = FileEffect { path: None, text, access: Access::Write, own: false, recursive: false, certain: false };
     match place {
         Where::Below(folder) => match folder.get().or(folder.tilde.as_deref()) {

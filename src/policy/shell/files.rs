@@ -92,6 +92,13 @@ fn is_recursive(base: &str, arguments: &[Word]) -> bool {
     })
 }
 
+/// Whether a command may go down into folders that a glob names: wider than what is said of a folder named by itself.
+fn goes_down(base: &str, arguments: &[Word]) -> bool {
+    let option =
+        |v: &str| v.starts_with("--r") || v.starts_with('-') && !v.starts_with("--") && v.contains(['r', 'R', 'd']);
+    matches!(base, "ag" | "ack" | "diff" | "trash") || arguments.iter().filter_map(Word::get).any(option)
+}
+
 /// Adds the operands of a command that are files.
 pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
@@ -103,7 +110,7 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let recursive = is_recursive(base, arguments);
     let mut add = |files: &[Word], access: Access| {
         for file in files {
-            walker.file(file, access, false, recursive);
+            walker.file(file, access, false, recursive || file.get().is_none() && goes_down(base, arguments));
         }
     };
     match base {

@@ -276,7 +276,8 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
             "**" if part.iter().all(is_wild) => segments.push(Segment::Deep),
             // `..`, and what may become it.
             _ if part.first()?.0 == '.' && may_climb(part) => return None,
-            _ if name.ends_with('.') => return None,
+            // `a**v` goes down in fish.
+            _ if name.ends_with('.') || name.contains("**") => return None,
             _ => segments.push(Segment::Name { items: items(part)?, text: name }),
         }
     }

@@ -177,7 +177,8 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
         _ => {}
     }
     let written: Vec<Word> = written.into_iter().cloned().collect();
-    written.iter().for_each(|file| walker.file(file, Access::Write, false, false));
+    // A glob may name folders, and formatters go down.
+    written.iter().for_each(|file| walker.file(file, Access::Write, false, file.get().is_none()));
 }
 
 /// The value of an option, glued on or in the next word.

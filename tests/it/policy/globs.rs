@@ -60,6 +60,12 @@ fn what_no_expansion_can_be() {
             ("cat $x*", "ask"),
             ("cat */../.e*", "ask"),
             ("grep -r x *", "ask"),
+            // What goes down into folders that a glob names.
+            ("tar czf a.tgz *", "ask"),
+            ("zip -r a.zip *", "ask"),
+            ("diff -r a* b", "ask"),
+            ("rg x src/*", "ask"),
+            ("fish -c 'cat a**v'", "ask"),
         ],
     );
 }
@@ -237,6 +243,8 @@ fn pattern_fits(pattern: &[&str], path: &[&str]) -> bool {
     let letters = |text: &str| text.chars().collect::<Vec<_>>();
     match (pattern.first(), path.first()) {
         (None, None) => true,
+        // At the end of what forbids, everything below too.
+        (Some(&"*"), Some(_)) if pattern.len() == 1 => true,
         (Some(&"**"), _) => pattern_fits(&pattern[1..], path) || !path.is_empty() && pattern_fits(pattern, &path[1..]),
         (Some(p), Some(s)) => pattern_segment(&letters(p), &letters(s)) && pattern_fits(&pattern[1..], &path[1..]),
         _ => false,
@@ -288,14 +296,19 @@ proptest! {
         let rule = format!("deny Read({})", pattern.join("/"));
         let (got, reason) = decide(&["allow Bash(*)", &rule], &format!("cat ./{}", word.join("/")));
         let paths = expansions(&word);
-        let fits = |path: &Vec<String>| pattern_fits(&pattern, &path.iter().map(String::as_str).collect::<Vec<_>>());
+        // `**` at the front of what forbids means anywhere, also above the working folder.
+        let one = |path: &[&str]| {
+            pattern_fits(&pattern, path)
+                || pattern[0] == "**" && pattern_fits(&pattern, &[&["workspace"], path].concat())
+        };
+        let fits = |path: &Vec<String>| one(&path.iter().map(String::as_str).collect::<Vec<_>>());
         let meets = paths.iter().any(fits);
         if got == "allow" {
             prop_assert!(!meets, "{:?} {:?}", word, rule);
         }
         // A pattern without wildcards names one path, which is expanded to or not.
         // The word as it stands is looked at too: it is what the shell leaves where nothing fits.
-        if got == "deny" && !pattern_fits(&pattern, &word) {
+        if got == "deny" && !one(&word) && !word.iter().any(|w| w.ends_with('.')) {
             prop_assert!(paths.iter().all(fits), "{:?} {:?}", word, rule);
         }
         let literal = !pattern.iter().any(|p| p.contains(['*', '?']));

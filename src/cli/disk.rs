@@ -1,4 +1,4 @@
-//! This machine's disk, as policy asks about it: where symbolic links lead. Nothing is opened.
+//! This machine's disk, as policy asks about it: where symbolic links lead. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
 use std::io::ErrorKind;
@@ -25,6 +25,9 @@ pub(super) fn absolute(path: &str) -> Option<String> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnDisk;
 
+/// The most names of one folder that are read.
+const MOST_NAMES: usize = 10_000;
+
 impl OwnDisk {
     /// Whether paths here are those that policy reads: from `/`, in segments between `/`.
     pub(super) const CAN_LOOK: bool = cfg!(unix);
@@ -42,6 +45,18 @@ impl Disk for OwnDisk {
             // What is not there yet leads where it says; so does what a file in place of a folder keeps from being.
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Entry::Other,
             Err(_) => Entry::Unknown,
+        }
+    }
+
+    fn names(&self, folder: &str) -> Option<Vec<String>> {
+        match std::fs::read_dir(folder) {
+            Ok(entries) => {
+                let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+                let names: Option<Vec<String>> = entries.take(MOST_NAMES + 1).map(name).collect();
+                names.filter(|names| names.len() <= MOST_NAMES)
+            }
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
+            Err(_) => None,
         }
     }
 }

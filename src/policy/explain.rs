@@ -117,7 +117,7 @@ impl Policy {
             let verb = if file.access == Access::Read { "reads" } else { "writes" };
             let line = match &file.path {
                 Some(path) => {
-                    let own = visible(&path.absolute(facts).to_string()).into_owned();
+                    let own = visible(&path.shown(facts)).into_owned();
                     format!("{verb} {own}{}", leads(path, facts))
                 }
                 None => format!("{verb} {} (only known when it runs)", visible(&file.text)),

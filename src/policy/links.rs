@@ -6,7 +6,7 @@
 //!
 //! An allow must fit the path as written *and* the place it leads to; a deny, an ask and the floor look at either.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,8 @@ use super::facts::{Call, Facts};
 use super::path::{Base, LexPath};
 use super::set::Policy;
 
+mod globs;
+
 /// The most links that are followed for one path: as many as Linux follows (`MAXSYMLINKS`, path_resolution(7)).
 pub const MAX_LINKS: usize = 40;
 
@@ -22,6 +24,13 @@ pub const MAX_LINKS: usize = 40;
 pub trait Disk: Send + Sync {
     /// What stands at an absolute path whose folders are no links.
     fn look(&self, path: &str) -> Entry;
+
+    /// The names in a folder whose path has no links, in any order: for globs. Empty if it is no folder, or not there.
+    /// `None`: they cannot be listed, as where a host does not say.
+    fn names(&self, folder: &str) -> Option<Vec<String>> {
+        let _ = folder;
+        None
+    }
 }
 
 /// What stands at a path.
@@ -60,12 +69,23 @@ impl Links {
     /// Whether every path leads where it says.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.iter().next().is_none()
     }
 
     /// The paths that lead elsewhere, each with where: `None` if nobody knows.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
-        self.0.iter().map(|(path, real)| (path.as_str(), real.as_deref()))
+        let told = self.0.iter().map(|(path, real)| (path.as_str(), real.as_deref()));
+        told.filter(|(path, real)| *real != Some(*path))
+    }
+
+    /// Notes that everything a glob names leads where it says.
+    fn vouch(&mut self, glob: String) {
+        self.0.insert(glob.clone(), Some(glob));
+    }
+
+    /// Whether that was noted.
+    pub(crate) fn vouches(&self, glob: &str) -> bool {
+        self.0.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
     }
 
     pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Lead<'a> {
@@ -100,6 +120,16 @@ impl LinkTable {
 impl Disk for LinkTable {
     fn look(&self, path: &str) -> Entry {
         self.0.get(path).map_or(Entry::Other, |target| Entry::Link(target.clone()))
+    }
+
+    /// The links, and the folders on the way to them: nothing else on this disk leads anywhere.
+    fn names(&self, folder: &str) -> Option<Vec<String>> {
+        let behind = |path: &String| {
+            let rest = path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
+            rest.split('/').next().map(str::to_owned)
+        };
+        let names: BTreeSet<String> = self.0.keys().filter_map(behind).collect();
+        Some(names.into_iter().collect())
     }
 }
 
@@ -159,6 +189,16 @@ impl Policy {
         for spot in spots {
             let real = follow(&spot, disk);
             links.insert(&spot, real);
+        }
+        // Globs are looked up only where a rule may turn on what they name.
+        if self.rules().any(|rule| rule.path.is_some()) {
+            for path in case.effects.files.iter().filter_map(|file| file.path.as_ref()) {
+                let Some((glob, tail)) = path.glob_spot(facts) else { continue };
+                let folder = follow(&path.absolute(facts).to_string(), disk);
+                if folder.is_some_and(|folder| globs::leads_where_it_says(&folder, tail, disk)) {
+                    links.vouch(glob);
+                }
+            }
         }
         links
     }

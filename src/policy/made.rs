@@ -89,7 +89,11 @@ fn is_own(file: &FileEffect, path: &LexPath, link: &Made<'_>) -> bool {
 /// A path with what it leads to if one of its segments is the link.
 fn led(path: LexPath, link: &Made<'_>) -> LexPath {
     let at = path.parts.iter().position(|part| link.names.iter().any(|name| Alike::Any.name(part, name)));
-    let Some(at) = at else { return path };
+    let Some(at) = at else {
+        // What a glob names may be the link, and lead anywhere.
+        let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));
+        return if globbed { path.made_doubtful() } else { path };
+    };
     let (head, rest) = path.split_at(at);
     let target = if link.target.starts_with('~') { LexPath::read(link.target) } else { head.join(link.target) };
     let mut path = path.made_odd();

@@ -11,9 +11,11 @@ use std::hash::{Hash, Hasher};
 
 use super::facts::Facts;
 use super::links::Lead;
+use tail::Tail;
 
 mod pattern;
 mod spelling;
+pub(crate) mod tail;
 mod view;
 
 pub use pattern::PathPattern;
@@ -48,6 +50,8 @@ pub struct LexPath {
     odd: bool,
     /// Not all that it may name is known.
     doubt: bool,
+    /// What follows the segments where only the run shows it.
+    tail: Option<Box<Tail>>,
 }
 
 /// One step of a path.
@@ -66,7 +70,7 @@ const MOST: usize = 32;
 
 impl LexPath {
     fn at(base: Base) -> Self {
-        Self { base, up: 0, parts: Vec::new(), way: None, also: Vec::new(), odd: false, doubt: false }
+        Self { base, up: 0, parts: Vec::new(), way: None, also: Vec::new(), odd: false, doubt: false, tail: None }
     }
 
     /// The working folder itself.
@@ -144,8 +148,11 @@ impl LexPath {
     }
 
     fn with(&self, text: &str, up: &Step) -> Self {
-        let mut path =
-            if text.starts_with('/') { Self::at(Base::Root) } else { Self { also: Vec::new(), ..self.clone() } };
+        let mut path = if text.starts_with('/') {
+            Self::at(Base::Root)
+        } else {
+            Self { also: Vec::new(), tail: None, ..self.clone() }
+        };
         for part in text.split('/') {
             match part {
                 "" | "." => {}
@@ -215,6 +222,43 @@ impl LexPath {
     pub(crate) fn made_doubtful(mut self) -> Self {
         self.doubt = true;
         self
+    }
+
+    /// The same path as a folder, with what it holds that is only known at the run.
+    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
+    pub(crate) fn with_tail(mut self, tail: Tail) -> Self {
+        self.tail = Some(Box::new(tail));
+        self
+    }
+
+    /// The same path, where the settings of the shell may have changed.
+    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
+    pub(crate) fn loosened(mut self) -> Self {
+        self.tail.iter_mut().for_each(|tail| tail.loose = true);
+        self
+    }
+
+    /// What follows its segments where only the run shows it.
+    pub(crate) fn tail(&self) -> Option<&Tail> {
+        self.tail.as_deref()
+    }
+
+    /// What a person is shown, from the root where the facts allow it.
+    pub(crate) fn shown(&self, facts: &Facts) -> String {
+        let folder = self.absolute(facts).to_string();
+        match self.tail().map(|tail| (tail.is_glob(), tail.name())) {
+            None => folder,
+            Some((true, name)) => format!("{}/{name}", folder.trim_end_matches('/')),
+            Some((false, _)) => format!("something below {folder}"),
+        }
+    }
+
+    /// The text, from the root, that stands for a glob of plain way, and the glob.
+    pub(crate) fn glob_spot(&self, facts: &Facts) -> Option<(String, &Tail)> {
+        let tail = self.tail().filter(|_| self.way.is_none())?;
+        let folder = self.absolute(facts);
+        let text = tail.text().filter(|_| folder.base == Base::Root)?;
+        Some((format!("{}/{text}", folder.to_string().trim_end_matches('/')), tail))
     }
 
     /// The folder of its segment `at`, and what is behind that segment.

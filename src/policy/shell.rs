@@ -32,6 +32,8 @@ mod expansion;
 #[cfg(feature = "shell")]
 mod files;
 #[cfg(feature = "shell")]
+mod globs;
+#[cfg(feature = "shell")]
 mod inputs;
 #[cfg(feature = "shell")]
 mod inspect;
@@ -50,6 +52,8 @@ mod redirect;
 #[cfg(feature = "shell")]
 mod scripts;
 pub(crate) mod tables;
+#[cfg(feature = "shell")]
+mod unpack;
 #[cfg(feature = "shell")]
 mod walk;
 #[cfg(feature = "shell")]
@@ -169,7 +173,9 @@ fn is_hidden(c: char) -> bool {
 
 #[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath) -> Effects {
-    walk::read(command, start)
+    let mut found = walk::read(command, start);
+    globs::loosen(&mut found, command);
+    found
 }
 
 #[cfg(not(feature = "shell"))]

@@ -9,6 +9,7 @@ mod excel;
 mod floor;
 #[cfg(feature = "store")]
 mod full;
+mod globs;
 mod hosts;
 mod links;
 mod paths;
@@ -16,3 +17,4 @@ mod properties;
 mod rows;
 #[cfg(feature = "store")]
 mod store;
+mod unpack;

@@ -2,6 +2,7 @@
 //! fit, letter by letter. Where one asks or denies it looks widely: any meaning of the text, any place it leads to,
 //! whatever the case.
 
+use super::tail::{Manner, Tail};
 use super::view::View;
 use super::{Base, LexPath};
 use crate::policy::decision::Fit;
@@ -31,6 +32,22 @@ struct How {
     below: bool,
     /// `**` at the front means anywhere.
     anywhere: bool,
+}
+
+/// How far a path reaches.
+#[derive(Debug, Clone, Copy)]
+struct Reach<'t> {
+    /// Everything below it too.
+    recursive: bool,
+    /// What is behind its segments where only the run shows it: then what is below is meant as far as that says so.
+    tail: Option<&'t Tail>,
+}
+
+impl<'t> Reach<'t> {
+    fn of(path: &'t LexPath, recursive: bool) -> Self {
+        let tail = path.tail();
+        Self { recursive: tail.map_or(recursive, |tail| tail.recursive), tail }
+    }
 }
 
 impl PathPattern {
@@ -87,8 +104,13 @@ impl PathPattern {
         };
         let here = LexPath::here();
         let written = self.path.view(facts);
-        let mut fit = self.one(&written, &path.view(facts), recursive, how, Some(&here.view(facts)));
+        let reach = Reach::of(path, recursive);
+        let mut fit = self.one(&written, &path.view(facts), reach, how, Some(&here.view(facts)));
         let Some(links) = &facts.links else { return fit };
+        if path.tail().is_some() {
+            // Where its names lead nobody has looked up.
+            return Fit::No;
+        }
         // A link in the pattern's own text may be the model's work, so only what it starts from is followed.
         let (based, here) = (self.based(facts), here.absolute(facts));
         let here = links.follow_path(&here).unwrap_or(here);
@@ -105,11 +127,11 @@ impl PathPattern {
                     let real = real.view(facts);
                     // What is turned round must not lead into what its text names, either.
                     let by_text = if self.negated {
-                        self.one(&self.followed(facts).view(facts), &real, recursive, how, Some(&here))
+                        self.one(&self.followed(facts).view(facts), &real, reach, how, Some(&here))
                     } else {
                         Fit::Yes
                     };
-                    self.one(&based, &real, recursive, how, Some(&here)).min(by_text)
+                    self.one(&based, &real, reach, how, Some(&here)).min(by_text)
                 }
             });
         }
@@ -118,6 +140,17 @@ impl PathPattern {
 
     /// For an ask or deny: any meaning, any place it leads to.
     fn fit_wide(&self, path: &LexPath, recursive: bool, facts: &Facts) -> Fit {
+        let fit = self.fit_meanings(path, recursive, true, facts);
+        let Some(links) = facts.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
+        let vouched = || path.glob_spot(facts).is_some_and(|(glob, _)| links.vouches(&glob));
+        if path.tail().is_some_and(Tail::is_glob) && !vouched() {
+            // What a glob names may be links that nobody has followed: anything in the folder may lead to what is meant.
+            return self.fit_meanings(path, recursive, false, facts).min(Fit::Maybe);
+        }
+        fit
+    }
+
+    fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, facts: &Facts) -> Fit {
         let how = How {
             alike: Alike::of(self.negated, facts.case_sensitive_paths),
             none: true,
@@ -128,13 +161,14 @@ impl PathPattern {
         let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
             let text = meaning.view(facts);
-            fit = fit.max(self.one(&written, &text, recursive, how, None));
+            let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
+            fit = fit.max(self.one(&written, &text, reach, how, None));
             let Some(links) = &facts.links else { continue };
             // What is turned round fires outside the pattern: there a followed pattern would fire more, not less.
             let followed = if self.negated { self.based(facts) } else { self.followed(facts) };
             let followed = followed.view(facts);
             if !self.negated {
-                fit = fit.max(self.one(&followed, &text, recursive, how, None));
+                fit = fit.max(self.one(&followed, &text, reach, how, None));
             }
             let spots = meaning.spots(facts);
             if spots.is_empty() {
@@ -146,9 +180,8 @@ impl PathPattern {
                     Lead::To(real) => {
                         let real = LexPath::plain(real);
                         let real = real.view(facts);
-                        let by_text =
-                            if self.negated { Fit::No } else { self.one(&written, &real, recursive, how, None) };
-                        self.one(&followed, &real, recursive, how, None).max(by_text)
+                        let by_text = if self.negated { Fit::No } else { self.one(&written, &real, reach, how, None) };
+                        self.one(&followed, &real, reach, how, None).max(by_text)
                     }
                 });
             }
@@ -158,24 +191,26 @@ impl PathPattern {
 
     /// One pattern against one path, both from the root if that is known. `inside` is what a turned pattern that
     /// allows stays below.
-    fn one(&self, pattern: &View<'_>, path: &View<'_>, recursive: bool, how: How, inside: Option<&View<'_>>) -> Fit {
+    fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
         let anywhere =
             how.anywhere && self.path.parts.first().is_some_and(|p| p == "**") && self.path.base == Base::Here;
+        let near = if anywhere { lies(&self.path.parts, &path.parts, reach, how) } else { Fit::No };
         let same_base = pattern.base == path.base;
-        let fit = if anywhere && segments(&self.path.parts, &path.parts, how) {
+        let fit = if near == Fit::Yes {
             Fit::Yes
         } else if !same_base {
             // Where `/a` and `b` are to be compared nobody knows.
             Fit::Maybe
         } else if pattern.up != path.up {
             // `../x` is never plainly below `./`, but may come back down into it.
-            if inside.is_none() && !self.negated { Fit::Maybe } else { Fit::No }
-        } else if segments(&pattern.parts, &path.parts, how) {
-            Fit::Yes
-        } else if recursive && holds(&pattern.parts, &path.parts, how.alike) {
-            Fit::Maybe
+            if inside.is_none() && !self.negated { Fit::Maybe } else { near }
         } else {
-            Fit::No
+            match lies(&pattern.parts, &path.parts, reach, how) {
+                Fit::No if reach.recursive && reach.tail.is_none() && holds(&pattern.parts, &path.parts, how.alike) => {
+                    Fit::Maybe
+                }
+                fit => fit.max(near),
+            }
         };
         if !self.negated {
             return fit;
@@ -186,7 +221,7 @@ impl PathPattern {
             Fit::Yes => Fit::No,
             Fit::Maybe => Fit::Maybe,
             Fit::No if inside.is_some_and(|root| !below(root)) => Fit::No,
-            Fit::No if recursive => Fit::Maybe,
+            Fit::No if reach.recursive => Fit::Maybe,
             Fit::No => Fit::Yes,
         }
     }
@@ -240,6 +275,14 @@ fn holds(pattern: &[&str], path: &[&str], alike: Alike) -> bool {
     true
 }
 
+/// Whether what a path names fits a pattern with `**`.
+fn lies<P: AsRef<str>>(pattern: &[P], path: &[&str], reach: Reach<'_>, how: How) -> Fit {
+    match reach.tail {
+        None => Fit::of(segments(pattern, path, how)),
+        Some(tail) => tail.fit(pattern, path, Manner { alike: how.alike, none: how.none, below: how.below }),
+    }
+}
+
 /// Whether segments fit a pattern with `**`, without recursion.
 fn segments<P: AsRef<str>>(pattern: &[P], path: &[&str], how: How) -> bool {
     let (mut p, mut s) = (0, 0);
@@ -247,7 +290,7 @@ fn segments<P: AsRef<str>>(pattern: &[P], path: &[&str], how: How) -> bool {
     loop {
         match (pattern.get(p).map(AsRef::as_ref), path.get(s)) {
             (None, None) => return true,
-            (Some(star), part) if star == "**" => {
+            (Some("**"), part) => {
                 let last = p + 1 == pattern.len();
                 if last && (part.is_some() || how.none) {
                     return true;

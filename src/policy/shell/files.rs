@@ -4,6 +4,7 @@
 //! is no sandbox, and the module says so rather than pretend.
 
 use super::walk::Walker;
+use super::{globs, unpack};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
@@ -79,7 +80,8 @@ fn is_recursive(base: &str, arguments: &[Word]) -> bool {
         _ => return false,
     };
     arguments.iter().any(|word| match word.get() {
-        None => !word.one,
+        // `rm *.o`: no cluster of options has a dot.
+        None => globs::may_be_option(word, matches!(base, "rm" | "chmod" | "chown" | "chgrp")),
         Some(long) if long.starts_with("--") => {
             long.len() > 3
                 && ["--recursive", "--archive", "--dereference-recursive", "--directories=recurse"]
@@ -88,6 +90,13 @@ fn is_recursive(base: &str, arguments: &[Word]) -> bool {
         }
         Some(word) => word.starts_with('-') && word.contains(|c| letters.contains(c)) || word == "recurse",
     })
+}
+
+/// Whether a command may go down into folders that a glob names: wider than what is said of a folder named by itself.
+fn goes_down(base: &str, arguments: &[Word]) -> bool {
+    let option =
+        |v: &str| v.starts_with("--r") || v.starts_with('-') && !v.starts_with("--") && v.contains(['r', 'R', 'd']);
+    matches!(base, "ag" | "ack" | "diff" | "trash") || arguments.iter().filter_map(Word::get).any(option)
 }
 
 /// Adds the operands of a command that are files.
@@ -101,7 +110,7 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let recursive = is_recursive(base, arguments);
     let mut add = |files: &[Word], access: Access| {
         for file in files {
-            walker.file(file, access, false, recursive);
+            walker.file(file, access, false, recursive || file.get().is_none() && goes_down(base, arguments));
         }
     };
     match base {
@@ -153,8 +162,11 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     if matches!(base, "mv") {
         if let Some(folder) = target(arguments) {
             walker.file(&folder, Access::Write, false, true);
+            into_folder(walker, files.iter().filter(|f| f.text != folder.text), &folder);
         }
-        into_folder(walker, &files);
+        if let Some((last, sources)) = files.split_last() {
+            into_folder(walker, sources.iter(), last);
+        }
     }
 }
 
@@ -183,6 +195,7 @@ fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool
         for source in files.iter().filter(|f| f.text != folder.text) {
             walker.file(source, Access::Read, false, recursive);
         }
+        into_folder(walker, files.iter().filter(|f| f.text != folder.text), &folder);
         return walker.file(&folder, Access::Write, false, true);
     }
     if let Some((last, sources)) = files.split_last() {
@@ -190,15 +203,25 @@ fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool
             walker.file(source, Access::Read, false, recursive);
         }
         walker.file(last, Access::Write, false, false);
-        into_folder(walker, files);
+        if recursive {
+            unpack::copied(walker, last);
+        }
+        into_folder(walker, sources.iter(), last);
     }
 }
 
-/// If the last operand is a folder, the others land in it under their own names.
-fn into_folder(walker: &mut Walker, files: &[Word]) {
-    let Some((last, sources)) = files.split_last() else { return };
-    let Some(folder) = last.get().map(|f| f.trim_end_matches('/').to_owned()) else { return };
-    for name in sources.iter().filter_map(|s| s.get()?.trim_end_matches('/').rsplit('/').next()) {
-        walker.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
+/// If a target is a folder, the files land in it under their own names.
+fn into_folder<'w>(walker: &mut Walker, sources: impl Iterator<Item = &'w Word>, target: &Word) {
+    let Some(folder) = target.get().map(|f| f.trim_end_matches('/').to_owned()) else { return };
+    for source in sources {
+        match source.get() {
+            Some(text) => {
+                let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                walker.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
+            }
+            // Any name at all is in it.
+            None if !walker.glob_into(source, &folder, Access::Write) => unpack::copied(walker, target),
+            None => {}
+        }
     }
 }

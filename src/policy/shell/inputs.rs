@@ -105,7 +105,8 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
         name if READ.contains(&name) || READ.contains(&base) => operands().cloned().collect(),
         _ => Vec::new(),
     };
-    read.iter().for_each(|file| walker.file(file, Access::Read, false, false));
+    // A glob may name folders, and some of these go down.
+    read.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
     if files::is_known(base) || READ.contains(&name) {
         return;
     }

@@ -249,6 +249,9 @@ impl Walker {
 
     /// Something that happens to a file named by a word.
     pub(super) fn file(&mut self, word: &Word, access: Access, own: bool, recursive: bool) {
+        if self.glob(word, access, own, recursive) {
+            return;
+        }
         let text = word.text.clone();
         let value = word.value.clone().or_else(|| word.tilde.clone());
         let mut add = |path: Option<LexPath>, certain: bool| {

@@ -4,6 +4,7 @@
 //! Sources: each program's manual page. What is not here may write anything: see the module `files`.
 
 use super::options::family;
+use super::unpack;
 use super::walk::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
@@ -132,6 +133,7 @@ const IN_PLACE: &[(&str, &[&str])] = &[
 
 /// Adds the files that a program makes.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
+    unpack::inspect(walker, base, words);
     if words.len() < 2 {
         return;
     }
@@ -175,7 +177,8 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
         _ => {}
     }
     let written: Vec<Word> = written.into_iter().cloned().collect();
-    written.iter().for_each(|file| walker.file(file, Access::Write, false, false));
+    // A glob may name folders, and formatters go down.
+    written.iter().for_each(|file| walker.file(file, Access::Write, false, file.get().is_none()));
 }
 
 /// The value of an option, glued on or in the next word.

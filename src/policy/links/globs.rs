@@ -1,0 +1,46 @@
+//! Globs on a disk: whether anything that a glob word names is a symbolic link.
+
+use super::{Disk, Entry};
+use crate::policy::letters::Alike;
+use crate::policy::path::tail::{Segment, Tail, meets};
+
+/// The most names that are looked at for one glob.
+const MOST: usize = 2_000;
+
+/// Whether every name that a glob becomes in a folder, and every folder on the way, leads where it says. False also
+/// where nobody can tell.
+pub(super) fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) -> bool {
+    let (mut folders, mut seen) = (vec![folder.trim_end_matches('/').to_owned()], 0_usize);
+    for segment in &tail.segments {
+        let mut next = Vec::new();
+        // `**` is looked for at every depth.
+        let mut todo = folders;
+        if matches!(segment, Segment::Deep) {
+            next.clone_from(&todo);
+        }
+        while let Some(folder) = todo.pop() {
+            let Some(names) = disk.names(if folder.is_empty() { "/" } else { &folder }) else { return false };
+            for name in names {
+                let wanted = match segment {
+                    Segment::Name { items, text } => *text == name || meets(&name, items, Alike::Any, tail.loose),
+                    Segment::Deep => true,
+                    Segment::Below(_) => return false,
+                };
+                if !wanted {
+                    continue;
+                }
+                seen += 1;
+                let path = format!("{folder}/{name}");
+                if seen > MOST || disk.look(&path) != Entry::Other {
+                    return false;
+                }
+                if matches!(segment, Segment::Deep) {
+                    todo.push(path.clone());
+                }
+                next.push(path);
+            }
+        }
+        folders = next;
+    }
+    true
+}

@@ -1,0 +1,361 @@
+//! Glob words and braces as files: `src/*.rs`, `{a,b}.c`, `"my dir"/[0-9]*`.
+//!
+//! Reads a word's source again, after bash: quotes, then braces, then patterns by segment. Whatever is not plainly
+//! understood (variables, extended patterns, `..` behind a wildcard, odd characters) is left to the caller, who takes
+//! such a word for anything below its folder, or for anything at all.
+
+use super::walk::Walker;
+use super::{Effects, FileEffect};
+use crate::policy::argv::Word;
+use crate::policy::path::LexPath;
+use crate::policy::path::tail::{Item, Segment, Tail};
+use crate::policy::rule::Access;
+
+/// The most words that braces may become.
+const MAX_WORDS: usize = 64;
+
+/// A character, and whether it was quoted.
+type Letter = (char, bool);
+
+/// What one word may be after its braces are expanded.
+enum Shape {
+    /// A plain text.
+    Plain(String),
+    /// A folder, and what the shell looks up in it.
+    Glob(String, Vec<Segment>),
+}
+
+impl Walker {
+    /// Adds the files of a glob word or of braces. Gives whether it could.
+    pub(super) fn glob(&mut self, word: &Word, access: Access, own: bool, recursive: bool) -> bool {
+        let Some(shapes) = shapes(word) else { return false };
+        for shape in shapes {
+            match shape {
+                Shape::Plain(text) => {
+                    let plain = Word { text: word.text.clone(), ..Word::known(&text) };
+                    self.file(&plain, access, own, recursive);
+                }
+                Shape::Glob(folder, segments) => {
+                    let file =
+                        FileEffect { path: None, text: word.text.clone(), access, own, recursive, certain: false };
+                    self.below(file, &folder, &Tail { segments, recursive, loose: false });
+                }
+            }
+        }
+        true
+    }
+
+    /// Adds the names under which a glob word's files land in a folder. Gives whether it could.
+    pub(super) fn glob_into(&mut self, word: &Word, folder: &str, access: Access) -> bool {
+        let Some(shapes) = shapes(word) else { return false };
+        for shape in shapes {
+            let file = |text: &str| FileEffect {
+                path: None,
+                text: text.to_owned(),
+                access,
+                own: false,
+                recursive: false,
+                certain: false,
+            };
+            match shape {
+                Shape::Plain(text) => {
+                    let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                    self.file(&Word::known(&format!("{folder}/{name}")), access, false, false);
+                }
+                Shape::Glob(_, segments) => {
+                    let text = format!("{folder}/{}", word.text);
+                    let segments = segments.last().cloned().into_iter().collect();
+                    self.below(file(&text), folder, &Tail { segments, recursive: false, loose: false });
+                }
+            }
+        }
+        true
+    }
+
+    /// Adds a file that lies below a folder.
+    pub(super) fn below(&mut self, file: FileEffect, folder: &str, tail: &Tail) {
+        let (paths, sure) = self.place.files(folder);
+        if paths.is_empty() {
+            self.found.files.push(FileEffect { path: None, certain: false, ..file });
+            return;
+        }
+        // What does not look at the tail takes a glob for everything in its folder.
+        let recursive = tail.is_glob();
+        for path in paths {
+            let certain = sure && recursive;
+            let path = Some(path.with_tail(tail.clone()));
+            self.found.files.push(FileEffect { path, recursive, certain, ..file.clone() });
+        }
+    }
+}
+
+/// Where a line may change how the shell expands globs, every glob of it may be anything of its form.
+pub(super) fn loosen(found: &mut Effects, command: &str) {
+    let plain: String = command
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '"' | '\\' | '_' | '\n'))
+        .collect::<String>()
+        .to_ascii_lowercase();
+    let named = ["dotglob", "globdots", "globignore", "nocaseglob", "bashopts", "shellopts", "globstar", "globassign"];
+    let settings = named.iter().any(|name| plain.contains(name))
+        || found.unknowns.iter().any(|u| u.weight != super::Weight::Value)
+        || found.commands.iter().any(|command| sets_unnamed(&command.words));
+    if settings {
+        for file in &mut found.files {
+            file.path = file.path.take().map(LexPath::loosened);
+        }
+    }
+}
+
+/// Whether a built-in sets a variable whose name only the run would show.
+fn sets_unnamed(words: &[Word]) -> bool {
+    let sets =
+        ["declare", "typeset", "local", "export", "readonly", "read", "mapfile", "readarray", "getopts", "printf"];
+    let name = words.first().and_then(Word::get);
+    let unnamed = |w: &Word| {
+        w.get().is_none() && w.text.split('=').next().is_some_and(|n| n.contains(['$', '`', '*', '?', '[', '{']))
+    };
+    match name {
+        Some("printf") => words.iter().any(|w| w.is("-v")) && words.iter().any(unnamed),
+        Some(name) => sets.contains(&name) && words.iter().any(unnamed),
+        None => false,
+    }
+}
+
+/// Whether an unknown word may become an option. `dotless`: options of the program have no dot in them.
+pub(super) fn may_be_option(word: &Word, dotless: bool) -> bool {
+    let Some(shapes) = shapes(word) else { return !word.one };
+    shapes.iter().any(|shape| match shape {
+        Shape::Plain(text) => text.starts_with('-'),
+        Shape::Glob(folder, segments) => match segments.as_slice() {
+            _ if folder != "." => folder.starts_with('-'),
+            [Segment::Name { items, .. }, rest @ ..] => {
+                let dash = match items.first() {
+                    Some(Item::Char(c)) => *c == '-',
+                    Some(Item::Class(ranges)) => ranges.iter().any(|(a, b)| (*a..=*b).contains(&'-')),
+                    _ => true,
+                };
+                dash && !(dotless && (!rest.is_empty() || items.contains(&Item::Char('.'))))
+            }
+            _ => true,
+        },
+    })
+}
+
+/// What a word may be. Nothing if it is no glob, or not understood.
+fn shapes(word: &Word) -> Option<Vec<Shape>> {
+    if word.get().is_some() || word.one {
+        return None;
+    }
+    let words = expand(letters(&word.text)?)?;
+    words.iter().filter(|letters| !letters.is_empty()).map(|letters| shape(letters)).collect()
+}
+
+/// The letters of a word without variables. A tilde stands only at the front.
+fn letters(source: &str) -> Option<Vec<Letter>> {
+    let mut all = Vec::new();
+    let mut rest = source.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => match rest.next()? {
+                '\n' => {}
+                c => all.push((c, true)),
+            },
+            '\'' => loop {
+                match rest.next()? {
+                    '\'' => break,
+                    c => all.push((c, true)),
+                }
+            },
+            '"' => loop {
+                match rest.next()? {
+                    '"' => break,
+                    '$' | '`' | '\\' => return None,
+                    c => all.push((c, true)),
+                }
+            },
+            '~' if all.is_empty() && source.starts_with("~/") => all.push((c, false)),
+            '$' | '`' | '(' | ')' | '<' | '>' | '|' | '&' | ';' | '~' | '#' => return None,
+            c if c.is_whitespace() => return None,
+            c => all.push((c, false)),
+        }
+    }
+    // Another reader may take these for something else.
+    let odd = |&(c, _): &Letter| !c.is_ascii() || c.is_ascii_control() || matches!(c, '\\' | ':' | '%' | '"' | '\'');
+    // A quoted tilde at the front is none.
+    let tilde = all.first() == Some(&('~', true));
+    (!all.iter().any(odd) && !tilde).then_some(all)
+}
+
+/// Every word that braces make of one, without recursion. Nothing if they are many or odd.
+fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
+    let (mut todo, mut done) = (vec![word], Vec::new());
+    let mut rounds = 0;
+    while let Some(word) = todo.pop() {
+        rounds += 1;
+        if rounds > 4 * MAX_WORDS || todo.len() + done.len() > MAX_WORDS {
+            return None;
+        }
+        let Some((open, commas, close)) = braces(&word)? else {
+            done.push(word);
+            continue;
+        };
+        let head = word.get(..open)?;
+        let tail = word.get(close + 1..)?;
+        if commas.is_empty() {
+            // `{1..9}`: letters or digits, one or more, whichever.
+            let made = [head, &[('*', false)], tail].concat();
+            todo.push(made);
+            continue;
+        }
+        let mut from = open + 1;
+        for end in commas.into_iter().chain([close]) {
+            todo.push([head, word.get(from..end)?, tail].concat());
+            from = end + 1;
+        }
+    }
+    done.reverse();
+    Some(done)
+}
+
+/// The first braces that are expanded: where they open, their commas, where they close. Without commas: a sequence.
+/// The outer nothing: not understood.
+#[allow(clippy::type_complexity, reason = "three positions, used once")]
+fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
+    let Some(open) = word.iter().position(|l| *l == ('{', false)) else {
+        // A closing one alone is a plain character.
+        return Some(None);
+    };
+    let (mut depth, mut commas) = (0_usize, Vec::new());
+    for (at, letter) in word.iter().enumerate().skip(open) {
+        match letter {
+            ('{', false) => depth += 1,
+            ('}', false) => depth -= 1,
+            (',', false) if depth == 1 => commas.push(at),
+            _ => {}
+        }
+        if depth == 0 {
+            let body: String = word.get(open + 1..at)?.iter().map(|(c, _)| c).collect();
+            return (!commas.is_empty() || is_sequence(&body)).then_some(Some((open, commas, at)));
+        }
+    }
+    None
+}
+
+/// `1..9`, `a..f`, `01..10..2`.
+fn is_sequence(body: &str) -> bool {
+    let parts: Vec<&str> = body.split("..").collect();
+    let number = |p: &&str| {
+        let digits = p.strip_prefix('-').unwrap_or(p);
+        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let letter = |p: &&str| p.len() == 1 && p.bytes().all(|b| b.is_ascii_alphabetic());
+    match parts.as_slice() {
+        [a, b] => number(a) && number(b) || letter(a) && letter(b),
+        [a, b, step] => number(step) && (number(a) && number(b) || letter(a) && letter(b)),
+        _ => false,
+    }
+}
+
+fn shape(letters: &[Letter]) -> Option<Shape> {
+    let text = |letters: &[Letter]| letters.iter().map(|(c, _)| c).collect::<String>();
+    let is_wild = |l: &Letter| matches!(l, ('*' | '?' | '[', false));
+    let Some(first) = letters.iter().position(is_wild) else {
+        let plain = text(letters);
+        return Some(Shape::Plain(plain));
+    };
+    let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
+    let folder = text(letters.get(..start)?);
+    // Doors of the kernel lead elsewhere.
+    let odd = folder.starts_with("//") || ["/proc", "/dev/fd"].iter().any(|door| folder.contains(door));
+    let mut segments = Vec::new();
+    for part in letters.get(start..)?.split(|(c, _)| *c == '/') {
+        let name = text(part);
+        match name.as_str() {
+            "" | "." => {}
+            "**" if part.iter().all(is_wild) => segments.push(Segment::Deep),
+            // `..`, and what may become it.
+            _ if part.first()?.0 == '.' && may_climb(part) => return None,
+            // `a**v` goes down in fish.
+            _ if name.ends_with('.') || name.contains("**") => return None,
+            _ => segments.push(Segment::Name { items: items(part)?, text: name }),
+        }
+    }
+    (!odd && !segments.is_empty())
+        .then_some(Shape::Glob(if folder.is_empty() { ".".to_owned() } else { folder }, segments))
+}
+
+/// Whether a segment that starts with a dot may become `..`: `.*`, `.?`, `.[.]`, `..`.
+fn may_climb(part: &[Letter]) -> bool {
+    let rest = part.get(1..).unwrap_or_default();
+    let wild = |l: &Letter| matches!(l, ('*' | '?', false) | ('.', _));
+    rest.is_empty() || rest.iter().all(wild) || rest.first().is_some_and(|l| *l == ('[', false))
+}
+
+/// What one segment is made of. Nothing if it is not understood.
+fn items(part: &[Letter]) -> Option<Vec<Item>> {
+    let (mut items, mut at): (Vec<Item>, usize) = (Vec::new(), 0);
+    while let Some(&(c, quoted)) = part.get(at) {
+        at += 1;
+        match c {
+            '*' if !quoted => {
+                if items.last() != Some(&Item::Many) {
+                    items.push(Item::Many);
+                }
+            }
+            '?' if !quoted => items.push(Item::One),
+            '[' if !quoted => match class(part.get(at..)?) {
+                Some((item, length)) => {
+                    let open = item == Item::Unknown;
+                    items.push(item);
+                    at += length;
+                    if open && at == part.len() {
+                        items.push(Item::Many);
+                    }
+                }
+                None => items.push(Item::Char('[')),
+            },
+            // Patterns of other shells.
+            '^' if !quoted => return None,
+            c => items.push(Item::Char(c)),
+        }
+    }
+    Some(items)
+}
+
+/// A class behind its `[`, and how many letters it takes. Nothing if it is not closed: then `[` is a character.
+fn class(rest: &[Letter]) -> Option<(Item, usize)> {
+    let negated = matches!(rest.first(), Some(('!' | '^', false)));
+    let from = usize::from(negated);
+    // A `]` at the front is a member.
+    let end = rest.iter().enumerate().skip(from + 1).find(|(_, l)| **l == (']', false)).map(|(at, _)| at)?;
+    let body = rest.get(from..end)?;
+    if body.iter().any(|(c, quoted)| *quoted || *c == '[') {
+        // `[[:alpha:]]`, `[[.x.]]`, quotes: where it ends is not looked for.
+        return Some((Item::Unknown, rest.len()));
+    }
+    if negated {
+        return Some((Item::One, end + 1));
+    }
+    let (mut ranges, mut at) = (Vec::new(), 0);
+    while let Some(&(a, _)) = body.get(at) {
+        match (body.get(at + 1), body.get(at + 2)) {
+            (Some(('-', _)), Some(&(b, _))) => {
+                // Between letters the order of the language counts: both cases of all between, at least.
+                let known = a.is_ascii_digit() && b.is_ascii_digit();
+                let lettered = a.is_ascii_alphabetic() && b.is_ascii_alphabetic();
+                match (known, lettered) {
+                    (true, _) => ranges.push((a, b)),
+                    (false, true) => ranges.extend([('a', 'z'), ('A', 'Z')]),
+                    _ => return Some((Item::Unknown, end + 1)),
+                }
+                at += 3;
+            }
+            _ => {
+                ranges.push((a, a));
+                at += 1;
+            }
+        }
+    }
+    Some((Item::Class(ranges), end + 1))
+}

@@ -41,11 +41,21 @@ impl Walker {
         if !program.contains('/') {
             builtins::inspect(self, &base, &words);
         }
+        if base.eq_ignore_ascii_case("cmd") {
+            return self.windows_shell(&words);
+        }
         if tables::is_shell(&base) {
             return self.shell(&words, input);
         }
         if base == "eval" || base == "source" || base == "." || base == "trap" {
+            if matches!(base.as_str(), "source" | ".") && words.get(1).is_some_and(is_stdin) {
+                self.stdin_payload(input);
+            }
             return self.evaluator(&base, &words);
+        }
+        if self.functions.contains(&program) {
+            // The function may run what it is given.
+            crude::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
         if tables::is_interpreter(&base) {
             self.interpreter(&base, &words, input, index);
@@ -93,6 +103,7 @@ impl Walker {
                 "--version" | "--help" => return,
                 "--rcfile" | "--init-file" => {
                     self.found.unknown("startup-file", option, Weight::Code);
+                    words.get(at).into_iter().for_each(|file| self.fed(file));
                     at += 1;
                 }
                 "--command" | "--init-command" => return self.payload(words.get(at)),
@@ -128,6 +139,17 @@ impl Walker {
                 }
             }
             _ => self.stdin_payload(input),
+        }
+    }
+
+    /// `cmd /c text`: another language, whose separators and words are close enough for guesses.
+    fn windows_shell(&mut self, words: &[Word]) {
+        let given: Vec<&str> = words.iter().skip(1).map(|w| w.get().unwrap_or(&w.text)).collect();
+        let from = given.iter().take_while(|w| w.starts_with('/')).count();
+        let text = given.get(from..).unwrap_or_default().join(" ");
+        if !text.is_empty() {
+            self.found.unknown("payload", &text, Weight::Code);
+            crude::guess(&text, &mut self.found);
         }
     }
 

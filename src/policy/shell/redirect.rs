@@ -128,8 +128,12 @@ impl Walker {
 
     /// A variable changed for the rest of the line.
     pub(super) fn assigned(&mut self, name: &str) {
-        let weight = if tables::is_dangerous_variable(name) { Weight::Code } else { Weight::Value };
-        self.found.unknown("assignment", name, weight);
+        let dangerous = tables::is_dangerous_variable(name);
+        self.found.unknown("assignment", name, if dangerous { Weight::Code } else { Weight::Value });
+        let value = self.variables.get(name).filter(|v| dangerous && v.contains(char::is_whitespace)).cloned();
+        if let Some(value) = value {
+            self.suppose(&value);
+        }
     }
 
     /// A variable set for one command.

@@ -122,7 +122,7 @@ impl Walker {
             WordPiece::DoubleQuotedSequence(inner) => self.pieces(inner, built, true),
             WordPiece::GettextDoubleQuotedSequence(inner) => {
                 self.pieces(inner, built, true);
-                self.unsure(built, "translation", "$\"…\"", None);
+                self.unsure(built, "translation", "$\"…\"", Some(String::new()));
             }
             WordPiece::TildeExpansion(tilde) => {
                 self.found.unknown("tilde", "~", Weight::Value);
@@ -140,7 +140,11 @@ impl Walker {
                 self.append_guess(built, guess);
             }
             WordPiece::CommandSubstitution(source) => {
+                let before = (self.found.commands.len(), self.found.files.len(), self.found.unknowns.len());
                 let guess = self.substitution(source);
+                if quoted && let Some(text) = self.text_of_cat(source, before, guess.as_deref()) {
+                    return certain(text.trim_end_matches('\n'), built);
+                }
                 built.splits |= !quoted;
                 self.unsure(built, "command-substitution", source, guess);
             }

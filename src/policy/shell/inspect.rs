@@ -35,6 +35,9 @@ impl Walker {
             self.found.unknown("function-input", &program, Weight::Code);
         }
         self.found.commands.push(Command { words: words.clone(), role });
+        if base.chars().any(|c| c.is_ascii_uppercase()) {
+            self.in_lower_case(&base, &words);
+        }
         if wrappers::unwrap(self, &base, &words, input, index) {
             return;
         }
@@ -65,6 +68,13 @@ impl Walker {
         files::operands(self, &base, &words);
         outputs::inspect(self, &base, &words);
         inputs::inspect(self, &base, &words);
+    }
+
+    /// Where the disk does not tell letter case apart, `ENV rm x` runs `rm`: for guesses.
+    fn in_lower_case(&mut self, base: &str, words: &[Word]) {
+        let mut lower = vec![Word::known(&base.to_ascii_lowercase())];
+        lower.extend(words.iter().skip(1).cloned());
+        crude::anywhere(&lower, &mut self.found);
     }
 
     /// Adds what unknown words may well become.
@@ -114,6 +124,11 @@ impl Walker {
                 }
                 letters => {
                     text |= letters.starts_with('-') && letters.contains('c');
+                    // `-c'rm x'`: no shell takes it so, and nobody writes it for anything else.
+                    if let Some((_, glued)) = letters.split_once('c').filter(|(_, l)| l.contains(' ')) {
+                        self.found.unknown("payload", letters, Weight::Code);
+                        crude::guess(glued, &mut self.found);
+                    }
                     stdin |= letters.contains('s');
                     // `-o` and `-O` take a word each, also in a cluster: `-euo pipefail`.
                     at += letters.matches(['o', 'O']).count();

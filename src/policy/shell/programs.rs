@@ -22,7 +22,7 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
             letters.is_some_and(|l| l.chars().all(|c| "epirc".contains(c)) && l.contains(['e', 'p', 'r']))
                 || long(&["--eval", "--print", "--require", "--import", "--loader", "--experimental-loader"])
         }
-        "deno" | "bun" => matches!(option, "-e" | "-p" | "--eval" | "--print" | "--preload" | "-r"),
+        "deno" | "bun" => matches!(option, "-e" | "-p" | "--eval" | "--print" | "--preload" | "-r" | "eval"),
         "ruby" | "perl" => short("eErIM") || long(&["--require"]),
         "php" => short("rBRE") || long(&["--run", "--process-code"]),
         "lua" | "luajit" => short("el"),
@@ -32,6 +32,12 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
             let lower = option.to_ascii_lowercase();
             lower.starts_with("-c") || lower.starts_with("-e") || lower.starts_with("-enc")
         }
+        "expect" | "tclsh" | "wish" => short("c"),
+        "raku" | "clojure" | "clj" | "bb" | "janet" | "octave" | "ghc" | "kotlin" | "erl" | "iex" | "sbcl" => {
+            short("e") || long(&["--eval", "-eval"])
+        }
+        "crystal" => option == "eval",
+        "sqlite3" => option.starts_with(".sh") || option.starts_with(".sys") || option.starts_with(".load"),
         "psql" => short("cf") || long(&["--command", "--file"]),
         "mysql" => short("e") || long(&["--execute"]),
         "gdb" | "lldb" => {

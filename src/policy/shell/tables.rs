@@ -54,6 +54,16 @@ pub(crate) const INTERPRETERS: &[&str] = &[
     "ts-node",
     "ipython",
     "ipython3",
+    "raku",
+    "clojure",
+    "clj",
+    "bb",
+    "janet",
+    "octave",
+    "ghc",
+    "kotlin",
+    "sbcl",
+    "crystal",
 ];
 
 /// Shells.

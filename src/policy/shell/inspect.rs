@@ -279,7 +279,8 @@ impl Walker {
                 kind: "inline-code",
                 text,
                 weight: Weight::Code,
-                interpreter: Some(index),
+                // Code that another program hands over is not what an allow for the interpreter meant.
+                interpreter: Some(index).filter(|_| inline || *input != Input::Pipe(None)),
             });
         }
     }

@@ -71,9 +71,11 @@ pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
     let name = family(base);
     let end = words.iter().position(|w| w.is("--")).unwrap_or(words.len());
     let subcommand = if name == "git" { super::tables::subcommand(words) } else { None };
+    let own: Vec<&(&str, &str, Does)> = OPTIONS.iter().filter(|(p, _, _)| *p == name).collect();
+    let end = if own.is_empty() { 1 } else { end };
     for (at, word) in words.iter().enumerate().take(end).skip(1) {
         let Some(text) = literal(word) else { continue };
-        for &(_, option, does) in OPTIONS.iter().filter(|(p, _, _)| *p == name) {
+        for &&(_, option, does) in &own {
             // `git commit -c` is another option than `git -c`.
             if name == "git" && option == "-c" && subcommand.is_some_and(|s| at >= s) {
                 continue;

@@ -271,7 +271,7 @@ impl Walker {
                 self.found.unknown("arithmetic", &arithmetic.expr.value, Weight::Value);
                 self.arithmetic(&arithmetic.expr.value);
                 // The parser also takes `( ( rm x ) )` for one, which is a subshell.
-                self.suppose(&arithmetic.expr.value);
+                self.maybe_subshell(&arithmetic.expr.value);
             }
             CompoundCommand::Coprocess(coprocess) => {
                 self.found.unknown("coprocess", "coproc", Weight::Value);

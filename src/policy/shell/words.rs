@@ -87,6 +87,16 @@ impl Walker {
         }
     }
 
+    /// Guesses at what two opening brackets hold if they are not those of arithmetic. Substitutions in it have been
+    /// walked already.
+    pub(super) fn maybe_subshell(&mut self, source: &str) {
+        if source.contains(['$', '`', '(']) {
+            crude::guess(source, &mut self.found);
+        } else {
+            self.suppose(source);
+        }
+    }
+
     /// Notes a substitution that ends in a comment.
     fn ends_in_comment(&mut self, source: &str) {
         let last = source.rsplit('\n').next().unwrap_or(source);

@@ -279,8 +279,9 @@ fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
     let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
     crude::tails(words, &mut walker.found);
     if base == "watch" {
-        watch(walker, words);
-    } else if launchers::only_starts(base) && words.len() > 1 && !matches!(base, "eval" | "source" | "." | "trap") {
+        return watch(walker, words);
+    }
+    if launchers::only_starts(base) && words.len() > 1 && !matches!(base, "eval" | "source" | "." | "trap") {
         walker.found.unknown("launcher", base, Weight::Value);
     }
     if launchers::runs_here(base) {
@@ -317,7 +318,9 @@ fn watch(walker: &mut Walker, words: &[Word]) {
         }
     }
     let line: Option<Vec<&str>> = rest.map(Word::get).collect();
-    let line = line.unwrap_or_default().join(" ");
+    let Some(line) = line.map(|words| words.join(" ")) else {
+        return walker.found.unknown("payload", "watch", Weight::Code);
+    };
     if !line.is_empty() {
         let place = walker.place.clone();
         walker.program(&line);

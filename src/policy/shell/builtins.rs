@@ -72,7 +72,7 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
             let before = std::mem::replace(&mut walker.supposing, true);
             walker.expanded(text);
             walker.supposing = before;
-        } else if text.contains(char::is_whitespace) {
+        } else if name == "alias" || text.contains(char::is_whitespace) {
             walker.suppose(text);
         }
     }

@@ -63,11 +63,25 @@ impl Walker {
         if tables::is_interpreter(&base) {
             self.interpreter(&base, &words, input, index);
         }
+        if base == "crontab" && *input != Input::Inherited {
+            self.timetable(input);
+        }
         programs::options(self, &base, &words);
         scripts::inspect(self, &base, &words);
         files::operands(self, &base, &words);
         outputs::inspect(self, &base, &words);
         inputs::inspect(self, &base, &words);
+    }
+
+    /// Lines of five times and a command, which run later.
+    fn timetable(&mut self, input: &Input) {
+        self.found.unknown("piped-code", "crontab", Weight::Code);
+        if let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input {
+            for line in text.lines().take(64) {
+                let words: Vec<Word> = line.split_whitespace().take(12).map(Word::known).collect();
+                crude::anywhere(&words, &mut self.found);
+            }
+        }
     }
 
     /// Where the disk does not tell letter case apart, `ENV rm x` runs `rm`: for guesses.

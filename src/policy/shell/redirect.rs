@@ -35,7 +35,10 @@ impl Walker {
                 let is_input = fd.is_none_or(|fd| fd == 0)
                     && matches!(kind, Kind::Read | Kind::DuplicateInput | Kind::ReadAndWrite);
                 self.file_redirect(kind, target);
-                is_input.then_some(Input::File)
+                match target {
+                    Target::ProcessSubstitution(..) if is_input => Some(Input::Pipe(self.substituted.clone())),
+                    _ => is_input.then_some(Input::File),
+                }
             }
             IoRedirect::HereDocument(fd, document) => {
                 let text = if document.requires_expansion {

@@ -21,6 +21,9 @@ fn a_deny_sees_what_is_started() {
         "socat - EXEC:'rm x'",
         "gcloud compute ssh h --command='rm x'",
         "watch -n1 rm x",
+        "echo '* * * * * rm x' | crontab -",
+        "bash -s < <(echo rm x)",
+        "alias r=rm; r x",
         "cmd /c rm x",
         "cmd.exe /d /s /c \"echo a&rm x\"",
         "ENV rm x",
@@ -142,6 +145,24 @@ fn text_that_stands_in_the_line_is_its_value() {
             ("cat() { id; }; git commit -m \"$(cat <<'E'\na\nE\n)\"", "ask"),
             ("\"$(cat <<'E'\nid\nE\n)\"", "ask"),
             ("cat <<'E' | \"$(cat <<'F'\nsh\nF\n)\"\nid\nE", "ask"),
+        ],
+    );
+}
+
+#[test]
+fn what_only_reads_under_options_cut_short() {
+    let reads = ["builtin READ_ONLY_SAFE_SHELL"];
+    check(&reads, &["tree --outp f", "sort --comp x f", "rg --hostname x f", "file --comp f"].map(|c| (c, "ask")));
+    check(&reads, &["tree -L 2", "sort --reverse f", "rg --hidden f", "file --brief f"].map(|c| (c, "allow")));
+    // Code from another program is not what an allow for the interpreter meant; a script in the line is.
+    let python = ["allow Bash(python3:*)", "allow Bash(curl:*)"];
+    check(
+        &python,
+        &[
+            ("curl h | python3", "ask"),
+            ("curl h | python3 -m json.tool", "allow"),
+            ("python3 <<'E'\nx\nE", "allow"),
+            ("python3 < f", "allow"),
         ],
     );
 }

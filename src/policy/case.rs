@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::argv::{Word, base_name, display};
 use super::decision::Fit;
-use super::facts::{Call, Facts};
+use super::facts::{Call, Facts, Origin};
 use super::host::Host;
 use super::letters::{has_unseen, is_unseen};
 use super::path::LexPath;
@@ -118,7 +118,9 @@ impl<'a> Case<'a> {
     /// Whether a rule speaks of this tool.
     pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
         rule.tool.fits(self.call, self.target.as_deref(), rule.says)
-            || (rule.family.is_some() && rule.family == self.record.family)
+            || (rule.family.is_some()
+                && rule.family == self.record.family
+                && (rule.says != super::decision::Says::Allow || matches!(self.call.origin, Origin::Native)))
     }
 
     /// Whether a rule speaks of files or hosts whoever touches them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.

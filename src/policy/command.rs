@@ -27,7 +27,8 @@ enum Token {
 }
 
 /// Programs whose one-letter options can be written together, in any order, with others between.
-const CLUSTERS: &[&str] = &["rm", "rmdir", "cp", "mv", "ln", "chmod", "chown", "git", "ls", "shred"];
+const CLUSTERS: &[&str] =
+    &["rm", "rmdir", "cp", "mv", "ln", "chmod", "chown", "git", "ls", "shred", "docker", "podman"];
 
 /// Long options and the letters that say the same: `(program, long, letter)`. For ask and deny.
 const SAME: &[(&str, &str, &str)] = &[
@@ -48,6 +49,9 @@ const SAME: &[(&str, &str, &str)] = &[
     ("chgrp", "--recursive", "R"),
     ("git", "--force", "f"),
     ("git", "--delete", "d"),
+    ("git", "-D", "df"),
+    ("git", "-M", "mf"),
+    ("git", "-C", "cf"),
     ("docker", "--force", "f"),
     ("docker", "--volumes", "v"),
     ("podman", "--force", "f"),
@@ -215,8 +219,11 @@ impl CommandPattern {
     /// Options compared as a set: `-r -f` is `-rf`, `push main --force` is `push --force main`.
     fn fit_options(&self, argv: &[Word]) -> Fit {
         let lead = self.tokens.iter().take_while(|t| !t.is_option()).count();
-        let options = self.tokens.get(lead..).unwrap_or_default();
-        if self.any || lead == 0 || options.is_empty() || !options.iter().all(Token::is_option) {
+        // Behind the options there may be operands: `chmod -R 777`.
+        let behind = self.tokens.get(lead..).unwrap_or_default();
+        let (options, operands) = behind.split_at(behind.iter().take_while(|t| t.is_option()).count());
+        let plain = !operands.iter().any(|t| t.is_option() || *t == Token::Many) && (self.open || operands.is_empty());
+        if self.any || lead == 0 || options.is_empty() || !plain {
             return Fit::No;
         }
         let mut fit = Fit::Yes;
@@ -234,7 +241,9 @@ impl CommandPattern {
             return Fit::No;
         }
         let program = argv.first().and_then(Word::get).map_or("", base_name);
-        options.iter().map(|o| o.among(rest, program)).fold(fit, Fit::min)
+        let mut own = rest.iter().filter(|w| w.get().is_none_or(|v| !v.starts_with('-')));
+        let given = operands.iter().map(|o| own.next().map_or(Fit::No, |w| o.fits(w)));
+        given.chain(options.iter().map(|o| o.among(rest, program))).fold(fit, Fit::min)
     }
 }
 
@@ -269,8 +278,16 @@ impl Token {
                 Self::Many => continue,
             };
             // Long options may be cut short as long as they stay unambiguous.
-            let name = have.split('=').next().unwrap_or(have);
-            if want.starts_with("--") && name.len() > 3 && name.starts_with("--") && want.starts_with(name) {
+            let (name, value) = have.split_once('=').map_or((have, None), |(n, v)| (n, Some(v)));
+            let (wanted, in_it) = want.split_once('=').map_or((want, None), |(n, v)| (n, Some(v)));
+            // Another value of the same option is not what is looked for.
+            let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
+            if wanted.starts_with("--")
+                && name.len() > 3
+                && name.starts_with("--")
+                && wanted.starts_with(name)
+                && !other
+            {
                 best = best.max(if name == want { Fit::Yes } else { Fit::Maybe });
             }
         }

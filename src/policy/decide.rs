@@ -256,7 +256,7 @@ impl Policy {
             if command.role != Role::Runs {
                 continue;
             }
-            match self.command_allowed_by(case, rules, i) {
+            match self.command_allowed_by(case, rules, i).or_else(|| self.named_with_wrapper(case, rules, i)) {
                 Some(reason) => by = Some(reason),
                 None => {
                     let line = super::argv::display(&command.words);
@@ -309,6 +309,23 @@ impl Policy {
         let reads =
             self.read_only_shell(case.facts) && super::shell::readonly::only_reads(words, case.facts.workspace_trusted);
         reads.then(|| Reason::new(Says::Allow, format!("`{program}` only reads")))
+    }
+
+    /// A rule whose own words reach into what a wrapper starts has named that too: `npx tsc:*`.
+    fn named_with_wrapper(&self, case: &Case<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let all = &case.effects.commands;
+        let inner = &all.get(index)?.words;
+        let outer = &all.get(index.checked_sub(1)?)?.words;
+        let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
+        let base = super::argv::base_name(outer.first()?.get()?);
+        if !super::shell::launchers::is_launcher(base) {
+            return None;
+        }
+        let reaches = |c: &super::command::CommandPattern| {
+            c.literal().is_some_and(|(words, _)| words.len() > from) && c.fit(outer) == Fit::Yes
+        };
+        let rule = rules.iter().rev().find(|r| case.of_tool(r) && r.command.as_ref().is_some_and(reaches))?;
+        Some(by_rule(rule, "allowed"))
     }
 
     fn names_interpreter(&self, case: &Case<'_>, rule: &Rule, index: usize) -> bool {

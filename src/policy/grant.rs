@@ -227,6 +227,13 @@ impl Grant {
     }
 }
 
+/// Subcommands of launchers that start nothing: they show.
+const ONLY_SHOW: &[(&str, &[&str])] = &[
+    ("docker", &["ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history"]),
+    ("podman", &["ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history"]),
+    ("kubectl", &["get", "describe", "logs", "top", "version", "explain", "api-resources", "cluster-info"]),
+];
+
 /// Whether the first words of a command are narrow enough.
 fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     let Some((program, rest)) = tokens.split_first() else { return Err(()) };
@@ -235,6 +242,7 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     // A script named by a path narrows an interpreter; an option, or nothing, does not.
     let script = second.is_some_and(|s| !s.starts_with('-') && s.contains(['.', '/']));
     if tables::is_interpreter(base) || tables::is_shell(base) {
+        let script = script && !base.eq_ignore_ascii_case("cmd");
         return if script && (!base.ends_with("awk")) { Ok(()) } else { Err(()) };
     }
     if launchers::is_launcher(base) {
@@ -242,7 +250,8 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
             base,
             "sudo" | "doas" | "su" | "pkexec" | "eval" | "exec" | "source" | "." | "ssh" | "env" | "xargs"
         );
-        return if open || privileged { Err(()) } else { Ok(()) };
+        let reads = second.is_some_and(|s| ONLY_SHOW.iter().any(|(p, words)| *p == base && words.contains(&s)));
+        return if (open && !reads) || privileged { Err(()) } else { Ok(()) };
     }
     if open && (rest.is_empty() && MANY_IN_ONE.contains(&base)) {
         return Err(());

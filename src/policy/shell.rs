@@ -192,6 +192,9 @@ pub(crate) fn spellings(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };
     let base = super::argv::base_name(program);
+    // Where the disk does not tell letter case apart, `RM` is `rm`.
+    let lower = base.chars().any(|c| c.is_ascii_uppercase()).then(|| base.to_ascii_lowercase());
+    let base = lower.as_deref().unwrap_or(base);
     if base != program {
         let mut short = words.to_vec();
         if let Some(first) = short.first_mut() {

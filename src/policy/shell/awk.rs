@@ -56,7 +56,10 @@ pub(super) fn inspect(walker: &mut Walker, words: &[Word]) {
 fn script(walker: &mut Walker, word: &Word) {
     match word.get() {
         Some(text) if is_plain(text) => {}
-        _ => walker.found.unknown("script", &word.text, Weight::Code),
+        _ => {
+            walker.found.unknown("script", &word.text, Weight::Code);
+            super::scripts::guess_words(walker, word);
+        }
     }
 }
 

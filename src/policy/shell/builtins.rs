@@ -12,6 +12,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let letter = |c: char| {
         arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").any(|v| v.contains(c))
     };
+    let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     match name {
         "cd" => change_folder(walker, arguments),
@@ -43,10 +44,37 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
             walker.found.unknown("shell-settings", name, Weight::Code);
         }
-        "set" => walker.found.unknown("shell-settings", name, Weight::Value),
+        "set" => {
+            walker.found.unknown("shell-settings", name, Weight::Value);
+            if let Some(at) = arguments.iter().position(|w| w.is("--")) {
+                let rest: Option<Vec<&str>> = arguments.iter().skip(at + 1).map(Word::get).collect();
+                rest.into_iter().for_each(|all| drop(walker.variables.insert("@".to_owned(), all.join(" "))));
+            }
+        }
         "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
         "jobs" if letter('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
         _ => {}
+    }
+    if walker.found.unknowns.iter().skip(before).any(|u| u.weight == Weight::Code) {
+        evaluated_again(walker, name, arguments);
+    }
+}
+
+/// Guesses at what a built-in runs of its words: substitutions in subscripts, command lines in one word, the rest
+/// behind `jobs -x`.
+fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
+    if name == "jobs" {
+        return super::crude::anywhere(arguments, &mut walker.found);
+    }
+    let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
+    for text in texts.iter().take(64) {
+        if text.contains("$(") || text.contains('`') {
+            let before = std::mem::replace(&mut walker.supposing, true);
+            walker.expanded(text);
+            walker.supposing = before;
+        } else if name == "alias" || text.contains(char::is_whitespace) {
+            walker.suppose(text);
+        }
     }
 }
 

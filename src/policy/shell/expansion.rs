@@ -76,7 +76,7 @@ pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<Str
         },
         // `$@` and `$1` of a `bash -c` line are empty unless it says otherwise.
         Some(Parameter::Special(SpecialParameter::AllPositionalParameters { .. }) | Parameter::Positional(_)) => {
-            Some(String::new())
+            Some(walker.variables.get("@").cloned().unwrap_or_default())
         }
         _ => None,
     }

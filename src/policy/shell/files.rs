@@ -152,7 +152,15 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
             let copies = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with("--ref")));
             add(files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
         }
-        "rsync" | "scp" => copy(walker, &files, &[], recursive),
+        "rsync" | "scp" => {
+            // `host:path` lies on another machine.
+            let here = |w: &&Word| !w.get().is_some_and(|v| v.split('/').next().is_some_and(|h| h.contains(':')));
+            let (own, other) = (files.iter().filter(here).cloned().collect::<Vec<_>>(), files.last());
+            match other {
+                Some(last) if !here(&last) => add(&own, Access::Read),
+                _ => copy(walker, &own, &[], recursive),
+            }
+        }
         "install" if arguments.iter().any(|w| w.is("-d") || w.is("--directory")) => add(&files, Access::Write),
         b if COPIERS.contains(&b) => copy(walker, &files, arguments, recursive),
         b if READERS.contains(&b) => add(&files, Access::Read),

@@ -8,7 +8,16 @@ use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
 /// Options of any program whose value is a file that is read. Sources: the manual pages of docker, node, openssl.
-const FILE_OPTIONS: &[&str] = &["--env-file", "--upload-file", "-in", "--dotenv", "--secrets-file", "--build-secret"];
+const FILE_OPTIONS: &[&str] = &[
+    "--env-file",
+    "--upload-file",
+    "-in",
+    "--dotenv",
+    "--secrets-file",
+    "--build-secret",
+    "--post-file",
+    "--body-file",
+];
 
 /// Programs whose operands are read.
 const READ: &[&str] = &[

@@ -35,26 +35,60 @@ impl Walker {
             self.found.unknown("function-input", &program, Weight::Code);
         }
         self.found.commands.push(Command { words: words.clone(), role });
+        if base.chars().any(|c| c.is_ascii_uppercase()) {
+            self.in_lower_case(&base, &words);
+        }
         if wrappers::unwrap(self, &base, &words, input, index) {
             return;
         }
         if !program.contains('/') {
             builtins::inspect(self, &base, &words);
         }
+        if base.eq_ignore_ascii_case("cmd") {
+            return self.windows_shell(&words);
+        }
         if tables::is_shell(&base) {
             return self.shell(&words, input);
         }
         if base == "eval" || base == "source" || base == "." || base == "trap" {
+            if matches!(base.as_str(), "source" | ".") && words.get(1).is_some_and(is_stdin) {
+                self.stdin_payload(input);
+            }
             return self.evaluator(&base, &words);
+        }
+        if self.functions.contains(&program) {
+            // The function may run what it is given.
+            crude::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
         if tables::is_interpreter(&base) {
             self.interpreter(&base, &words, input, index);
+        }
+        if base == "crontab" && *input != Input::Inherited {
+            self.timetable(input);
         }
         programs::options(self, &base, &words);
         scripts::inspect(self, &base, &words);
         files::operands(self, &base, &words);
         outputs::inspect(self, &base, &words);
         inputs::inspect(self, &base, &words);
+    }
+
+    /// Lines of five times and a command, which run later.
+    fn timetable(&mut self, input: &Input) {
+        self.found.unknown("piped-code", "crontab", Weight::Code);
+        if let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input {
+            for line in text.lines().take(64) {
+                let words: Vec<Word> = line.split_whitespace().take(12).map(Word::known).collect();
+                crude::anywhere(&words, &mut self.found);
+            }
+        }
+    }
+
+    /// Where the disk does not tell letter case apart, `ENV rm x` runs `rm`: for guesses.
+    fn in_lower_case(&mut self, base: &str, words: &[Word]) {
+        let mut lower = vec![Word::known(&base.to_ascii_lowercase())];
+        lower.extend(words.iter().skip(1).cloned());
+        crude::anywhere(&lower, &mut self.found);
     }
 
     /// Adds what unknown words may well become.
@@ -93,6 +127,7 @@ impl Walker {
                 "--version" | "--help" => return,
                 "--rcfile" | "--init-file" => {
                     self.found.unknown("startup-file", option, Weight::Code);
+                    words.get(at).into_iter().for_each(|file| self.fed(file));
                     at += 1;
                 }
                 "--command" | "--init-command" => return self.payload(words.get(at)),
@@ -103,6 +138,11 @@ impl Walker {
                 }
                 letters => {
                     text |= letters.starts_with('-') && letters.contains('c');
+                    // `-c'rm x'`: no shell takes it so, and nobody writes it for anything else.
+                    if let Some((_, glued)) = letters.split_once('c').filter(|(_, l)| l.contains(' ')) {
+                        self.found.unknown("payload", letters, Weight::Code);
+                        crude::guess(glued, &mut self.found);
+                    }
                     stdin |= letters.contains('s');
                     // `-o` and `-O` take a word each, also in a cluster: `-euo pipefail`.
                     at += letters.matches(['o', 'O']).count();
@@ -128,6 +168,17 @@ impl Walker {
                 }
             }
             _ => self.stdin_payload(input),
+        }
+    }
+
+    /// `cmd /c text`: another language, whose separators and words are close enough for guesses.
+    fn windows_shell(&mut self, words: &[Word]) {
+        let given: Vec<&str> = words.iter().skip(1).map(|w| w.get().unwrap_or(&w.text)).collect();
+        let from = given.iter().take_while(|w| w.starts_with('/')).count();
+        let text = given.get(from..).unwrap_or_default().join(" ");
+        if !text.is_empty() {
+            self.found.unknown("payload", &text, Weight::Code);
+            crude::guess(&text, &mut self.found);
         }
     }
 
@@ -242,7 +293,8 @@ impl Walker {
                 kind: "inline-code",
                 text,
                 weight: Weight::Code,
-                interpreter: Some(index),
+                // Code that another program hands over is not what an allow for the interpreter meant.
+                interpreter: Some(index).filter(|_| inline || *input != Input::Pipe(None)),
             });
         }
     }

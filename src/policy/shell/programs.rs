@@ -22,7 +22,7 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
             letters.is_some_and(|l| l.chars().all(|c| "epirc".contains(c)) && l.contains(['e', 'p', 'r']))
                 || long(&["--eval", "--print", "--require", "--import", "--loader", "--experimental-loader"])
         }
-        "deno" | "bun" => matches!(option, "-e" | "-p" | "--eval" | "--print" | "--preload" | "-r"),
+        "deno" | "bun" => matches!(option, "-e" | "-p" | "--eval" | "--print" | "--preload" | "-r" | "eval"),
         "ruby" | "perl" => short("eErIM") || long(&["--require"]),
         "php" => short("rBRE") || long(&["--run", "--process-code"]),
         "lua" | "luajit" => short("el"),
@@ -32,6 +32,12 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
             let lower = option.to_ascii_lowercase();
             lower.starts_with("-c") || lower.starts_with("-e") || lower.starts_with("-enc")
         }
+        "expect" | "tclsh" | "wish" => short("c"),
+        "raku" | "clojure" | "clj" | "bb" | "janet" | "octave" | "ghc" | "kotlin" | "erl" | "iex" | "sbcl" => {
+            short("e") || long(&["--eval", "-eval"])
+        }
+        "crystal" => option == "eval",
+        "sqlite3" => option.starts_with(".sh") || option.starts_with(".sys") || option.starts_with(".load"),
         "psql" => short("cf") || long(&["--command", "--file"]),
         "mysql" => short("e") || long(&["--execute"]),
         "gdb" | "lldb" => {
@@ -54,6 +60,9 @@ const GIT_RUNNERS: &[&[&str]] = &[
     &["credential"],
     &["instaweb"],
     &["hook", "run"],
+    &["remote-ext"],
+    &["remote-fd"],
+    &["web--browse"],
     &["maintenance", "start"],
 ];
 
@@ -62,9 +71,11 @@ pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
     let name = family(base);
     let end = words.iter().position(|w| w.is("--")).unwrap_or(words.len());
     let subcommand = if name == "git" { super::tables::subcommand(words) } else { None };
+    let own: Vec<&(&str, &str, Does)> = OPTIONS.iter().filter(|(p, _, _)| *p == name).collect();
+    let end = if own.is_empty() { 1 } else { end };
     for (at, word) in words.iter().enumerate().take(end).skip(1) {
         let Some(text) = literal(word) else { continue };
-        for &(_, option, does) in OPTIONS.iter().filter(|(p, _, _)| *p == name) {
+        for &&(_, option, does) in &own {
             // `git commit -c` is another option than `git -c`.
             if name == "git" && option == "-c" && subcommand.is_some_and(|s| at >= s) {
                 continue;
@@ -106,6 +117,10 @@ fn operands(walker: &mut Walker, name: &str, words: &[Word]) {
                 super::tables::is_dangerous_variable(n.trim_end_matches([':', '+', '?'])) || n == ".SHELLFLAGS"
             }),
             "zip" => text.starts_with("-TT"),
+            "socat" => {
+                let kind = text.split(':').next().unwrap_or_default().to_ascii_lowercase();
+                text.contains(':') && matches!(kind.as_str(), "exec" | "system" | "shell")
+            }
             // A setting such as `script-shell` holds for every later run.
             "npm" | "pnpm" | "yarn" => {
                 let first = super::tables::subcommand(words).unwrap_or(1);
@@ -117,7 +132,8 @@ fn operands(walker: &mut Walker, name: &str, words: &[Word]) {
         };
         if runs {
             walker.found.unknown("executing-option", text, Weight::Code);
-            walker.suppose(text);
+            let line = if name == "socat" { text.split_once(':').map_or(text, |(_, line)| line) } else { text };
+            walker.suppose(line);
         }
     }
 }
@@ -136,9 +152,12 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
             let line = value.or_else(|| words.get(at + 1).and_then(Word::get));
             let harmless = text.starts_with("-c") && line.is_some_and(is_plain_setting);
             walker.found.unknown("executing-option", text, if harmless { Weight::Value } else { Weight::Code });
-            if let Some(line) = line {
-                walker.suppose(line);
-            }
+            // `alias.x=reset --hard` is another subcommand of git.
+            let alias = line.and_then(|l| l.strip_prefix("alias.")).and_then(|l| l.split_once('='));
+            match (alias, line) {
+                (Some((_, own)), _) if !own.starts_with('!') => walker.suppose(&format!("git {own}")),
+                (_, line) => line.is_some_and(|line| walker.suppose(line)),
+            };
         }
         Does::WritesHere => walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false),
         Does::Writes => {
@@ -223,13 +242,16 @@ const GIT_OPTIONS: &[(&str, &str, Does)] = &[
     ("bundle", "-o", Does::Writes),
     ("grep", "-O", Does::Runs),
     ("help", "-w", Does::Runs),
+    ("help", "--web", Does::Runs),
     ("instaweb", "-d", Does::Runs),
 ];
 
 fn git(walker: &mut Walker, words: &[Word], at: usize) {
     let own = words.get(at..).unwrap_or_default();
     let rest: Vec<&str> = own.iter().filter_map(Word::get).collect();
-    for runner in GIT_RUNNERS.iter().filter(|r| rest.starts_with(r)) {
+    // Options may stand between the words of a subcommand: `submodule --quiet foreach`.
+    let named: Vec<&str> = rest.iter().copied().filter(|w| !w.starts_with('-')).take(2).collect();
+    for runner in GIT_RUNNERS.iter().filter(|r| named.starts_with(r)) {
         // Reading a setting runs nothing.
         let reads = *runner == ["config"]
             && rest
@@ -237,7 +259,8 @@ fn git(walker: &mut Walker, words: &[Word], at: usize) {
                 .any(|w| matches!(*w, "--get" | "--list" | "-l" | "--get-all" | "--get-regexp" | "get" | "list"));
         if !reads {
             walker.found.unknown("executing-option", &runner.join(" "), Weight::Code);
-            let given = own.get(runner.len()..).unwrap_or_default();
+            let last = own.iter().position(|w| w.get() == runner.last().copied()).unwrap_or_default();
+            let given = own.get(last + 1..).unwrap_or_default();
             match runner {
                 ["config"] => {
                     let texts = given.iter().filter_map(Word::get).filter(|v| v.contains(' '));
@@ -260,6 +283,9 @@ fn git(walker: &mut Walker, words: &[Word], at: usize) {
         }
         if text.contains("ext::") && !matches!(subcommand, "commit" | "log" | "grep" | "show" | "tag" | "notes") {
             walker.found.unknown("executing-option", text, Weight::Code);
+            if let Some((_, line)) = text.split_once("ext::") {
+                walker.suppose(line);
+            }
         }
     }
     // Another repository brings its own settings, and settings run programs.

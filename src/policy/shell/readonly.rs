@@ -126,9 +126,9 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     let Some(all) = all else { return false };
     let Some((&program, arguments)) = all.split_first() else { return false };
     let without = |banned: &[&str]| {
-        !arguments
-            .iter()
-            .any(|a| banned.iter().any(|b| a == b || (b.starts_with("--") && a.starts_with(&format!("{b}=")))))
+        !arguments.iter().any(|a| {
+            banned.iter().any(|b| a == b || b.starts_with("--") && is_cut(a.split('=').next().unwrap_or(a), b))
+        })
     };
     let short_without = |letters: &str| {
         !arguments.iter().any(|a| a.starts_with('-') && !a.starts_with("--") && a.contains(|c| letters.contains(c)))
@@ -175,6 +175,11 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
         "type" | "command" => program == "type" || matches!(arguments.first(), Some(&("-v" | "-V"))),
         other => ANY.contains(&other),
     }
+}
+
+/// Whether an option is a long one, perhaps cut short.
+fn is_cut(option: &str, long: &str) -> bool {
+    option.len() > 3 && long.starts_with(option)
 }
 
 /// `sed 's/…/…/'` without options, or `sed -n` with line numbers and `p`.

@@ -35,7 +35,10 @@ impl Walker {
                 let is_input = fd.is_none_or(|fd| fd == 0)
                     && matches!(kind, Kind::Read | Kind::DuplicateInput | Kind::ReadAndWrite);
                 self.file_redirect(kind, target);
-                is_input.then_some(Input::File)
+                match target {
+                    Target::ProcessSubstitution(..) if is_input => Some(Input::Pipe(self.substituted.clone())),
+                    _ => is_input.then_some(Input::File),
+                }
             }
             IoRedirect::HereDocument(fd, document) => {
                 let text = if document.requires_expansion {
@@ -128,8 +131,12 @@ impl Walker {
 
     /// A variable changed for the rest of the line.
     pub(super) fn assigned(&mut self, name: &str) {
-        let weight = if tables::is_dangerous_variable(name) { Weight::Code } else { Weight::Value };
-        self.found.unknown("assignment", name, weight);
+        let dangerous = tables::is_dangerous_variable(name);
+        self.found.unknown("assignment", name, if dangerous { Weight::Code } else { Weight::Value });
+        let value = self.variables.get(name).filter(|v| dangerous && v.contains(char::is_whitespace)).cloned();
+        if let Some(value) = value {
+            self.suppose(&value);
+        }
     }
 
     /// A variable set for one command.

@@ -78,7 +78,10 @@ fn sed(walker: &mut Walker, words: &[Word]) {
     for script in scripts {
         match script.get() {
             Some(text) if is_plain_sed(text) => {}
-            _ => walker.found.unknown("script", &script.text, Weight::Code),
+            _ => {
+                walker.found.unknown("script", &script.text, Weight::Code);
+                guess_words(walker, &script);
+            }
         }
     }
     if in_place {
@@ -164,10 +167,31 @@ pub(super) fn printed(words: &[Word]) -> Option<String> {
     let words: Vec<&str> =
         words.into_iter().skip_while(|w| matches!(*w, "-n" | "-e" | "-E" | "-ne" | "-en" | "--")).collect();
     let text = match (program, words.split_first()) {
-        ("printf", Some((format, rest))) if format.contains('%') && !rest.is_empty() => rest.join(" "),
+        ("printf", Some((format, rest))) if format.contains('%') && !rest.is_empty() => formatted(format, rest),
         _ => words.join(" "),
     };
     Some(text.replace("\\n", "\n"))
+}
+
+/// A format of `printf` with its arguments in it, again and again while there are more. Widths are left out.
+fn formatted(format: &str, arguments: &[&str]) -> String {
+    let mut rest = arguments.iter();
+    let mut out = String::new();
+    while rest.len() > 0 && out.len() < super::MAX_CHARS {
+        let before = rest.len();
+        let mut chars = format.chars();
+        while let Some(c) = chars.next() {
+            if c != '%' {
+                out.push(c);
+            } else if chars.find(char::is_ascii_alphabetic).is_some() {
+                out.push_str(rest.next().copied().unwrap_or_default());
+            }
+        }
+        if rest.len() == before {
+            break;
+        }
+    }
+    out
 }
 
 /// What `cat` and `tee` hand on of what they read. For guesses only.
@@ -179,6 +203,34 @@ pub(super) fn passed_on(words: &[Word], read: Option<String>) -> Option<String> 
         "tee" => read,
         _ => None,
     }
+}
+
+impl Walker {
+    /// The text that `$(cat <<'E' … E)` becomes, for sure: `cat` alone, not redefined, on text that stands in the
+    /// line between quoted marks.
+    pub(super) fn text_of_cat<'t>(
+        &self,
+        source: &str,
+        (commands, files, unknowns): (usize, usize, usize),
+        text: Option<&'t str>,
+    ) -> Option<&'t str> {
+        let mark = source.lines().next()?.strip_prefix("cat")?.trim().strip_prefix("<<")?.trim();
+        let quoted = |q: char| mark.strip_prefix(q).and_then(|m| m.strip_suffix(q));
+        let name = quoted('\'').or_else(|| quoted('"'))?;
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let found = &self.found;
+        let alone = found.files.len() == files && found.unknowns.len() == unknowns && self.functions.is_empty();
+        let one = matches!(found.commands.get(commands..), Some([only]) if matches!(only.words.as_slice(), [w] if w.is("cat")));
+        text.filter(|_| plain && alone && one)
+    }
+}
+
+/// Guesses at the commands in a script of another language: every tail of its words.
+pub(super) fn guess_words(walker: &mut Walker, script: &Word) {
+    let Some(text) = script.get() else { return };
+    let apart = |c: char| c.is_whitespace() || "\"'`()|;{}/".contains(c);
+    let words: Vec<Word> = text.split(apart).filter(|w| !w.is_empty()).take(12).map(Word::known).collect();
+    super::crude::anywhere(&words, &mut walker.found);
 }
 
 #[cfg(test)]

@@ -54,6 +54,16 @@ pub(crate) const INTERPRETERS: &[&str] = &[
     "ts-node",
     "ipython",
     "ipython3",
+    "raku",
+    "clojure",
+    "clj",
+    "bb",
+    "janet",
+    "octave",
+    "ghc",
+    "kotlin",
+    "sbcl",
+    "crystal",
 ];
 
 /// Shells.
@@ -292,5 +302,7 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     ];
     const STARTS: &[&str] =
         &["LD_", "DYLD_", "GIT_", "BASH_", "npm_config_", "NPM_CONFIG_", "CARGO_", "PIP_", "DOCKER_", "GCC_", "PYTHON"];
-    NAMES.contains(&name) || STARTS.iter().any(|s| name.starts_with(s))
+    const ENDS: &[&str] =
+        &["_PAGER", "_EDITOR", "_RSH", "_SSH", "_ASKPASS", "_BROWSER", "_WRAPPER", "_SHELL", "_PRELOAD", "_LINKER"];
+    NAMES.contains(&name) || STARTS.iter().any(|s| name.starts_with(s)) || ENDS.iter().any(|end| name.ends_with(end))
 }

@@ -165,8 +165,8 @@ impl Walker {
             let before = self.found.commands.len();
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
             self.command(command, input);
-            self.piped = self.printed_since(before);
             if several {
+                self.piped = self.printed_since(before);
                 self.place = place.clone();
             }
         }
@@ -270,6 +270,8 @@ impl Walker {
             CompoundCommand::Arithmetic(arithmetic) => {
                 self.found.unknown("arithmetic", &arithmetic.expr.value, Weight::Value);
                 self.arithmetic(&arithmetic.expr.value);
+                // The parser also takes `( ( rm x ) )` for one, which is a subshell.
+                self.maybe_subshell(&arithmetic.expr.value);
             }
             CompoundCommand::Coprocess(coprocess) => {
                 self.found.unknown("coprocess", "coproc", Weight::Value);

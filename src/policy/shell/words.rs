@@ -5,7 +5,7 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
 use super::Weight;
 use super::walk::Walker;
-use super::{ansi, expansion};
+use super::{ansi, crude, expansion};
 use crate::policy::argv::Word;
 
 /// What a word becomes, built piece by piece.
@@ -35,7 +35,9 @@ impl Walker {
             return Word::unknown(source, false);
         };
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
+        let before = self.found.unknowns.len();
         self.pieces(&pieces, &mut built, false);
+        self.cut_short(source, before);
         let braces = is_brace_expansion(&built.bare);
         if braces {
             self.found.unknown("brace-expansion", source, Weight::Value);
@@ -64,13 +66,46 @@ impl Walker {
         match word::parse_heredoc(source, &self.options) {
             Ok(pieces) => {
                 let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
+                let before = self.found.unknowns.len();
                 self.pieces(&pieces, &mut built, true);
+                self.cut_short(source, before);
                 built.value
             }
             Err(_) => {
                 self.found.unknown("word", source, Weight::Code);
                 None
             }
+        }
+    }
+
+    /// A `)` in a comment or a `case` does not end a substitution, but the parser takes it for the end: then all of
+    /// the source is looked through.
+    fn cut_short(&mut self, source: &str, before: usize) {
+        let new = self.found.unknowns.iter().skip(before);
+        if new.clone().any(|u| matches!(u.kind, "syntax" | "comment")) {
+            crude::guess(source, &mut self.found);
+        }
+    }
+
+    /// Guesses at what two opening brackets hold if they are not those of arithmetic. Substitutions in it have been
+    /// walked already.
+    pub(super) fn maybe_subshell(&mut self, source: &str) {
+        if source.contains(['$', '`', '(']) {
+            crude::guess(source, &mut self.found);
+        } else {
+            self.suppose(source);
+        }
+    }
+
+    /// Notes a substitution that ends in a comment.
+    fn ends_in_comment(&mut self, source: &str) {
+        let last = source.rsplit('\n').next().unwrap_or(source);
+        let starts = |(at, _): (usize, &str)| {
+            last.get(..at)
+                .is_some_and(|b| b.is_empty() || b.ends_with(|c: char| c.is_whitespace() || ";|&(".contains(c)))
+        };
+        if last.match_indices('#').any(starts) {
+            self.found.unknown("comment", source, Weight::Code);
         }
     }
 
@@ -122,7 +157,7 @@ impl Walker {
             WordPiece::DoubleQuotedSequence(inner) => self.pieces(inner, built, true),
             WordPiece::GettextDoubleQuotedSequence(inner) => {
                 self.pieces(inner, built, true);
-                self.unsure(built, "translation", "$\"…\"", None);
+                self.unsure(built, "translation", "$\"…\"", Some(String::new()));
             }
             WordPiece::TildeExpansion(tilde) => {
                 self.found.unknown("tilde", "~", Weight::Value);
@@ -140,7 +175,12 @@ impl Walker {
                 self.append_guess(built, guess);
             }
             WordPiece::CommandSubstitution(source) => {
+                let before = (self.found.commands.len(), self.found.files.len(), self.found.unknowns.len());
                 let guess = self.substitution(source);
+                self.ends_in_comment(source);
+                if quoted && let Some(text) = self.text_of_cat(source, before, guess.as_deref()) {
+                    return certain(text.trim_end_matches('\n'), built);
+                }
                 built.splits |= !quoted;
                 self.unsure(built, "command-substitution", source, guess);
             }
@@ -175,6 +215,10 @@ impl Walker {
     /// Arithmetic evaluates names and subscripts again: `a[$(…)]` runs a command.
     pub(super) fn arithmetic(&mut self, source: &str) {
         self.expanded(source);
+        // Words without an operator between them are no arithmetic, and some shells run them.
+        if source.trim().split_once(' ').is_some_and(|(first, _)| first.starts_with(|c: char| c.is_alphabetic())) {
+            crude::guess(source, &mut self.found);
+        }
         if source.contains(['[', '`', '$']) {
             self.found.unknown("arithmetic-code", source, Weight::Code);
         }

@@ -278,6 +278,12 @@ fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
     }
     let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
     crude::tails(words, &mut walker.found);
+    if base == "watch" {
+        return watch(walker, words);
+    }
+    if launchers::only_starts(base) && words.len() > 1 && !matches!(base, "eval" | "source" | "." | "trap") {
+        walker.found.unknown("launcher", base, Weight::Value);
+    }
     if launchers::runs_here(base) {
         for at in from..words.len().min(from + 6) {
             let tail = words.get(at..).unwrap_or_default();
@@ -300,6 +306,25 @@ fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
     }
     if launchers::reads_commands(base) && *input != Input::Inherited {
         walker.stdin_payload(input);
+    }
+}
+
+/// `watch -n 1 ls -l`: its words make one line for a shell.
+fn watch(walker: &mut Walker, words: &[Word]) {
+    let mut rest = words.iter().skip(1).peekable();
+    while let Some(option) = rest.next_if(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
+        if option.is("-n") || option.is("--interval") {
+            rest.next();
+        }
+    }
+    let line: Option<Vec<&str>> = rest.map(Word::get).collect();
+    let Some(line) = line.map(|words| words.join(" ")) else {
+        return walker.found.unknown("payload", "watch", Weight::Code);
+    };
+    if !line.is_empty() {
+        let place = walker.place.clone();
+        walker.program(&line);
+        walker.place = place;
     }
 }
 

@@ -3,6 +3,7 @@
 mod denies;
 mod options;
 mod reach;
+mod started;
 
 use serde_json::json;
 use toolfold::policy::eval::evaluate;

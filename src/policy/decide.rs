@@ -7,7 +7,7 @@
 use super::case::Case;
 use super::decision::{Decision, Fit, Reason, Says, Verdict};
 use super::facts::{Call, Facts, Origin};
-use super::floor::floor;
+use super::floor::{floor, may_be_protected};
 use super::grant::{Grant, covers};
 use super::host::{Host, HostPattern};
 use super::links::Links;
@@ -82,6 +82,10 @@ impl Policy {
         }
         let (mut denies, mut asks, mut restricted) = (Vec::new(), Vec::new(), !case.facts.protected.is_empty());
         let (mut floor, mut doubt) = (false, false);
+        if let Some(reason) = may_be_protected(case) {
+            doubt = true;
+            asks.push(reason);
+        }
         for rule in self.rules().filter(|r| r.says != Says::Allow) {
             let fit = case.caught(rule);
             // A rule that catches nothing here may still be what an opaque part would run into.

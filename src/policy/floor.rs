@@ -2,9 +2,9 @@
 
 use super::argv::{Word, base_name};
 use super::case::Case;
-use super::decision::{Reason, Says};
+use super::decision::{Fit, Reason, Says};
 use super::letters::Alike;
-use super::path::LexPath;
+use super::path::{LexPath, PathPattern};
 use super::rule::Access;
 use crate::diagnostic::visible;
 
@@ -21,7 +21,9 @@ fn protected(case: &Case<'_>) -> Option<Reason> {
         long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| Alike::Any.name(a, b))
     };
     let hits = |file: &&super::shell::FileEffect| {
-        let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Write) else { return false };
+        // What is only known when it runs is looked at below.
+        let known = file.path.as_ref().filter(|path| file.access == Access::Write && path.tail().is_none());
+        let Some(path) = known else { return false };
         path.everywhere(case.facts).iter().any(|path| {
             guarded.iter().any(|g| path.base == g.base && (starts(path, g) || (file.recursive && starts(g, path))))
         })
@@ -29,6 +31,19 @@ fn protected(case: &Case<'_>) -> Option<Reason> {
     let file = case.effects.files.iter().find(hits)?;
     let text = format!("`{}` belongs to the policy itself: no call writes it", visible(&file.text));
     Some(Reason::new(Says::Deny, text))
+}
+
+/// Whether what a call writes below a folder may be one of those files: only the run shows it.
+pub(super) fn may_be_protected(case: &Case<'_>) -> Option<Reason> {
+    let writes = case.effects.files.iter().filter(|file| file.access == Access::Write);
+    let mut open =
+        writes.filter_map(|file| Some((file, file.path.as_ref()?))).filter(|(_, path)| path.tail().is_some());
+    let (file, _) = open.find(|(file, path)| {
+        let may_be = |own: &String| PathPattern::literal(own).fit(path, file.recursive, case.facts, false) != Fit::No;
+        case.facts.protected.iter().any(may_be)
+    })?;
+    let text = format!("`{}` may be what belongs to the policy itself", visible(&file.text));
+    Some(Reason::new(Says::Ask, text))
 }
 
 /// Whether a command is the one by which a person says yes: `toolfold approvals accept`. An agent that may run programs

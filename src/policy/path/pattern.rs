@@ -75,6 +75,11 @@ impl PathPattern {
         Ok(Self { negated, path })
     }
 
+    /// The pattern that fits one path, letter by letter where it allows.
+    pub(crate) fn literal(path: &str) -> Self {
+        Self { negated: false, path: LexPath::plain(path) }
+    }
+
     /// Whether it starts neither at the root, nor at home, nor with `./`, nor with `**`: a lint.
     #[must_use]
     pub fn is_bare(&self, text: &str) -> bool {

@@ -29,3 +29,26 @@ fn no_call_says_yes_for_the_person() {
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }
 }
+
+#[test]
+fn no_call_writes_the_policy_or_the_store() {
+    let text = "allow = [\"Bash\"]\n";
+    let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::Managed).into_result().unwrap()]);
+    let protected = ["/w/policy.toml", "/w/policy.toml-wal", "/state/store.sqlite"].map(str::to_owned).to_vec();
+    let facts = Facts { interactive: true, cwd: Some("/w".into()), protected, ..Facts::default() };
+    for (command, wanted) in [
+        ("echo > policy.toml", Decision::Deny),
+        ("cp x ./sub/../Policy.toml", Decision::Deny),
+        ("rm -rf /state", Decision::Deny),
+        ("rm ./*.toml", Decision::Confirm),
+        ("tar xf a.tar", Decision::Confirm),
+        ("tar xf a.tar -C out", Decision::AllowAudited),
+        ("rm ./*.txt", Decision::AllowAudited),
+        ("cat policy.toml", Decision::AllowAudited),
+    ] {
+        let arguments = json!({ "command": command });
+        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
+        let verdict = policy.decide(&call, &facts, &[]);
+        assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
+    }
+}

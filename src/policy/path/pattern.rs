@@ -2,6 +2,8 @@
 //! fit, letter by letter. Where one asks or denies it looks widely: any meaning of the text, any place it leads to,
 //! whatever the case.
 
+use std::cell::OnceCell;
+
 use super::tail::{Manner, Tail};
 use super::view::View;
 use super::{Base, LexPath};
@@ -162,12 +164,20 @@ impl PathPattern {
             below: !self.negated,
             anywhere: !self.negated,
         };
-        let written = self.path.view(facts);
+        // What stands anywhere needs no folder to be told.
+        let only_names = how.anywhere && self.is_anywhere() && !recursive && facts.links.is_none();
+        let only_names = only_names && self.path.start(facts).is_some();
+        let written = OnceCell::new();
         let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
             let text = meaning.view(facts);
+            if only_names && meaning.tail().is_none() && text.base == Base::Root {
+                fit = fit.max(Fit::of(segments(&self.path.parts, &text.parts, how)));
+                continue;
+            }
+            let written = written.get_or_init(|| self.path.view(facts));
             let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
-            fit = fit.max(self.one(&written, &text, reach, how, None));
+            fit = fit.max(self.one(written, &text, reach, how, None));
             let Some(links) = &facts.links else { continue };
             // What is turned round fires outside the pattern: there a followed pattern would fire more, not less.
             let followed = if self.negated { self.based(facts) } else { self.followed(facts) };
@@ -185,7 +195,7 @@ impl PathPattern {
                     Lead::To(real) => {
                         let real = LexPath::plain(real);
                         let real = real.view(facts);
-                        let by_text = if self.negated { Fit::No } else { self.one(&written, &real, reach, how, None) };
+                        let by_text = if self.negated { Fit::No } else { self.one(written, &real, reach, how, None) };
                         self.one(&followed, &real, reach, how, None).max(by_text)
                     }
                 });
@@ -197,8 +207,7 @@ impl PathPattern {
     /// One pattern against one path, both from the root if that is known. `inside` is what a turned pattern that
     /// allows stays below.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
-        let anywhere =
-            how.anywhere && self.path.parts.first().is_some_and(|p| p == "**") && self.path.base == Base::Here;
+        let anywhere = how.anywhere && self.is_anywhere();
         let near = if anywhere { lies(&self.path.parts, &path.parts, reach, how) } else { Fit::No };
         let same_base = pattern.base == path.base;
         let fit = if near == Fit::Yes {
@@ -229,6 +238,11 @@ impl PathPattern {
             Fit::No if reach.recursive => Fit::Maybe,
             Fit::No => Fit::Yes,
         }
+    }
+
+    /// Whether it begins with `**`.
+    fn is_anywhere(&self) -> bool {
+        self.path.base == Base::Here && self.path.parts.first().is_some_and(|part| part == "**")
     }
 
     /// The texts, from the root, whose leads this pattern needs: what it starts from, and its literal front.

@@ -6,8 +6,10 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolfold::policy::shell::{Role, effects};
@@ -59,6 +61,18 @@ fn logged(own: &Path) -> Vec<Vec<String>> {
         .collect()
 }
 
+/// Waits for a program to end. Not for ever: `until <x; do y; done` never does. What it did until then is looked at.
+fn ends(child: &mut Child) -> Option<ExitStatus> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait().unwrap() {
+            Some(status) => return Some(status),
+            None if start.elapsed() > Duration::from_secs(2) => return None,
+            None => std::thread::sleep(Duration::from_micros(300)),
+        }
+    }
+}
+
 #[test]
 fn allowed_programs_do_what_was_seen() {
     if !Path::new("/bin/bash").exists() {
@@ -85,7 +99,7 @@ fn allowed_programs_do_what_was_seen() {
         }
         ran += 1;
         let own = round_folder(&folder, round, &originals);
-        let status = Command::new("/bin/bash")
+        let mut child = Command::new("/bin/bash")
             .args(["-c", &text])
             .env_clear()
             .env("PATH", &own)
@@ -93,11 +107,20 @@ fn allowed_programs_do_what_was_seen() {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .status()
+            .process_group(0)
+            .spawn()
             .unwrap();
-        // `&` leaves a command behind; its stub may still be writing.
-        if text.contains('&') {
-            std::thread::sleep(std::time::Duration::from_millis(15));
+        let ended = ends(&mut child);
+        let status = ended.map_or_else(|| "stopped".to_owned(), |status| status.to_string());
+        // `&` leaves a command behind; its stub may still be writing, or run for ever.
+        if ended.is_some() && text.contains('&') {
+            std::thread::sleep(Duration::from_millis(15));
+        }
+        if ended.is_none() || text.contains('&') {
+            let all = format!("kill -KILL -{} 2>/dev/null", child.id());
+            Command::new("/bin/sh").args(["-c", &all]).status().unwrap();
+            let _ = child.kill();
+            child.wait().unwrap();
         }
         let seen = effects(&text, &LexPath::here());
         for argv in logged(&own) {

@@ -47,13 +47,9 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if the file cannot be opened or made, is no store, or is newer than this program.
     pub fn open(path: &Path) -> Result<Self, ApprovalError> {
-        let named = |why: &dyn std::fmt::Display| ApprovalError::Store(format!("{}: {why}", path.display()));
-        make_private(path).map_err(|why| named(&why))?;
-        let mut store = Self::from(Connection::open(path).map_err(|why| named(&why))?);
-        store.prepare().map_err(|why| match why {
-            ApprovalError::Store(why) => named(&why),
-            other => other,
-        })?;
+        make_private(path).map_err(|why| at(path, &why))?;
+        let mut store = Self::from(Connection::open(path).map_err(|why| at(path, &why))?);
+        store.prepare().map_err(|why| named(path, why))?;
         store.reader = Some(Mutex::new(to_read(path)?));
         Ok(store)
     }
@@ -80,20 +76,16 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if there is none, or it cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
-        let named = |why: ApprovalError| match why {
-            ApprovalError::Store(why) => ApprovalError::Store(format!("{}: {why}", path.display())),
-            other => other,
-        };
         let connection = to_read(path)?;
         match schema::check(&connection) {
             Ok(()) => Ok(Self::from(connection)),
             // The files beside it cannot be made here. Where there is no log, nothing is missing from the file itself.
             Err(_) if !beside(path, "-wal").exists() => {
                 let connection = as_it_is(path)?;
-                schema::check(&connection).map_err(named)?;
+                schema::check(&connection).map_err(|why| named(path, why))?;
                 Ok(Self::from(connection))
             }
-            Err(why) => Err(named(why)),
+            Err(why) => Err(named(path, why)),
         }
     }
 
@@ -245,18 +237,29 @@ fn failed(why: &rusqlite::Error) -> ApprovalError {
     ApprovalError::Store(why.to_string())
 }
 
+/// An error of the file at a path.
+fn at(path: &Path, why: &dyn std::fmt::Display) -> ApprovalError {
+    ApprovalError::Store(format!("{}: {why}", path.display()))
+}
+
+/// An error of a store, with the path of its file.
+fn named(path: &Path, why: ApprovalError) -> ApprovalError {
+    match why {
+        ApprovalError::Store(why) => at(path, &why),
+        other => other,
+    }
+}
+
 /// A connection that changes nothing.
 fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
-    let named = |why: rusqlite::Error| ApprovalError::Store(format!("{}: {why}", path.display()));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(named)?;
-    connection.busy_timeout(BUSY).map_err(named)?;
+    let connection = Connection::open_with_flags(path, flags).map_err(|why| at(path, &why))?;
+    connection.busy_timeout(BUSY).map_err(|why| at(path, &why))?;
     Ok(connection)
 }
 
 /// A connection to a file that nobody changes: on a disk that cannot be written, or an archive.
 fn as_it_is(path: &Path) -> Result<Connection, ApprovalError> {
-    let named = |why: rusqlite::Error| ApprovalError::Store(format!("{}: {why}", path.display()));
     let mut uri = "file:".to_owned();
     for c in path.to_string_lossy().chars() {
         match c {
@@ -268,7 +271,7 @@ fn as_it_is(path: &Path) -> Result<Connection, ApprovalError> {
     }
     uri.push_str("?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(uri, flags).map_err(named)
+    Connection::open_with_flags(uri, flags).map_err(|why| at(path, &why))
 }
 
 /// A file that SQLite keeps beside another.

@@ -1,5 +1,7 @@
 //! The floor that no file needs to write: what no call does, whatever allows it.
 
+use std::cell::LazyCell;
+
 use super::argv::{Word, base_name};
 use super::case::Case;
 use super::decision::{Fit, Reason, Says};
@@ -15,8 +17,9 @@ pub(super) fn floor(case: &Case<'_>) -> Option<Reason> {
 
 /// The policy itself and the audit store are not written by any call, under whatever name.
 fn protected(case: &Case<'_>) -> Option<Reason> {
-    let guarded: Vec<LexPath> =
-        case.facts.protected.iter().flat_map(|p| LexPath::read(p).everywhere(case.facts)).collect();
+    // Most calls write no file.
+    let guarded: LazyCell<Vec<LexPath>, _> =
+        LazyCell::new(|| case.facts.protected.iter().flat_map(|p| LexPath::read(p).everywhere(case.facts)).collect());
     let starts = |long: &LexPath, short: &LexPath| {
         long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| Alike::Any.name(a, b))
     };
@@ -54,22 +57,19 @@ fn approves_itself(case: &Case<'_>) -> Option<Reason> {
 }
 
 fn says_yes(words: &[Word]) -> bool {
-    let text = |word: &Word| word.get().map(str::to_owned);
     let Some((program, rest)) = words.split_first() else { return false };
-    let Some(program) = text(program) else { return false };
-    let own = rest.iter().position(|word| text(word).as_deref() == Some("--")).and_then(|at| rest.get(at + 1..));
-    let rest = match base_name(&program) {
+    let Some(program) = program.get() else { return false };
+    let own = rest.iter().position(|word| word.get() == Some("--")).and_then(|at| rest.get(at + 1..));
+    let rest = match base_name(program) {
         "cargo" if rest.iter().any(|word| matches!(word.get(), Some("run" | "r"))) => own.unwrap_or_default(),
         name if name.eq_ignore_ascii_case("toolfold") => rest,
         _ => return false,
     };
     // A word that is only known when it runs may be any.
-    let may_be = |word: &Word, wanted: &str| word.get().is_none_or(|text| text == wanted);
-    let mut commands = rest.iter().skip_while(|word| word.get().is_some_and(|text| text.starts_with('-')));
-    let approvals = match commands.next() {
-        Some(first) if first.get().is_none() => return true,
-        Some(first) => first.get() == Some("approvals") || rest.iter().any(|word| word.get() == Some("approvals")),
-        None => return false,
-    };
-    approvals && rest.iter().any(|word| may_be(word, "accept"))
+    let first = rest.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));
+    if first.is_some_and(|word| word.get().is_none()) {
+        return true;
+    }
+    rest.iter().any(|word| word.get() == Some("approvals"))
+        && rest.iter().any(|word| word.get().is_none_or(|text| text == "accept"))
 }

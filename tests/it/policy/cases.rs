@@ -5,20 +5,9 @@ mod options;
 mod reach;
 mod started;
 
-use serde_json::json;
-use toolfold::policy::eval::evaluate;
-
 #[track_caller]
-fn check(rules: &[&str], cases: &[(&str, &str)]) {
-    let mut wrong = Vec::new();
-    for (command, expected) in cases {
-        let row = json!({"id": "", "rule": rules, "tool": "Bash", "args": {"command": command}});
-        let got = evaluate(&row).unwrap();
-        if got.decision != *expected {
-            wrong.push(format!("{command:?}: {} instead of {expected}: {}", got.decision, got.reason));
-        }
-    }
-    assert!(wrong.is_empty(), "{rules:?}\n{}", wrong.join("\n"));
+pub(super) fn check(rules: &[&str], cases: &[(&str, &str)]) {
+    super::check(rules, ("Bash", "command"), cases);
 }
 
 /// Rules that allow some readers and builders, and nothing else.

@@ -5,15 +5,7 @@ use toolfold::policy::eval::evaluate;
 
 #[track_caller]
 fn check(rules: &[&str], cases: &[(&str, &str)]) {
-    let mut wrong = Vec::new();
-    for (url, expected) in cases {
-        let row = json!({"id": "", "rule": rules, "tool": "WebFetch", "args": {"url": url}});
-        let got = evaluate(&row).unwrap();
-        if got.decision != *expected {
-            wrong.push(format!("{url:?}: {} instead of {expected}: {}", got.decision, got.reason));
-        }
-    }
-    assert!(wrong.is_empty(), "{rules:?}\n{}", wrong.join("\n"));
+    super::check(rules, ("WebFetch", "url"), cases);
 }
 
 /// Every one of these leads some client to evil.org.

@@ -1,21 +1,7 @@
 //! Programs that write files named elsewhere: where a path is forbidden, what may write it is asked about; where none
 //! is, nothing changes.
 
-use serde_json::json;
-use toolfold::policy::eval::evaluate;
-
-#[track_caller]
-fn check(rules: &[&str], cases: &[(&str, &str)]) {
-    let mut wrong = Vec::new();
-    for (command, expected) in cases {
-        let row = json!({"id": "", "rule": rules, "tool": "Bash", "args": {"command": command}});
-        let got = evaluate(&row).unwrap();
-        if got.decision != *expected {
-            wrong.push(format!("{command}: {} instead of {expected}: {}", got.decision, got.reason));
-        }
-    }
-    assert!(wrong.is_empty(), "{rules:?}\n{}", wrong.join("\n"));
-}
+use super::cases::check;
 
 /// What may write `.env` somewhere below the working folder.
 const WRITERS: &[&str] = &[

@@ -17,7 +17,6 @@ mod annotations;
 mod compact;
 mod export;
 mod import;
-pub mod schema;
 mod tool;
 
 pub use annotations::Annotations;

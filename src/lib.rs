@@ -11,6 +11,7 @@ pub mod error;
 pub mod name;
 pub mod policy;
 pub mod profile;
+pub mod schema;
 pub mod skill;
 #[cfg(feature = "store")]
 pub mod store;

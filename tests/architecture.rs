@@ -86,7 +86,11 @@ fn the_check_refuses_what_leads_to_a_forbidden_module() {
         "super::super::skill::Skill",
     );
     refused("profile/plan.rs", "use crate::{catalog::Tool, policy::*};", "crate::policy");
-    refused("profile/plan.rs", "use self::super::super::engine::Engine;", "may name catalog, name, diagnostic only");
+    refused(
+        "profile/plan.rs",
+        "use self::super::super::engine::Engine;",
+        "may name catalog, schema, name, diagnostic only",
+    );
     refused("profile.rs", "fn f() -> crate::wire::Wire { todo!() }", "crate::wire::Wire");
     refused("profile.rs", "fn f() { let _ = super::engine::Engine::builder; }", "super::engine");
     refused("profile.rs", "mod inner { fn f() { super::super::engine::g() } }", "super::super::engine");
@@ -220,6 +224,7 @@ fn the_engine_alone_uses_few_crates() {
         "wildmatch",
         "granit-parser",
         "jsonschema",
+        "percent-encoding",
         "sha2",
         "unicode-general-category",
         "unicode-normalization",

@@ -9,8 +9,9 @@ mod layer {
     pub mod error;
     pub mod name;
     pub mod policy;
+    pub mod schema;
 }
-use layer::{catalog, diagnostic, error, name, policy};
+use layer::{catalog, diagnostic, error, name, policy, schema};
 
 #[test]
 fn a_decision_needs_no_engine() {

@@ -9,8 +9,9 @@ mod layer {
     pub mod error;
     pub mod name;
     pub mod profile;
+    pub mod schema;
 }
-use layer::{catalog, diagnostic, error, name, profile};
+use layer::{catalog, diagnostic, error, name, profile, schema};
 
 #[test]
 fn a_plan_needs_no_engine() {

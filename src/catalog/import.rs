@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 
 use self::fields::{Fields, list, owned};
 use super::compact::compact;
-use super::schema::{self, Target};
 use super::{Catalog, Tool};
 use crate::diagnostic::{Diagnostic, Loaded, Place, is_invisible};
 use crate::name::ToolName;
+use crate::schema::{self, Target};
 
 /// The largest tool list that is read, in bytes. The largest real one known is under 1 MB.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;

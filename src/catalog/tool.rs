@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::annotations::Annotations;
 use super::import::Format;
-use super::schema;
 use crate::name::{NameError, ToolName};
+use crate::schema;
 
 /// Why a tool cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -42,7 +42,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::catalog::schema::{self, MAX_DEPTH};
+use crate::schema::{self, MAX_DEPTH};
 
 /// The most errors of one check.
 pub const MAX_INVALID: usize = 20;

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use percent_encoding::percent_decode_str;
+
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
 use super::letters::{fold, has_unseen, nfc, strip};
-use crate::catalog::schema::percent_decode;
 
 mod address;
 mod punycode;
@@ -156,7 +157,7 @@ fn is_scheme(text: &str) -> bool {
 /// Every host that some reader of this text may see.
 fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut texts = vec![url.trim().to_owned()];
-    for change in [|t: &str| strip(t).into_owned(), percent_decode, percent_decode, |t: &str| fold(t).into_owned()] {
+    for change in [|t: &str| strip(t).into_owned(), percent_decoded, percent_decoded, |t: &str| fold(t).into_owned()] {
         let more: Vec<String> = texts.iter().map(|text| change(text)).collect();
         more.into_iter().for_each(|text| {
             if !texts.contains(&text) {
@@ -254,4 +255,8 @@ mod tests {
             assert_eq!(HostPattern::parse(pattern).unwrap().fits(host), allow, "{pattern} ~ {host}");
         }
     }
+}
+
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

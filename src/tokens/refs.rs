@@ -1,8 +1,7 @@
 //! Following `$ref` inside one tool's parameters: never over the network, never in a circle.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-
-use crate::catalog::schema::percent_decode;
 
 /// How many references may point at references before the chain is cut.
 const LONGEST_CHAIN: usize = 64;
@@ -105,7 +104,7 @@ impl<'a> Root<'a> {
         if reference.contains("://") {
             return None;
         }
-        let pointed = reference.strip_prefix('#').map(percent_decode);
+        let pointed = reference.strip_prefix('#').map(|p| percent_decode_str(p).decode_utf8_lossy());
         let pointed = pointed.and_then(|p| self.document?.pointer(&p)?.as_object());
         pointed.or_else(|| {
             let last = reference.rsplit('/').next().unwrap_or(reference);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Wire, WireError};
-use crate::catalog::schema;
+use crate::schema;
 
 /// A value and where it stands.
 #[derive(Debug, Clone)]

@@ -11,26 +11,28 @@ const TABLE: &[(&str, &[&str])] = &[
     ("name", &[]),
     ("diagnostic", &[]),
     ("error", &["diagnostic"]),
-    ("catalog", &["name", "diagnostic", "error"]),
-    ("profile", &["catalog", "name", "diagnostic"]),
+    ("schema", &["diagnostic"]),
+    ("catalog", &["schema", "name", "diagnostic", "error"]),
+    ("profile", &["catalog", "schema", "name", "diagnostic"]),
     ("skill", &["name", "diagnostic"]),
     ("policy", &["catalog", "name", "diagnostic"]),
-    ("engine", &["catalog", "profile", "skill", "policy", "name", "diagnostic", "error"]),
-    ("wire", &["catalog", "profile", "engine", "name", "diagnostic", "error"]),
-    ("tokens", &["catalog", "profile", "engine", "name", "diagnostic", "error"]),
+    ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
+    ("wire", &["catalog", "schema", "profile", "engine", "name", "diagnostic", "error"]),
+    ("tokens", &["catalog", "schema", "profile", "engine", "name", "diagnostic", "error"]),
     ("config", CORE),
     ("store", CORE_AND_CONFIG),
     ("gateway", CORE_AND_STORE),
     ("cli", EVERYTHING),
 ];
 
-const CORE: &[&str] = EVERYTHING.split_at(10).0;
-const CORE_AND_CONFIG: &[&str] = EVERYTHING.split_at(11).0;
-const CORE_AND_STORE: &[&str] = EVERYTHING.split_at(12).0;
+const CORE: &[&str] = EVERYTHING.split_at(11).0;
+const CORE_AND_CONFIG: &[&str] = EVERYTHING.split_at(12).0;
+const CORE_AND_STORE: &[&str] = EVERYTHING.split_at(13).0;
 const EVERYTHING: &[&str] = &[
     "name",
     "diagnostic",
     "error",
+    "schema",
     "catalog",
     "profile",
     "skill",

@@ -61,7 +61,7 @@ impl Engine {
         let value = match arguments {
             Arguments::Json(value @ Value::Object(_)) => value,
             Arguments::Json(other) => {
-                let kind = crate::catalog::schema::kind(other);
+                let kind = crate::schema::kind(other);
                 return Checked::Invalid(vec![format!("the arguments must be a JSON object, not {kind}")]);
             }
             Arguments::Malformed { why, .. } => {

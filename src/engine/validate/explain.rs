@@ -8,8 +8,8 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::{Invalid, InvalidKind, MAX_INVALID, MAX_INVALID_BYTES, words};
-use crate::catalog::schema;
 use crate::name;
+use crate::schema;
 
 /// How many of the crate's errors are looked at. They are counted, sorted and cut afterwards.
 const MAX_LOOKED_AT: usize = 1_000;

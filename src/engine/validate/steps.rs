@@ -16,7 +16,7 @@ use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Value};
 
-use crate::catalog::schema::{self, Holds};
+use crate::schema::{self, Holds};
 
 /// The keyword that is put into every subschema of the compiled copy. What a schema says under this name is replaced.
 pub(super) const KEYWORD: &str = "x-toolfold-step";
@@ -171,7 +171,7 @@ pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
     // A reference may lead where no keyword expects a schema; what is there is evaluated all the same.
     for reference in &references {
         let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
-        let fragment = schema::percent_decode(fragment);
+        let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
         for base in bases.iter().filter(|_| fragment.starts_with('/')) {
             let pointer = format!("{base}{fragment}");
             let target = copy.pointer_mut(&pointer).filter(|found| found.is_object() && found.get(KEYWORD).is_none());

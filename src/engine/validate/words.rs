@@ -5,7 +5,7 @@ use std::io::{Error, Result as Written, Write};
 
 use serde_json::Value;
 
-use crate::catalog::schema;
+use crate::schema;
 
 /// The longest text that quotes something of the model's, in characters.
 const FOUND_CHARS: usize = 80;

@@ -8,8 +8,6 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::catalog::schema;
-
 /// The most evaluations that one value may cost, however deep the values in it go. All 1,053 real schemas at
 /// hand stay below.
 const WORK: u64 = 50_000;
@@ -90,7 +88,8 @@ impl<'s> Index<'s> {
 
     /// Everything that a reference could mean, wherever it stands.
     fn targets(&self, reference: &str) -> Vec<&'s Value> {
-        let fragment = schema::percent_decode(reference.split_once('#').map_or("", |(_, fragment)| fragment));
+        let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
+        let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
         if fragment.is_empty() || fragment.starts_with('/') {
             return self.bases.iter().filter_map(|base| base.pointer(&fragment)).collect();
         }

@@ -22,8 +22,9 @@
 //! | `a:b` | as written | `a` too: an NTFS stream |
 //! | `//a`, `/./a`, `a/` | the same path without | the same |
 
+use percent_encoding::percent_decode_str;
+
 use super::MOST;
-use crate::catalog::schema::percent_decode;
 use crate::policy::letters::{has_unseen, strip};
 
 /// What a text may name, beside what it plainly is.
@@ -168,7 +169,7 @@ fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
 }
 
 fn decoded(text: &str, found: &mut Readings) -> Vec<String> {
-    let plain = percent_decode(text);
+    let plain = percent_decode_str(text).decode_utf8_lossy().into_owned();
     if plain == text {
         return Vec::new();
     }

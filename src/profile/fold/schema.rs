@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::catalog::schema::{self, Holds, Target, holds};
 use crate::catalog::write_string;
+use crate::schema::{self, Holds, Target, holds};
 
 /// A schema's whole shape. `own` is its text, which the result is never longer than.
 pub(super) fn signature_text(root: &Value, own: &str) -> String {

@@ -14,7 +14,7 @@ pub(in crate::wire) use text::restore;
 use serde_json::{Map, Value, json};
 
 use self::merge::{flatten, open_union};
-use crate::catalog::schema::{Holds, Target, holds, reference, resolve};
+use crate::schema::{Holds, Target, holds, reference, resolve};
 
 /// The most schema nodes one tool may have once its references are inlined.
 const MAX_NODES: usize = 2_000;

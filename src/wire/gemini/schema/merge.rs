@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::catalog::schema::{Target, reference, resolve};
+use crate::schema::{Target, reference, resolve};
 
 /// How many members of nested `allOf` are merged into one schema; the rest is left out.
 const MAX_MERGED: usize = 64;

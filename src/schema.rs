@@ -3,6 +3,7 @@
 //! Nothing here fetches, loops or recurses without bound: a reference is followed inside its own document only, and
 //! a schema's depth is limited where it enters ([`MAX_DEPTH`]).
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 /// The deepest nesting of a schema: the recursion limit of `serde_json` (128) less what stands around a schema in a tool
@@ -85,7 +86,7 @@ pub enum Target<'a> {
 #[must_use]
 pub fn resolve<'a>(root: &'a Value, reference: &str) -> Target<'a> {
     let Some(fragment) = reference.strip_prefix('#') else { return Target::Remote };
-    let fragment = percent_decode(fragment);
+    let fragment = percent_decode_str(fragment).decode_utf8_lossy();
     if fragment.is_empty() {
         return Target::Found(root);
     }
@@ -95,7 +96,7 @@ pub fn resolve<'a>(root: &'a Value, reference: &str) -> Target<'a> {
     let mut found = Target::Missing;
     walk(root, &mut |node| {
         let anchor = node.get("$anchor").or_else(|| node.get("$dynamicAnchor")).and_then(Value::as_str);
-        if found == Target::Missing && anchor == Some(fragment.as_str()) {
+        if found == Target::Missing && anchor == Some(&*fragment) {
             found = Target::Found(node);
         }
     });
@@ -170,24 +171,4 @@ pub fn deeper_than(value: &Value, limit: usize) -> bool {
         Value::Object(map) => map.values().any(deeper),
         _ => false,
     }
-}
-
-pub(crate) fn percent_decode(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let hex = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16)).and_then(|d| u8::try_from(d).ok());
-        match (byte, hex(ahead.next()), hex(ahead.next())) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(high << 4 | low);
-                bytes = ahead;
-            }
-            _ => out.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }

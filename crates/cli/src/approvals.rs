@@ -12,7 +12,7 @@ use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
-use toolfold::policy::{Approval, ApprovalStore, Grant, Holds, Request, State, What};
+use toolfold::policy::{Approval, ApprovalState, ApprovalStore, Grant, GrantScope, GrantTarget, Request};
 
 /// See and answer what waits for a person.
 #[derive(Debug, Subcommand)]
@@ -35,7 +35,7 @@ Examples:
 
 `approvals why` shows what would be remembered.
 Exit codes: 0 accepted, 1 it does not wait or cannot be remembered, 2 usage, 3 no usable store.")]
-    Accept(AcceptArgs),
+    Approve(ApproveArgs),
     /// Say no. It is final.
     #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ Example:
 
 /// What to accept.
 #[derive(Debug, Args)]
-pub(super) struct AcceptArgs {
+pub(super) struct ApproveArgs {
     #[command(flatten)]
     one: OneArgs,
     /// Remember it for a time: 90s, 15m, 8h, 7d
@@ -79,7 +79,7 @@ pub(super) struct RejectArgs {
 pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
     match command {
         ApprovalsCommand::List(args) => list(args)?,
-        ApprovalsCommand::Accept(args) => accept(args)?,
+        ApprovalsCommand::Approve(args) => approve(args)?,
         ApprovalsCommand::Reject(args) => {
             let OneArgs { id, rest } = &args.one;
             let (_, approver) = open(Arc::new(rest.store.to_write()?));
@@ -113,13 +113,13 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     let rows: Vec<[String; 5]> = pending
         .iter()
         .map(|approval| {
-            let shown = &approval.request.shown;
+            let displayed = &approval.request.displayed;
             let session = visible(&approval.request.session).into_owned();
             [
                 approval.id.clone(),
                 time(approval.expires_ms),
                 session,
-                visible(&shown.target).into_owned(),
+                visible(&displayed.target).into_owned(),
                 what(approval),
             ]
         })
@@ -129,25 +129,26 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     emit(&format!("{}\n{next}", table(["id", "until", "session", "tool", "what"], &rows)))
 }
 
-fn accept(args: &AcceptArgs) -> Result<(), Failure> {
+fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let OneArgs { id, rest } = &args.one;
     let now = now_ms();
     let (gate, approver) = open(Arc::new(rest.store.to_write()?));
     let waiting = gate.get(id).map_err(failure)?;
-    let holds = if waiting.state_at(now) == State::Pending { holds(args, &waiting.request)? } else { None };
-    let accepted = approver.accept(id, now).map_err(failure)?;
+    let scope =
+        if waiting.state_at(now) == ApprovalState::Pending { grant_scope(args, &waiting.request)? } else { None };
+    let approved = approver.approve(id, now).map_err(failure)?;
     if !rest.json {
-        let until = time(accepted.expires_ms);
-        emit(&format!("accepted {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&accepted)))?;
+        let until = time(approved.expires_ms);
+        emit(&format!("accepted {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
     }
     let mut remembered = Vec::new();
-    for (what, holds) in offered(&waiting.request).zip(holds.iter().cycle()) {
+    for (target, scope) in offered(&waiting.request).zip(scope.iter().cycle()) {
         let grant = Grant {
             id: String::new(),
             origin: waiting.request.origin.clone(),
             tool: waiting.request.tool.clone(),
-            what: what.clone(),
-            holds: holds.clone(),
+            target: target.clone(),
+            scope: scope.clone(),
             expires_ms: args.for_ms.map(|ms| now.saturating_add(ms)),
             source: format!("approvals accept {id}"),
         };
@@ -159,70 +160,71 @@ fn accept(args: &AcceptArgs) -> Result<(), Failure> {
         }
         remembered.push(grant);
     }
-    if rest.json { emit_json(&json!({ "approval": accepted, "remembered": remembered })) } else { Ok(()) }
+    if rest.json { emit_json(&json!({ "approval": approved, "remembered": remembered })) } else { Ok(()) }
 }
 
 /// For how long a yes is to be remembered, if at all. Judged before the yes is said: what cannot be remembered is not
 /// half-accepted.
-fn holds(args: &AcceptArgs, request: &Request) -> Result<Option<Holds>, Failure> {
+fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScope>, Failure> {
     let id = &args.one.id;
-    let holds = match (&args.project, args.for_ms, args.session) {
+    let scope = match (&args.project, args.for_ms, args.session) {
         (Some(Some(project)), ..) if project.trim().is_empty() => {
             return Err(Failure::usage("--project= names no project").help("leave out the `=`, or name one"));
         }
-        (Some(Some(project)), ..) => Holds::Project(project.clone()),
+        (Some(Some(project)), ..) => GrantScope::Project(project.clone()),
         (Some(None), ..) => match &request.cwd {
-            Some(cwd) => Holds::Project(project_of(cwd)),
+            Some(cwd) => GrantScope::Project(project_of(cwd)),
             None => {
                 return Err(Failure::wrong(format!("`{id}` does not say which folder it came from"))
                     .help("name the project: --project=NAME"));
             }
         },
-        (None, Some(_), _) => Holds::Always,
+        (None, Some(_), _) => GrantScope::Always,
         // Every session without an id has the same one: a yes for this one would hold in all of them.
         (None, None, true) if request.session.is_empty() => {
             return Err(Failure::wrong(format!("`{id}` came from a session without an id"))
                 .help("start sessions with --id, or remember it --for a time"));
         }
-        (None, None, true) => Holds::Session(request.session.clone()),
+        (None, None, true) => GrantScope::Session(request.session.clone()),
         (None, None, false) => return Ok(None),
     };
-    if request.shown.remember.is_empty() {
+    if request.displayed.remember.is_empty() {
         let why = "this call can only be approved once: a part of it is only known when it runs, or too wide";
         return Err(Failure::wrong(why)
             .help(format!("accept it for this once: toolfold approvals accept {id}{}", args.one.rest.store.flag())));
     }
-    Ok(Some(holds))
+    Ok(Some(scope))
 }
 
 /// What is remembered of what was offered, the narrowest: for a shell all of its commands, for others exactly these
 /// arguments.
-fn offered(request: &Request) -> impl Iterator<Item = &What> {
-    let commands = request.shown.remember.iter().filter(|what| matches!(what, What::Command { .. })).count();
-    request.shown.remember.iter().take(commands.max(1))
+fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
+    let commands =
+        request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Command { .. })).count();
+    request.displayed.remember.iter().take(commands.max(1))
 }
 
 fn line(approval: &Approval) -> String {
-    format!("{BOLD}{}{BOLD:#}  {}  {}", approval.id, visible(&approval.request.shown.target), what(approval))
+    format!("{BOLD}{}{BOLD:#}  {}  {}", approval.id, visible(&approval.request.displayed.target), what(approval))
 }
 
 fn what(approval: &Approval) -> String {
-    let shown = &approval.request.shown;
-    if shown.effects.is_empty() { short(&shown.arguments) } else { short(&shown.effects.join("; ")) }
+    let displayed = &approval.request.displayed;
+    if displayed.effects.is_empty() { short(&displayed.arguments) } else { short(&displayed.effects.join("; ")) }
 }
 
 fn page(approval: &Approval, flag: &str) -> String {
-    let (shown, id) = (&approval.request.shown, &approval.id);
+    let (displayed, id) = (&approval.request.displayed, &approval.id);
     let mut out = format!("{BOLD}{id}{BOLD:#} {}\n", approval.state);
     let mut row = |name: &str, text: &str| out.push_str(&format!("{DIM}{name:<10}{DIM:#} {}\n", visible(text)));
-    row("tool", &shown.target);
-    row("arguments", &shown.arguments);
-    shown.effects.iter().for_each(|effect| row("effect", effect));
-    row("undo", &shown.undo);
-    shown.why.iter().for_each(|why| row("why", why));
-    if approval.state == State::Pending {
-        offered(&approval.request).for_each(|what| row("remember", &super::grants::what(what)));
-        if shown.remember.is_empty() {
+    row("tool", &displayed.target);
+    row("arguments", &displayed.arguments);
+    displayed.effects.iter().for_each(|effect| row("effect", effect));
+    row("undo", &displayed.undo);
+    displayed.why.iter().for_each(|why| row("why", why));
+    if approval.state == ApprovalState::Pending {
+        offered(&approval.request).for_each(|target| row("remember", &super::grants::covers(target)));
+        if displayed.remember.is_empty() {
             row("remember", "not possible: a part of it is only known when it runs, or too wide");
         }
     }
@@ -232,7 +234,7 @@ fn page(approval: &Approval, flag: &str) -> String {
     approval.request.cwd.iter().for_each(|cwd| row("folder", cwd));
     row("digest", &approval.digest);
     approval.reason.iter().for_each(|reason| row("reason", reason));
-    if approval.state == State::Pending {
+    if approval.state == ApprovalState::Pending {
         out.push_str(&format!("\nNext: toolfold approvals accept {id}{flag}   (or reject {id}{flag} 'why not')\n"));
     }
     out

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 
 use toolfold::policy::Disk;
-use toolfold::policy::links::Entry;
+use toolfold::policy::links::DiskEntry;
 
 /// The folder that the command runs in.
 pub(super) fn working_folder() -> Option<String> {
@@ -34,17 +34,17 @@ impl OwnDisk {
 }
 
 impl Disk for OwnDisk {
-    fn look(&self, path: &str) -> Entry {
+    fn look(&self, path: &str) -> DiskEntry {
         match std::fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => {
                 let target =
                     std::fs::read_link(path).ok().and_then(|target| target.into_os_string().into_string().ok());
-                target.map_or(Entry::Unknown, Entry::Link)
+                target.map_or(DiskEntry::Unknown, DiskEntry::Link)
             }
-            Ok(_) => Entry::Other,
+            Ok(_) => DiskEntry::Other,
             // What is not there yet leads where it says; so does what a file in place of a folder keeps from being.
-            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Entry::Other,
-            Err(_) => Entry::Unknown,
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => DiskEntry::Other,
+            Err(_) => DiskEntry::Unknown,
         }
     }
 

@@ -10,7 +10,7 @@ use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::argv::{Word, display};
-use toolfold::policy::{ApprovalStore, Grant, Holds, What};
+use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
 
 /// See and take back remembered yeses.
 #[derive(Debug, Subcommand)]
@@ -60,7 +60,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     }
     let row = |grant: &Grant| {
         let until = grant.expires_ms.map_or_else(|| "no end".to_owned(), time);
-        [grant.id.clone(), until, short(&where_it_holds(&grant.holds)), tool(grant), short(&what(&grant.what))]
+        [grant.id.clone(), until, short(&where_it_holds(&grant.scope)), tool(grant), short(&covers(&grant.target))]
     };
     emit(&table(["id", "until", "holds", "tool", "what"], &grants.iter().map(row).collect::<Vec<_>>()))
 }
@@ -68,29 +68,29 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 /// One grant on one line.
 pub(super) fn line(grant: &Grant) -> String {
     let until = grant.expires_ms.map(|ms| format!(", until {}", time(ms))).unwrap_or_default();
-    let holds = visible(&where_it_holds(&grant.holds)).into_owned();
-    let (id, tool, what) = (&grant.id, tool(grant), short(&what(&grant.what)));
+    let holds = visible(&where_it_holds(&grant.scope)).into_owned();
+    let (id, tool, what) = (&grant.id, tool(grant), short(&covers(&grant.target)));
     format!("{BOLD}{id}{BOLD:#}  {tool}  {what}  {DIM}{holds}{until}{DIM:#}")
 }
 
 /// What a grant covers.
-pub(super) fn what(what: &What) -> String {
-    match what {
-        What::Tool => "every call".to_owned(),
-        What::Arguments { arguments } => format!("exactly {arguments}"),
-        What::Command { tokens, open } => {
+pub(super) fn covers(target: &GrantTarget) -> String {
+    match target {
+        GrantTarget::Tool => "every call".to_owned(),
+        GrantTarget::Arguments { arguments } => format!("exactly {arguments}"),
+        GrantTarget::Command { tokens, open } => {
             let words: Vec<Word> = tokens.iter().map(|token| Word::known(token)).collect();
             format!("{}{}", display(&words), if *open { " …" } else { "" })
         }
     }
 }
 
-fn where_it_holds(holds: &Holds) -> String {
-    match holds {
-        Holds::Session(session) => format!("in session {session}"),
-        Holds::Project(project) => format!("in project {project}"),
-        Holds::Skill { name, .. } => format!("while skill {name} is active"),
-        Holds::Always => "everywhere".to_owned(),
+fn where_it_holds(scope: &GrantScope) -> String {
+    match scope {
+        GrantScope::Session(session) => format!("in session {session}"),
+        GrantScope::Project(project) => format!("in project {project}"),
+        GrantScope::Skill { name, .. } => format!("while skill {name} is active"),
+        GrantScope::Always => "everywhere".to_owned(),
     }
 }
 

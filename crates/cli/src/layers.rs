@@ -14,7 +14,7 @@ use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::engine::{Guard, Knowledge};
 use toolfold::policy::gate::open;
-use toolfold::policy::{Approver, Facts, MAX_BYTES, Mode, Policy, PolicyFile, Scope};
+use toolfold::policy::{Approver, Context, MAX_BYTES, Policy, PolicyFile, PolicyMode, PolicyScope};
 use toolfold::skill::{self, Budget, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 
@@ -66,22 +66,22 @@ fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Resul
     say_all(&loaded.diagnostics);
     let mut policy = Policy::new(vec![loaded.value]);
     if mode == Some("audit") {
-        policy = policy.with_mode(Mode::Audit);
+        policy = policy.with_mode(PolicyMode::Audit);
     }
     let (store, path) = make_store(store)?;
     let store = Arc::new(store);
     let (gate, approver) = open(store.clone());
     let cwd = working_folder();
-    let facts = Facts {
+    let context = Context {
         project: cwd.as_deref().map(project_of).unwrap_or_default(),
         cwd,
         home: home(),
         interactive: true,
         protected: protected(&[Path::new(file), &path]),
         session: id.to_owned(),
-        ..Facts::default()
+        ..Context::default()
     };
-    let guard = Guard::new(policy, gate, facts, Arc::new(now_ms));
+    let guard = Guard::new(policy, gate, context, Arc::new(now_ms));
     let guard = if OwnDisk::CAN_LOOK { guard.looking_at(Arc::new(OwnDisk)) } else { guard };
     Ok((guard, Person { approver, store }))
 }
@@ -96,9 +96,9 @@ fn protected(files: &[&Path]) -> Vec<String> {
 /// Reads a policy: the built-in one by its name, or a file.
 pub(super) fn load_policy(file: &str) -> Result<Loaded<PolicyFile>, Failure> {
     if file == builtin::EXCEL_PROFILE {
-        return Ok(PolicyFile::load(builtin::EXCEL_POLICY, builtin::EXCEL_POLICY_FILE, Scope::User));
+        return Ok(PolicyFile::load(builtin::EXCEL_POLICY, builtin::EXCEL_POLICY_FILE, PolicyScope::User));
     }
-    Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, Scope::User))
+    Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, PolicyScope::User))
 }
 
 /// The project of a folder, for what is remembered: the nearest folder above it that holds `.git`, else itself.

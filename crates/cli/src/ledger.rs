@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::output::Failure;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{ApprovalError, ApprovalStore, State};
+use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore};
 use toolfold::store::SqliteStore;
 
 /// Which store.
@@ -134,15 +134,17 @@ pub(super) fn failure(why: ApprovalError) -> Failure {
             return Failure::unmeasured(plain(text)).help("`toolfold audit verify` says whether the store was damaged");
         }
         ApprovalError::NotFound(_) => "`toolfold approvals list` shows what waits",
-        ApprovalError::Not { state: State::Pending, .. } => "nobody has answered it yet",
-        ApprovalError::Not { state: State::Approved, .. } => "the first answer stands: the agent may run it once",
-        ApprovalError::Not { state: State::Rejected, .. } => {
+        ApprovalError::Not { state: ApprovalState::Pending, .. } => "nobody has answered it yet",
+        ApprovalError::Not { state: ApprovalState::Approved, .. } => {
+            "the first answer stands: the agent may run it once"
+        }
+        ApprovalError::Not { state: ApprovalState::Rejected, .. } => {
             "a no is final: if the agent asks again, the call gets a new id"
         }
-        ApprovalError::Not { state: State::Expired, .. } => {
+        ApprovalError::Not { state: ApprovalState::Expired, .. } => {
             "nobody answered it, or nobody ran it, in time: if the agent asks again, the call gets a new id"
         }
-        ApprovalError::Not { state: State::Consumed, .. } => "the call has been let through already",
+        ApprovalError::Not { state: ApprovalState::Consumed, .. } => "the call has been let through already",
         _ => return Failure::wrong(why),
     };
     Failure::wrong(&why).help(help)

@@ -119,21 +119,20 @@ fn check(args: &CheckArgs) -> Outcome {
     diagnostics.extend(policy.check(tools.as_deref()));
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     if args.json {
-        let value =
-            json!({"ok": ok, "tools": policy.records.len(), "rules": policy.rules.len(), "diagnostics": diagnostics});
+        let value = json!({"ok": ok, "tools": policy.capabilities.len(), "rules": policy.rules.len(), "diagnostics": diagnostics});
         emit_json(&value)?;
     } else {
         let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
         if ok {
             let against = match &tools {
-                None if policy.records.is_empty() && policy.rules.is_empty() => {
+                None if policy.capabilities.is_empty() && policy.rules.is_empty() => {
                     "it says nothing, so every call is asked about".to_owned()
                 }
                 Some(tools) => format!("covers all {} tools", tools.len()),
                 None => "sound by itself; give --tools to check it against the tools it is for".to_owned(),
             };
-            let (records, rules) = (policy.records.len(), policy.rules.len());
-            out.push_str(&format!("{GOOD}ok{GOOD:#} {records} tools, {rules} rules: {against}\n"));
+            let (capabilities, rules) = (policy.capabilities.len(), policy.rules.len());
+            out.push_str(&format!("{GOOD}ok{GOOD:#} {capabilities} tools, {rules} rules: {against}\n"));
         }
         emit(&out)?;
     }

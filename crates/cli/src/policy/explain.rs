@@ -9,7 +9,7 @@ use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{Call, Explanation, Facts, Origin, Policy, PolicyFile};
+use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, ToolOrigin};
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -51,19 +51,19 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let loaded = load_policy(&args.policy)?;
     say_all(&loaded.diagnostics);
     let (origin, tool) = match args.tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
-        Some((server, tool)) => (Origin::Mcp(server.to_owned()), tool),
-        None => (Origin::Native, args.tool.as_str()),
+        Some((server, tool)) => (ToolOrigin::Mcp(server.to_owned()), tool),
+        None => (ToolOrigin::Native, args.tool.as_str()),
     };
     let arguments = arguments(args, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
-    let mut facts = Facts { interactive: !args.non_interactive, cwd, home: home(), ..Facts::default() };
-    let call = Call { tool, origin: &origin, arguments: &arguments };
+    let mut context = Context { interactive: !args.non_interactive, cwd, home: home(), ..Context::default() };
+    let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);
     if OwnDisk::CAN_LOOK && !args.as_written {
-        facts.links = Some(policy.links(&call, &facts, &OwnDisk));
+        context.links = Some(policy.links(&call, &context, &OwnDisk));
     }
-    let mut explained = policy.explain(&call, &facts, &[]);
+    let mut explained = policy.explain(&call, &context, &[]);
     if broken && !explained.verdict.decision.runs() {
         explained.would_allow = vec!["nothing, until the policy file is mended".to_owned()];
     }
@@ -86,7 +86,7 @@ fn arguments(args: &ExplainArgs, policy: &PolicyFile) -> Result<Value, Failure> 
         };
     }
     let Some(command) = &args.command else { return Ok(json!({})) };
-    let record = policy.records.get(&args.tool);
+    let record = policy.capabilities.get(&args.tool);
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
         Some(None) => Err(Failure::usage(format!("`{}` takes no shell command in this policy", visible(&args.tool)))

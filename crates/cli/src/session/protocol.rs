@@ -9,7 +9,7 @@ use super::super::ledger::{now_ms, time};
 use super::super::lines;
 use super::super::output::Failure;
 use toolfold::engine::{Arguments, Call, Engine, Event, Outcome, Session, Snapshot};
-use toolfold::policy::{Approval, ApprovalError, ApprovalStore, State};
+use toolfold::policy::{Approval, ApprovalError, ApprovalState, ApprovalStore};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 use toolfold::wire::Wire;
 
@@ -133,7 +133,7 @@ impl Conversation {
                 json!({"outcomes": outcomes, "digest": self.session.digest(self.wire)})
             }
             Line::Message(message) => self.message(&message)?,
-            Line::Accept(approval) => self.settle(&approval, |person| person.approver.accept(&approval, now_ms()))?,
+            Line::Accept(approval) => self.settle(&approval, |person| person.approver.approve(&approval, now_ms()))?,
             Line::Reject(line) => {
                 let (approval, reason) = match line {
                     RejectLine::Id(id) => (id, None),
@@ -217,11 +217,11 @@ impl Conversation {
         };
         let approval = answered.map_err(|why| why.to_string())?;
         let outcome = match approval.state_at(now_ms()) {
-            State::Pending => {
+            ApprovalState::Pending => {
                 return Ok(json!({"approval": id, "state": "pending", "until": time(approval.expires_ms)}));
             }
-            State::Rejected => self.session.reject(id, approval.reason.as_deref()),
-            State::Approved | State::Expired | State::Consumed => self.session.accept(id),
+            ApprovalState::Rejected => self.session.reject(id, approval.reason.as_deref()),
+            ApprovalState::Approved | ApprovalState::Expired | ApprovalState::Consumed => self.session.accept(id),
         };
         outcome
             .map(|outcome| self.answer_of(&outcome))

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolfold::policy::approval::WAIT_MS;
-use toolfold::policy::{Call, Facts, Grant, Holds, Origin, Policy, PolicyFile, Request, Scope, What, gate};
+use toolfold::policy::{
+    Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin, gate,
+};
 use toolfold::store::SqliteStore;
 
 use crate::commands::run;
@@ -26,7 +28,7 @@ impl State {
         let state = Self(std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id())));
         let _ = std::fs::remove_dir_all(&state.0);
         std::fs::create_dir_all(state.0.join("toolfold")).unwrap();
-        let policy = PolicyFile::load(&crate::project("profiles/excel/policy.toml"), "policy.toml", Scope::User);
+        let policy = PolicyFile::load(&crate::project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
         let policy = Policy::new(vec![policy.into_result().unwrap()]);
         let (gate, _) = gate::open(Arc::new(SqliteStore::open(&state.store()).unwrap()));
         let shell = |command: &str| json!({ "command": command });
@@ -37,19 +39,19 @@ impl State {
             ("run_shell", shell("cargo doc"), "s-1", EARLY),
         ];
         for (at, (tool, arguments, session, asked_ms)) in calls.into_iter().enumerate() {
-            let facts = Facts { interactive: true, cwd: Some("/w/books".to_owned()), ..Facts::default() };
-            let call = Call { tool, origin: &Origin::Native, arguments: &arguments };
-            let shown = policy.shown(&call, &facts, &policy.decide(&call, &facts, &[]));
+            let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
+            let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+            let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
             let request = Request {
-                origin: Origin::Native,
+                origin: ToolOrigin::Native,
                 tool: tool.to_owned(),
                 schema_hash: "of the definition".to_owned(),
                 arguments,
-                cwd: facts.cwd.clone(),
+                cwd: context.cwd.clone(),
                 session: session.to_owned(),
                 call_id: format!("call_{}", at + 1),
                 policy_version: "of the policy".to_owned(),
-                shown,
+                displayed: shown,
                 redact: Vec::new(),
             };
             gate.ask(request, asked_ms, WAIT_MS).unwrap();
@@ -93,14 +95,19 @@ fn grants() {
     let (_, approver) = gate::open(Arc::new(SqliteStore::open(&state.store()).unwrap()));
     let tokens = ["git", "commit", "-m", "a b"].map(str::to_owned).to_vec();
     let grants = [
-        ("run_shell", What::Command { tokens, open: true }, Holds::Session("s-1".to_owned()), None),
-        ("delete_file", What::Arguments { arguments: json!({"file_path": "old.xlsx"}) }, Holds::Always, Some(LATE)),
-        ("send_mail", What::Tool, Holds::Project("/w/books".to_owned()), None),
-        ("send_mail", What::Tool, Holds::Always, Some(EARLY)),
+        ("run_shell", GrantTarget::Command { tokens, open: true }, GrantScope::Session("s-1".to_owned()), None),
+        (
+            "delete_file",
+            GrantTarget::Arguments { arguments: json!({"file_path": "old.xlsx"}) },
+            GrantScope::Always,
+            Some(LATE),
+        ),
+        ("send_mail", GrantTarget::Tool, GrantScope::Project("/w/books".to_owned()), None),
+        ("send_mail", GrantTarget::Tool, GrantScope::Always, Some(EARLY)),
     ];
-    for (tool, what, holds, expires_ms) in grants {
+    for (tool, target, scope, expires_ms) in grants {
         let (id, tool, source) = (String::new(), tool.to_owned(), "a test".to_owned());
-        let grant = Grant { id, origin: Origin::Native, tool, what, holds, expires_ms, source };
+        let grant = Grant { id, origin: ToolOrigin::Native, tool, target, scope, expires_ms, source };
         approver.remember(grant, EARLY).unwrap();
     }
     state.walk("grants.trycmd");

@@ -1,7 +1,7 @@
 //! Guesses at the commands in a text that could not be read: so that a limit or a syntax error never softens
 //! a deny. Never used to allow.
 
-use super::{Command, Effects, Role, Weight, launchers};
+use super::{Command, Role, SideEffects, Weight, launchers};
 use crate::policy::argv::{Word, base_name};
 
 /// The most guesses made from one text.
@@ -9,7 +9,7 @@ const MAX_GUESSES: usize = 50_000;
 
 /// Adds every run of words between operators as a guess, and every tail of it that starts behind a program that
 /// may pass a command on.
-pub(crate) fn guess(text: &str, found: &mut Effects) {
+pub(crate) fn guess(text: &str, found: &mut SideEffects) {
     let text = text.replace("\\\n", "");
     let before = found.commands.len();
     for segment in text.split(|c| ";|&\n\r()`{}<>".contains(c)) {
@@ -32,7 +32,7 @@ fn word(text: &str) -> Option<Word> {
 }
 
 /// Adds a command and, where its program may pass a command on, what it may pass on.
-pub(crate) fn tails(words: &[Word], found: &mut Effects) {
+pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
     let keyword = |w: &str| {
         matches!(
             w,
@@ -80,7 +80,7 @@ pub(crate) fn tails(words: &[Word], found: &mut Effects) {
 }
 
 /// A tail behind a launcher, and the command lines that a shell in it is given.
-fn inner(tail: &[Word], found: &mut Effects) {
+fn inner(tail: &[Word], found: &mut SideEffects) {
     found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
     if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
         launchers::texts(tail).filter(|t| t.contains(char::is_whitespace)).for_each(|t| guess(t, found));
@@ -89,7 +89,7 @@ fn inner(tail: &[Word], found: &mut Effects) {
 
 /// Adds every tail of a list of words, and every text in it: for programs that hand on what they are given.
 #[cfg(feature = "shell")]
-pub(crate) fn anywhere(words: &[Word], found: &mut Effects) {
+pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();
         match tail.first().and_then(Word::get) {

@@ -1,14 +1,14 @@
 //! Links that a command line makes itself: `ln -s /etc x && echo > x/passwd`. No disk shows them before the line runs,
 //! so they are read from its words.
 
-use super::argv::{Word, base_name};
-use super::letters::Alike;
-use super::path::LexPath;
-use super::rule::Access;
-use super::shell::{Command, Effects, FileEffect};
+use crate::policy::argv::{Word, base_name};
+use crate::policy::path::LexPath;
+use crate::policy::rule::Access;
+use crate::policy::shell::{Command, FileEffect, SideEffects};
+use crate::policy::unicode::Equivalence;
 
 /// A link that a command makes.
-struct Made<'a> {
+struct NewLink<'a> {
     /// Its target, as written.
     target: &'a str,
     /// The names that it may get: the last operand, or the target's own name within it.
@@ -17,10 +17,10 @@ struct Made<'a> {
 
 /// Gives every file below a link of the same line the place it leads to as another meaning, and lets no allow rest on
 /// its name.
-pub(crate) fn follow_own_links(effects: &mut Effects) {
-    let Effects { commands, files, .. } = effects;
-    for command in commands.iter().filter(|command| makes_links(command)) {
-        let Some(links) = made(command) else {
+pub(crate) fn follow_own_links(effects: &mut SideEffects) {
+    let SideEffects { commands, files, .. } = effects;
+    for command in commands.iter().filter(|command| creates_links(command)) {
+        let Some(links) = links_of(command) else {
             // It may lead anywhere, under any name.
             files.iter_mut().for_each(|file| file.path = file.path.take().map(LexPath::made_doubtful));
             continue;
@@ -44,7 +44,7 @@ pub(crate) fn follow_own_links(effects: &mut Effects) {
     }
 }
 
-fn makes_links(command: &Command) -> bool {
+fn creates_links(command: &Command) -> bool {
     let program = command.words.first().and_then(Word::get).map(base_name);
     let option = |w: &Word| {
         w.get()
@@ -58,7 +58,7 @@ fn makes_links(command: &Command) -> bool {
 }
 
 /// The links of one command. Nothing if an operand is not known.
-fn made(command: &Command) -> Option<Vec<Made<'_>>> {
+fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
     let words: Vec<&str> = command.words.iter().skip(1).map(Word::get).collect::<Option<_>>()?;
     let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     let mut links = Vec::new();
@@ -66,10 +66,10 @@ fn made(command: &Command) -> Option<Vec<Made<'_>>> {
     for (i, target) in operands.iter().enumerate() {
         let own = last(target);
         if operands.len() == 1 {
-            links.push(Made { target, names: [own, own] });
+            links.push(NewLink { target, names: [own, own] });
         }
         for (_, link) in operands.iter().enumerate().filter(|(j, _)| *j != i) {
-            links.push(Made { target, names: [last(link), own] });
+            links.push(NewLink { target, names: [last(link), own] });
         }
     }
     Some(links)
@@ -81,14 +81,14 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn is_own(file: &FileEffect, path: &LexPath, link: &Made<'_>) -> bool {
-    let named = |last: &String| link.names.iter().any(|name| Alike::Any.name(last, name));
+fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
+    let named = |last: &String| link.names.iter().any(|name| Equivalence::Confusable.name(last, name));
     file.access == Access::Write && !file.own && path.parts.last().is_some_and(named)
 }
 
 /// A path with what it leads to if one of its segments is the link.
-fn led(path: LexPath, link: &Made<'_>) -> LexPath {
-    let at = path.parts.iter().position(|part| link.names.iter().any(|name| Alike::Any.name(part, name)));
+fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
+    let at = path.parts.iter().position(|part| link.names.iter().any(|name| Equivalence::Confusable.name(part, name)));
     let Some(at) = at else {
         // What a glob names may be the link, and lead anywhere.
         let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));

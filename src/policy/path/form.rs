@@ -25,7 +25,7 @@
 use percent_encoding::percent_decode_str;
 
 use super::MOST;
-use crate::policy::letters::{has_unseen, strip};
+use crate::policy::unicode::{has_unseen, strip};
 
 /// What a text may name, beside what it plainly is.
 #[derive(Debug, Default)]

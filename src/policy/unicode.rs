@@ -1,6 +1,6 @@
 //! Letters: when two names are one, and which characters a person cannot see.
 //!
-//! A file system may take two spellings for one name: another case, another Unicode form (é as one character or as
+//! A file system may take two forms for one name: another case, another Unicode form (é as one character or as
 //! two), characters that it ignores. Where a rule forbids, every such pair is one name; where it allows, none is
 //! unless the facts say so. Git had to learn the same: CVE-2014-9390, `.g\u{200c}it` on HFS+.
 
@@ -9,31 +9,31 @@ use std::borrow::Cow;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
-use super::glob::{glob_segment, glob_twins};
+use super::glob::{glob_ignoring_case, glob_segment};
 use crate::diagnostic::is_invisible;
 
 /// How alike two names must be to be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Alike {
+pub(crate) enum Equivalence {
     /// The same characters.
-    Same,
+    Exact,
     /// The same but for case, where both cases agree, and Unicode form: what a file system that ignores case certainly
     /// takes for one.
-    Twins,
+    IgnoringCase,
     /// The same after Unicode form and unseen characters: what a file system that minds case may take for one.
-    Forms,
+    Normalized,
     /// Everything that some file system takes for one: case, compatibility forms, unseen characters.
-    Any,
+    Confusable,
 }
 
-impl Alike {
+impl Equivalence {
     /// What a rule needs. `narrow`: it allows. `minds_case`: what the facts say of file names.
     pub(crate) fn of(narrow: bool, minds_case: Option<bool>) -> Self {
         match (narrow, minds_case) {
-            (true, Some(false)) => Self::Twins,
-            (true, _) => Self::Same,
-            (false, Some(true)) => Self::Forms,
-            (false, _) => Self::Any,
+            (true, Some(false)) => Self::IgnoringCase,
+            (true, _) => Self::Exact,
+            (false, Some(true)) => Self::Normalized,
+            (false, _) => Self::Confusable,
         }
     }
 
@@ -42,11 +42,15 @@ impl Alike {
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii() && !b.is_ascii_control());
         match self {
             // Plain ASCII has one form.
-            Self::Forms | Self::Any if plain(pattern) && plain(name) => glob_segment(pattern, name, self == Self::Any),
-            Self::Same => glob_segment(pattern, name, false),
-            Self::Twins => glob_twins(&nfc(pattern), &nfc(name)),
-            Self::Forms => glob_segment(pattern, name, false) || glob_segment(&bare(pattern), &bare(name), false),
-            Self::Any => glob_segment(pattern, name, true) || glob_segment(&fold(pattern), &fold(name), false),
+            Self::Normalized | Self::Confusable if plain(pattern) && plain(name) => {
+                glob_segment(pattern, name, self == Self::Confusable)
+            }
+            Self::Exact => glob_segment(pattern, name, false),
+            Self::IgnoringCase => glob_ignoring_case(&nfc(pattern), &nfc(name)),
+            Self::Normalized => {
+                glob_segment(pattern, name, false) || glob_segment(&normalized(pattern), &normalized(name), false)
+            }
+            Self::Confusable => glob_segment(pattern, name, true) || glob_segment(&fold(pattern), &fold(name), false),
         }
     }
 
@@ -54,10 +58,10 @@ impl Alike {
     pub(crate) fn name(self, a: &str, b: &str) -> bool {
         a == b
             || match self {
-                Self::Same => false,
-                Self::Twins => twins(&nfc(a), &nfc(b)),
-                Self::Forms => bare(a) == bare(b),
-                Self::Any => fold(a) == fold(b),
+                Self::Exact => false,
+                Self::IgnoringCase => ignoring_case(&nfc(a), &nfc(b)),
+                Self::Normalized => normalized(a) == normalized(b),
+                Self::Confusable => fold(a) == fold(b),
             }
     }
 }
@@ -99,7 +103,7 @@ pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
 }
 
 /// A text under NFC, without unseen characters.
-fn bare(text: &str) -> Cow<'_, str> {
+fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { strip(text) } else { strip(text).nfc().collect::<String>().into() }
 }
 
@@ -116,19 +120,19 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether two texts differ at most in letters that are twins.
-fn twins(a: &str, b: &str) -> bool {
+fn ignoring_case(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.chars(), b.chars());
     loop {
         match (a.next(), b.next()) {
             (None, None) => return true,
-            (Some(x), Some(y)) if is_twin(x, y) => {}
+            (Some(x), Some(y)) if differs_only_in_case(x, y) => {}
             _ => return false,
         }
     }
 }
 
 /// Whether two letters are one in both cases. The Kelvin sign and `k` are not: they share only the lower one.
-pub(crate) fn is_twin(a: char, b: char) -> bool {
+pub(crate) fn differs_only_in_case(a: char, b: char) -> bool {
     a == b || (a.to_lowercase().eq(b.to_lowercase()) && a.to_uppercase().eq(b.to_uppercase()))
 }
 
@@ -153,11 +157,11 @@ mod tests {
             ("a", "b", false, false, false),
             ("\u{430}", "a", false, false, false),
         ] {
-            assert_eq!(Alike::Twins.name(a, b), twins, "twins {a:?} {b:?}");
-            assert_eq!(Alike::Forms.name(a, b), forms, "forms {a:?} {b:?}");
-            assert_eq!(Alike::Any.name(a, b), any, "any {a:?} {b:?}");
-            assert_eq!(Alike::Any.segment(a, b), any, "pattern {a:?} {b:?}");
-            assert_eq!(Alike::Same.name(a, b), a == b);
+            assert_eq!(Equivalence::IgnoringCase.name(a, b), twins, "twins {a:?} {b:?}");
+            assert_eq!(Equivalence::Normalized.name(a, b), forms, "forms {a:?} {b:?}");
+            assert_eq!(Equivalence::Confusable.name(a, b), any, "any {a:?} {b:?}");
+            assert_eq!(Equivalence::Confusable.segment(a, b), any, "pattern {a:?} {b:?}");
+            assert_eq!(Equivalence::Exact.name(a, b), a == b);
         }
     }
 }

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::decision::Says;
-use super::facts::{Call, Facts, Origin};
-use super::load::{Mode, PolicyFile, hex};
-use super::record::{Record, Tier};
-use super::rule::{Rule, Scope};
+use super::capability::{PolicyTier, ToolCapability};
+use super::context::{Context, PolicyCall, ToolOrigin};
+use super::decision::Effect;
+use super::load::{PolicyFile, PolicyMode, hex};
+use super::rule::{PolicyScope, Rule};
 
 /// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     pub(crate) files: Arc<Vec<PolicyFile>>,
     version: Arc<str>,
-    pub(crate) mode: Mode,
-    pub(crate) default: Option<Says>,
+    pub(crate) mode: PolicyMode,
+    pub(crate) default: Option<Effect>,
     pub(crate) broken: bool,
 }
 
@@ -39,12 +39,12 @@ impl Policy {
             }
         }
         // The strongest scope that gives a mode or a default has the word; a project may only tighten.
-        let own = |f: &&PolicyFile| f.scope > Scope::Project;
+        let own = |f: &&PolicyFile| f.scope > PolicyScope::Project;
         let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
-        let project = files.iter().filter(|f| f.scope == Scope::Project).filter_map(|f| f.default).max();
+        let project = files.iter().filter(|f| f.scope == PolicyScope::Project).filter_map(|f| f.default).max();
         let default = files.iter().filter(own).rev().find_map(|f| f.default);
         let default = match (default, project) {
-            (None, Some(Says::Allow)) => None,
+            (None, Some(Effect::Allow)) => None,
             (own, project) => own.max(project),
         };
         let broken = files.iter().any(|f| f.broken);
@@ -59,14 +59,14 @@ impl Policy {
 
     /// Its mode.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> PolicyMode {
         self.mode
     }
 
     /// The same in another mode, as a host's switch says. An approval given under one mode holds under the other: what
     /// was approved is the call.
     #[must_use]
-    pub fn with_mode(mut self, mode: Mode) -> Self {
+    pub fn with_mode(mut self, mode: PolicyMode) -> Self {
         self.mode = mode;
         self
     }
@@ -84,22 +84,22 @@ impl Policy {
 
     /// What is known of a tool: the record of the strongest scope. A project's record only tightens, unless
     /// the workspace is trusted and nobody above speaks of the tool.
-    pub(crate) fn record(&self, call: &Call<'_>, facts: &Facts) -> Cow<'_, Record> {
+    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Cow<'_, ToolCapability> {
         let identity = match call.origin {
-            Origin::Native => Cow::Borrowed(call.tool),
-            Origin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
+            ToolOrigin::Native => Cow::Borrowed(call.tool),
+            ToolOrigin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
         };
-        let mut found: Option<Cow<'_, Record>> = None;
+        let mut found: Option<Cow<'_, ToolCapability>> = None;
         for file in self.files.iter().rev() {
-            let Some(record) = file.records.get(identity.as_ref()) else { continue };
+            let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
             match (&mut found, file.scope) {
-                (None, Scope::Project) if !facts.workspace_trusted => {
-                    let tighten = record.tier.filter(|&t| t == Tier::A);
-                    found = Some(Cow::Owned(Record { tier: tighten, actions: None, ..record.clone() }));
+                (None, PolicyScope::Project) if !context.workspace_trusted => {
+                    let tighten = capability.tier.filter(|&t| t == PolicyTier::A);
+                    found = Some(Cow::Owned(ToolCapability { tier: tighten, actions: None, ..capability.clone() }));
                 }
-                (None, _) => found = Some(Cow::Borrowed(record)),
+                (None, _) => found = Some(Cow::Borrowed(capability)),
                 (Some(above), _) => {
-                    if let (Some(have), Some(more)) = (above.tier, record.tier)
+                    if let (Some(have), Some(more)) = (above.tier, capability.tier)
                         && more > have
                     {
                         above.to_mut().tier = Some(more);
@@ -107,20 +107,20 @@ impl Policy {
                 }
             }
         }
-        found.unwrap_or_else(|| Cow::Owned(Record::builtin(call.tool).unwrap_or_default()))
+        found.unwrap_or_else(|| Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()))
     }
 
     /// Absolute paths that an allow means when it names a program.
     pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files
             .iter()
-            .filter(|f| f.scope > Scope::Project)
+            .filter(|f| f.scope > PolicyScope::Project)
             .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
     }
 
     /// Whether the built-in table of reading shell commands allows.
-    pub(crate) fn read_only_shell(&self, facts: &Facts) -> bool {
-        self.files.iter().any(|f| f.read_only_shell && (f.scope > Scope::Project || facts.workspace_trusted))
+    pub(crate) fn read_only_shell(&self, context: &Context) -> bool {
+        self.files.iter().any(|f| f.read_only_shell && (f.scope > PolicyScope::Project || context.workspace_trusted))
     }
 
     /// Globs over argument names whose values never reach the audit, beside the built-in ones.
@@ -131,7 +131,7 @@ impl Policy {
 
     /// The records of all files by identity: for checks and listings.
     #[must_use]
-    pub fn records(&self) -> BTreeMap<&str, &Record> {
-        self.files.iter().flat_map(|f| f.records.iter().map(|(n, r)| (n.as_str(), r))).collect()
+    pub fn capabilities(&self) -> BTreeMap<&str, &ToolCapability> {
+        self.files.iter().flat_map(|f| f.capabilities.iter().map(|(n, r)| (n.as_str(), r))).collect()
     }
 }

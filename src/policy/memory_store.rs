@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use super::approval::{Answer, Approval, ApprovalError, Request, State};
+use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, GENESIS, Kind, body, link};
 use super::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
 use super::grant::Grant;
@@ -82,7 +82,7 @@ impl ApprovalStore for MemoryStore {
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
         let inner = self.lock()?;
-        Ok(inner.approvals.values().filter(|a| a.state_at(now_ms) == State::Pending).cloned().collect())
+        Ok(inner.approvals.values().filter(|a| a.state_at(now_ms) == ApprovalState::Pending).cloned().collect())
     }
 
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
@@ -94,7 +94,7 @@ impl ApprovalStore for MemoryStore {
     fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         let answered = inner.approval(id)?.clone().answered(answer, now_ms)?;
-        let kind = if answered.state == State::Approved { Kind::Accepted } else { Kind::Rejected };
+        let kind = if answered.state == ApprovalState::Approved { Kind::Accepted } else { Kind::Rejected };
         inner.append(&about(&answered, kind, now_ms, None))?;
         inner.approval(id)?.clone_from(&answered);
         Ok(answered)

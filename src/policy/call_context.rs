@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::argv::{Word, base_name, display};
+use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
+use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::Fit;
-use super::facts::{Call, Facts, Origin};
 use super::host::Host;
-use super::letters::{has_unseen, is_unseen};
 use super::path::LexPath;
-use super::record::{Family, Record, Tier, texts, unreadable};
 use super::rule::{Access, Rule, best};
-use super::shell::{self, Effects, FileEffect, Role, Weight};
+use super::shell::{self, FileEffect, Role, SideEffects, Weight};
+use super::unicode::{has_unseen, is_unseen};
 
 /// Programs whose operands are hosts, with or without a scheme.
 const FETCHERS: &[&str] = &[
@@ -19,15 +19,15 @@ const FETCHERS: &[&str] = &[
 ];
 
 /// A call with what it does.
-pub(crate) struct Case<'a> {
-    pub(crate) call: &'a Call<'a>,
-    pub(crate) facts: &'a Facts,
-    pub(crate) record: Cow<'a, Record>,
-    pub(crate) tier: Option<Tier>,
+pub(crate) struct CallContext<'a> {
+    pub(crate) call: &'a PolicyCall<'a>,
+    pub(crate) context: &'a Context,
+    pub(crate) capability: Cow<'a, ToolCapability>,
+    pub(crate) tier: Option<PolicyTier>,
     pub(crate) target: Option<String>,
-    pub(crate) effects: Effects,
-    /// The spellings of each command, for ask and deny.
-    pub(crate) spellings: Vec<Vec<Vec<super::argv::Word>>>,
+    pub(crate) effects: SideEffects,
+    /// The forms of each command, for ask and deny.
+    pub(crate) forms: Vec<Vec<Vec<super::argv::Word>>>,
     /// The hosts that it names.
     pub(crate) hosts: Vec<Host>,
     pub(crate) is_shell: bool,
@@ -35,30 +35,34 @@ pub(crate) struct Case<'a> {
     pub(crate) unreadable: Option<String>,
 }
 
-impl<'a> Case<'a> {
-    pub(crate) fn new(call: &'a Call<'a>, facts: &'a Facts, record: Cow<'a, Record>) -> Self {
+impl<'a> CallContext<'a> {
+    pub(crate) fn new(call: &'a PolicyCall<'a>, context: &'a Context, capability: Cow<'a, ToolCapability>) -> Self {
         let arguments = call.arguments;
-        let tier = record.tier_of(arguments, call.origin, facts.annotations, facts.server_trusted);
-        let target = record.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
+        let tier = capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted);
+        let target = capability.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
         let mut unread = None;
         let mut note = |names: &str| {
             if unreadable(arguments, names) {
                 unread.get_or_insert_with(|| cannot_be_read(names));
             }
         };
-        let named =
-            record.reads.iter().chain(record.writes.iter().flatten()).chain(&record.hosts).chain(&record.target);
+        let named = capability
+            .reads
+            .iter()
+            .chain(capability.writes.iter().flatten())
+            .chain(&capability.hosts)
+            .chain(&capability.target);
         named.for_each(|names| note(names));
-        let mut effects = Effects::default();
+        let mut effects = SideEffects::default();
         let mut is_shell = false;
-        let start = record.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
-        if let Some(arg) = &record.command {
+        let start = capability.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
+        if let Some(arg) = &capability.command {
             is_shell = true;
             let start = start.map_or_else(LexPath::here, LexPath::read);
             match command_text(arguments, arg) {
                 Some(text) => {
                     effects = shell::effects(&text, &start);
-                    super::made::follow_own_links(&mut effects);
+                    super::links::commands::follow_own_links(&mut effects);
                 }
                 None => note(arg),
             }
@@ -66,11 +70,11 @@ impl<'a> Case<'a> {
                 unread.get_or_insert_with(|| cannot_be_read(arg));
             }
         }
-        for (names, access) in record
+        for (names, access) in capability
             .reads
             .iter()
             .map(|n| (n, Access::Read))
-            .chain(record.writes.iter().flatten().map(|n| (n, Access::Write)))
+            .chain(capability.writes.iter().flatten().map(|n| (n, Access::Write)))
         {
             for text in texts(arguments, names) {
                 effects.files.push(FileEffect {
@@ -83,7 +87,7 @@ impl<'a> Case<'a> {
                 });
             }
         }
-        let urls: Vec<&str> = record.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
+        let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
         let mut hosts: Vec<Host> = urls.iter().map(|url| Host::read(url)).collect();
         let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
         for command in effects.commands.iter().filter(|_| is_shell) {
@@ -111,16 +115,16 @@ impl<'a> Case<'a> {
         if !arguments.is_object() {
             unread.get_or_insert_with(|| cannot_be_read("arguments"));
         }
-        let spellings = effects.commands.iter().map(|c| shell::spellings(&c.words)).collect();
-        Self { call, facts, record, tier, target, effects, spellings, hosts, is_shell, unreadable: unread }
+        let forms = effects.commands.iter().map(|c| shell::forms(&c.words)).collect();
+        Self { call, context, capability, tier, target, effects, forms, hosts, is_shell, unreadable: unread }
     }
 
     /// Whether a rule speaks of this tool.
     pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
-        rule.tool.fits(self.call, self.target.as_deref(), rule.says)
+        rule.tool.fits(self.call, self.target.as_deref(), rule.effect)
             || (rule.family.is_some()
-                && rule.family == self.record.family
-                && (rule.says != super::decision::Says::Allow || matches!(self.call.origin, Origin::Native)))
+                && rule.family == self.capability.family
+                && (rule.effect != super::decision::Effect::Allow || matches!(self.call.origin, ToolOrigin::Native)))
     }
 
     /// Whether a rule speaks of files or hosts whoever touches them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
@@ -131,11 +135,11 @@ impl<'a> Case<'a> {
     /// How far an ask or deny catches this call.
     pub(crate) fn caught(&self, rule: &Rule) -> Fit {
         if self.of_tool(rule) {
-            if !rule.arguments_fit(self.call, self.target.as_deref(), self.facts.annotations) {
+            if !rule.arguments_fit(self.call, self.target.as_deref(), self.context.annotations) {
                 return Fit::No;
             }
             let command = rule.command.as_ref().filter(|c| !c.any).map(|pattern| {
-                let fits = best(self.spellings.iter().map(|s| pattern.fit_any_spelling(s)));
+                let fits = best(self.forms.iter().map(|s| pattern.fit_any_form(s)));
                 if self.is_shell && self.unreadable.is_some() { fits.max(Fit::Maybe) } else { fits }
             });
             let path = rule.path.as_ref().map(|_| best(self.effects.files.iter().map(|f| self.file_fit(rule, f))));
@@ -155,7 +159,7 @@ impl<'a> Case<'a> {
     /// How far a rule's path condition fits one file. Without one: every file of the family's access that the
     /// command itself would not cover.
     pub(crate) fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
-        let loosen = rule.says == super::decision::Says::Allow;
+        let loosen = rule.effect == super::decision::Effect::Allow;
         let Some((pattern, access)) = &rule.path else {
             let access = if rule.family == Some(Family::Read) { Access::Read } else { Access::Write };
             return Fit::of(file.own && access == file.access);
@@ -164,7 +168,7 @@ impl<'a> Case<'a> {
             return Fit::No;
         }
         let Some(path) = &file.path else { return Fit::Maybe };
-        match pattern.fit(path, file.recursive, self.facts, loosen) {
+        match pattern.fit(path, file.recursive, self.context, loosen) {
             Fit::Yes if !file.certain => Fit::Maybe,
             fit => fit,
         }
@@ -173,7 +177,7 @@ impl<'a> Case<'a> {
     /// The first file that leads elsewhere than it says, with where. What was said yes to by name does not cover it:
     /// where it leads may have changed since.
     pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
-        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(self.facts)?)))
+        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(self.context)?)))
     }
 
     /// Why no allow over paths fits, where it is for how a path is written or where it leads.

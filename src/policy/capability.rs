@@ -6,13 +6,13 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::facts::{Annotations, Origin};
+use super::context::{Annotations, ToolOrigin};
 use crate::diagnostic::Place;
 
 /// How much a tool changes. Ordered from harmless to not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tier {
+pub enum PolicyTier {
     /// No effect outside the conversation: allowed.
     ReadOnly,
     /// Changes something that can be recovered: allowed, audited first.
@@ -21,7 +21,7 @@ pub enum Tier {
     A,
 }
 
-impl Tier {
+impl PolicyTier {
     /// Reads `read_only`, `b` or `a`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -34,7 +34,7 @@ impl Tier {
     }
 }
 
-impl fmt::Display for Tier {
+impl fmt::Display for PolicyTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ReadOnly => "read-only",
@@ -107,14 +107,14 @@ pub struct Actions {
     /// The argument's name.
     pub arg: String,
     /// The tier of each value. A value that is not here gets the record's own tier, or Tier A if that is lower.
-    pub tiers: BTreeMap<String, Tier>,
+    pub tiers: BTreeMap<String, PolicyTier>,
 }
 
 /// What policy knows of one tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Record {
+pub struct ToolCapability {
     /// Its tier. Absent: nobody said, so it is confirmed.
-    pub tier: Option<Tier>,
+    pub tier: Option<PolicyTier>,
     /// Arguments that name what is read. `a|b`: the first that is present.
     pub reads: Vec<String>,
     /// Arguments that name what is written. Absent (not empty): nobody said.
@@ -138,43 +138,49 @@ pub struct Record {
     pub place: Place,
 }
 
-impl Record {
+impl ToolCapability {
     /// What is known of a tool that no file speaks of: the arguments of widely used tools, never a tier.
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let list = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
         let family = Family::of_name(tool);
-        let mut record = Self { family, ..Self::default() };
+        let mut capability = Self { family, ..Self::default() };
         match (family, tool) {
-            (Some(Family::Shell), _) => record.command = Some("command".to_owned()),
-            (Some(Family::Read), _) => record.reads = list(&["file_path|path|notebook_path|pattern"]),
-            (Some(Family::Edit), _) => record.writes = Some(list(&["file_path|path|notebook_path|pattern"])),
-            (Some(Family::Fetch), _) => record.hosts = list(&["url"]),
-            (None, "Agent" | "Task") => record.target = Some("subagent_type".to_owned()),
-            (None, "invoke_agent") => record.target = Some("agent_name".to_owned()),
-            (None, "Skill" | "activate_skill") => record.target = Some("skill|name|command".to_owned()),
+            (Some(Family::Shell), _) => capability.command = Some("command".to_owned()),
+            (Some(Family::Read), _) => capability.reads = list(&["file_path|path|notebook_path|pattern"]),
+            (Some(Family::Edit), _) => capability.writes = Some(list(&["file_path|path|notebook_path|pattern"])),
+            (Some(Family::Fetch), _) => capability.hosts = list(&["url"]),
+            (None, "Agent" | "Task") => capability.target = Some("subagent_type".to_owned()),
+            (None, "invoke_agent") => capability.target = Some("agent_name".to_owned()),
+            (None, "Skill" | "activate_skill") => capability.target = Some("skill|name|command".to_owned()),
             (None, _) => return None,
         }
-        Some(record)
+        Some(capability)
     }
 
     /// The tier of a call with these arguments and hints. Hints of an untrusted server only tighten.
     #[must_use]
-    pub fn tier_of(&self, arguments: &Value, origin: &Origin, hints: Annotations, trusted: bool) -> Option<Tier> {
+    pub fn tier_of(
+        &self,
+        arguments: &Value,
+        origin: &ToolOrigin,
+        hints: Annotations,
+        trusted: bool,
+    ) -> Option<PolicyTier> {
         let mut tier = self.tier;
         if let Some(actions) = &self.actions {
             let value = arguments.get(&actions.arg).and_then(Value::as_str);
             tier = match value.and_then(|v| actions.tiers.get(v)) {
                 Some(&tier) => Some(tier),
-                None => tier.max(Some(Tier::A)),
+                None => tier.max(Some(PolicyTier::A)),
             };
         }
-        let loosen = trusted && matches!(origin, Origin::Mcp(_));
+        let loosen = trusted && matches!(origin, ToolOrigin::Mcp(_));
         match (tier, hints.destructive_hint, hints.read_only_hint) {
-            (_, Some(true), _) => Some(Tier::A),
-            (Some(Tier::ReadOnly), _, Some(false)) => Some(Tier::A),
-            (None, _, Some(true)) if loosen => Some(Tier::ReadOnly),
-            (None, Some(false), _) if loosen => Some(Tier::B),
+            (_, Some(true), _) => Some(PolicyTier::A),
+            (Some(PolicyTier::ReadOnly), _, Some(false)) => Some(PolicyTier::A),
+            (None, _, Some(true)) if loosen => Some(PolicyTier::ReadOnly),
+            (None, Some(false), _) if loosen => Some(PolicyTier::B),
             _ => tier,
         }
     }

@@ -1,6 +1,6 @@
 //! What is decided about: a call, and the facts about its surroundings that the host gives.
 //!
-//! The layer has no clock and sees no disk. Whatever it must know beyond the call stands in [`Facts`]; what is
+//! The layer has no clock and sees no disk. Whatever it must know beyond the call stands in [`Context`]; what is
 //! not said there counts against permission, never for it.
 
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,14 @@ pub use crate::catalog::Annotations;
 /// Who offers a tool. Part of a tool's identity: two servers may offer tools of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum ToolOrigin {
     /// The host itself.
     Native,
     /// The MCP server with this literal id.
     Mcp(String),
 }
 
-impl Origin {
+impl ToolOrigin {
     /// How the identity of a tool is written in rules and records: `name`, or `mcp:server/name`.
     #[must_use]
     pub fn identity(&self, tool: &str) -> String {
@@ -32,18 +32,18 @@ impl Origin {
 
 /// A call that a model made.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct PolicyCall<'a> {
     /// The tool's name as its origin gives it, without a server prefix.
     pub tool: &'a str,
     /// Who offers the tool.
-    pub origin: &'a Origin,
+    pub origin: &'a ToolOrigin,
     /// The arguments, parsed. Anything but an object is judged as arguments that cannot be read.
     pub arguments: &'a Value,
 }
 
 /// What the host knows about the surroundings of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct Context {
     /// The working folder of the call, absolute. Absent: relative paths are judged as relative.
     pub cwd: Option<String>,
     /// The user's home folder, absolute. Absent: `~` is an unknown.
@@ -75,7 +75,7 @@ pub struct Facts {
     pub now_ms: i64,
 }
 
-impl Default for Facts {
+impl Default for Context {
     /// Nobody can answer, nothing is trusted, nothing is known.
     fn default() -> Self {
         Self {

@@ -5,59 +5,65 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::toml_reader::Reader;
-use crate::policy::record::{Actions, Family, Record, Tier, Undo};
+use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
 
 const KEYS: &[&str] =
     &["tier", "reads", "writes", "hosts", "command", "workdir", "target", "like", "undo", "actions", "why"];
 
-pub(super) fn read(reader: &mut Reader<'_>, tools: &DeTable<'_>, records: &mut IndexMap<String, Record>) {
+pub(super) fn read(reader: &mut Reader<'_>, tools: &DeTable<'_>, capabilities: &mut IndexMap<String, ToolCapability>) {
     for (name, value) in tools {
         let at = name.span().start;
         let DeValue::Table(table) = value.get_ref() else {
             reader.error("policy-record", at, format!("`tool.{}` must be a table", name.get_ref()), "");
             continue;
         };
-        let mut record = Record { place: reader.place(at), ..Record::default() };
+        let mut capability = ToolCapability { place: reader.place(at), ..ToolCapability::default() };
         let mut sound = true;
         for (key, value) in table {
-            sound &= field(reader, &mut record, key.get_ref(), key.span().start, value);
+            sound &= field(reader, &mut capability, key.get_ref(), key.span().start, value);
         }
         // A record that was not understood must not permit anything: the tool is as if nobody had spoken of it.
         if !sound {
-            record.tier = None;
-            record.actions = None;
+            capability.tier = None;
+            capability.actions = None;
         }
-        if let Some(known) =
-            Record::builtin(name.get_ref()).filter(|_| record.command.is_none() && record.target.is_none())
+        if let Some(known) = ToolCapability::builtin(name.get_ref())
+            .filter(|_| capability.command.is_none() && capability.target.is_none())
         {
-            let silent = record.reads.is_empty() && record.writes.is_none() && record.hosts.is_empty();
+            let silent = capability.reads.is_empty() && capability.writes.is_none() && capability.hosts.is_empty();
             if silent {
-                record = Record {
-                    tier: record.tier,
-                    undo: record.undo,
-                    actions: record.actions,
-                    place: record.place,
+                capability = ToolCapability {
+                    tier: capability.tier,
+                    undo: capability.undo,
+                    actions: capability.actions,
+                    place: capability.place,
                     ..known
                 };
             }
         }
-        records.insert(name.get_ref().to_string(), record);
+        capabilities.insert(name.get_ref().to_string(), capability);
     }
 }
 
 /// Reads one field; false if it could not be read.
-fn field(reader: &mut Reader<'_>, record: &mut Record, key: &str, key_at: usize, value: &Spanned<DeValue<'_>>) -> bool {
+fn field(
+    reader: &mut Reader<'_>,
+    capability: &mut ToolCapability,
+    key: &str,
+    key_at: usize,
+    value: &Spanned<DeValue<'_>>,
+) -> bool {
     let at = value.span().start;
     let before = reader.diagnostics.len();
     match key {
         "tier" => {
-            record.tier = reader.text_of(value).and_then(Tier::parse);
-            if record.tier.is_none() {
+            capability.tier = reader.text_of(value).and_then(PolicyTier::parse);
+            if capability.tier.is_none() {
                 reader.error("policy-tier", at, "the tier is not known", "write read_only, b or a");
             }
         }
         "undo" => match reader.text_of(value).and_then(Undo::parse) {
-            Some(undo) => record.undo = undo,
+            Some(undo) => capability.undo = undo,
             None => {
                 reader.error(
                     "policy-undo",
@@ -67,15 +73,15 @@ fn field(reader: &mut Reader<'_>, record: &mut Record, key: &str, key_at: usize,
                 );
             }
         },
-        "reads" => record.reads = reader.texts(value, key).unwrap_or_default(),
-        "writes" => record.writes = reader.texts(value, key),
-        "hosts" => record.hosts = reader.texts(value, key).unwrap_or_default(),
-        "command" => record.command = reader.text(value, key),
-        "workdir" => record.workdir = reader.text(value, key),
-        "target" => record.target = reader.text(value, key),
+        "reads" => capability.reads = reader.texts(value, key).unwrap_or_default(),
+        "writes" => capability.writes = reader.texts(value, key),
+        "hosts" => capability.hosts = reader.texts(value, key).unwrap_or_default(),
+        "command" => capability.command = reader.text(value, key),
+        "workdir" => capability.workdir = reader.text(value, key),
+        "target" => capability.target = reader.text(value, key),
         "like" => {
-            record.family = reader.text_of(value).and_then(Family::of_name);
-            if record.family.is_none() {
+            capability.family = reader.text_of(value).and_then(Family::of_name);
+            if capability.family.is_none() {
                 reader.error(
                     "policy-like",
                     at,
@@ -84,7 +90,7 @@ fn field(reader: &mut Reader<'_>, record: &mut Record, key: &str, key_at: usize,
                 );
             }
         }
-        "actions" => actions(reader, record, value),
+        "actions" => actions(reader, capability, value),
         "why" => drop(reader.text(value, key)),
         _ => reader.unknown_key(key_at, key, KEYS),
     }
@@ -92,7 +98,7 @@ fn field(reader: &mut Reader<'_>, record: &mut Record, key: &str, key_at: usize,
 }
 
 /// `actions = { arg = "op", read_only = ["list"], b = ["set"], a = ["delete"] }`
-fn actions(reader: &mut Reader<'_>, record: &mut Record, value: &Spanned<DeValue<'_>>) {
+fn actions(reader: &mut Reader<'_>, capability: &mut ToolCapability, value: &Spanned<DeValue<'_>>) {
     let at = value.span().start;
     let help = "write { arg = \"op\", read_only = [\"list\"], a = [\"delete\"] }";
     let DeValue::Table(table) = value.get_ref() else {
@@ -100,7 +106,7 @@ fn actions(reader: &mut Reader<'_>, record: &mut Record, value: &Spanned<DeValue
     };
     let mut actions = Actions { arg: String::new(), tiers: std::collections::BTreeMap::new() };
     for (key, value) in table {
-        match (key.get_ref().as_ref(), Tier::parse(key.get_ref())) {
+        match (key.get_ref().as_ref(), PolicyTier::parse(key.get_ref())) {
             ("arg", _) => actions.arg = reader.text(value, "arg").unwrap_or_default(),
             (tier_name, Some(tier)) => {
                 for action in reader.texts(value, tier_name).unwrap_or_default() {
@@ -116,5 +122,5 @@ fn actions(reader: &mut Reader<'_>, record: &mut Record, value: &Spanned<DeValue
     if actions.arg.is_empty() {
         return reader.error("policy-actions", at, "`actions` names no argument", help);
     }
-    record.actions = Some(actions);
+    capability.actions = Some(actions);
 }

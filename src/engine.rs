@@ -1,131 +1,52 @@
 //! The engine: a catalogue and its layers put together once, shared by every conversation.
 //!
-//! An [`Engine`] never changes; reloading means building a new one. A [`Session`] is one conversation: small, and derived
-//! from an append-only log of [`Event`]s. Every call a model makes goes through one gate, [`Session::dispatch`], which
-//! says what the host should do with it; the engine never runs a tool, reads a clock or opens a file.
+//! An [`Engine`] never changes; reloading means building a new one. It knows nothing of wires or conversations: a
+//! [`Conversation`](crate::conversation::Conversation) binds it to one provider's API. It never runs a tool, reads a clock
+//! or opens a file.
 
-mod breaker;
 mod builder;
-mod call;
-mod dispatch;
-mod event;
-mod guard;
-mod knowledge;
-mod outcome;
-mod resolve;
-mod session;
+mod check;
+mod experiment;
+mod memo;
+mod policy_layer;
+mod skill_layer;
 #[cfg(feature = "validate")]
 pub mod validate;
 
 pub use builder::EngineBuilder;
-pub use call::{Arguments, Call};
-pub use event::{Event, Snapshot, SnapshotError, State, Waiting};
-pub use guard::{Clock, Guard};
-pub use knowledge::Knowledge;
-pub use outcome::{Confirm, Context, Forward, Outcome, PolicyMark, Refusal, Reply, ReplyKind};
-pub use session::{Session, SessionOptions};
+pub(crate) use check::Checked;
+pub use experiment::Experiment;
+pub use policy_layer::{Clock, PolicyLayer};
+pub(crate) use policy_layer::{CallRef, InFlight, Judged};
+pub use skill_layer::SkillLayer;
 
 use std::sync::{Arc, OnceLock};
 
-use sha2::{Digest, Sha256};
-
+use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::profile::{Arm, Assignment, Outlook, Presentation};
+use crate::profile::{Arm, Assignment, Outlook as Workload, Presentation};
 
-/// The name of the meta-tool that brings in a skill.
+/// The name of the meta-tool that brings in a skill, where no tool of the host has it.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
-
-/// How many wires an engine can keep a rendered array for.
-const CACHED_WIRES: usize = 8;
-
-/// A rendered tool array: the text to send, and its digest. Dereferences to the text.
-#[derive(Debug)]
-pub struct ToolArray {
-    text: String,
-    digest: OnceLock<String>,
-}
-
-impl ToolArray {
-    fn new(text: String) -> Arc<Self> {
-        Arc::new(Self { text, digest: OnceLock::new() })
-    }
-
-    /// The array as compact JSON.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// SHA-256 of the text, in lower-case hexadecimal digits. Reckoned when it is first asked for.
-    #[must_use]
-    pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| sha256(self.text.as_bytes()))
-    }
-}
-
-impl std::ops::Deref for ToolArray {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.text
-    }
-}
-
-impl PartialEq for ToolArray {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-/// SHA-256 in lower-case hexadecimal digits.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// What one arm makes of the catalogue, made when first needed.
-#[derive(Debug, Default)]
-struct ArmCache {
-    presentation: OnceLock<Presentation>,
-    /// The array of a session that has opened nothing, by wire: rendered once for all sessions.
-    first_arrays: [OnceLock<Arc<ToolArray>>; CACHED_WIRES],
-}
 
 #[derive(Debug)]
 struct Inner {
     catalog: Catalog,
     assignment: Assignment,
+    /// Whether layer 1 is on.
+    folds: bool,
     arm: Arm,
     budget: usize,
-    outlook: Outlook,
+    workload: Workload,
     experiment: Option<Experiment>,
-    guard: Option<Guard>,
-    knowledge: Option<Knowledge>,
+    policy: Option<PolicyLayer>,
+    skills: Option<SkillLayer>,
     diagnostics: Vec<Diagnostic>,
     #[cfg(feature = "validate")]
-    validators: Option<dispatch::Validators>,
-    arms: [ArmCache; Arm::ALL.len()],
-}
-
-/// Which of two arms a session gets, by its id.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Experiment {
-    /// Variant names with their arms: the control first, the treatment second.
-    pub arms: [(String, Arm); 2],
-    /// The share of sessions that get the treatment, 0 to 1.
-    pub ratio: f64,
-}
-
-impl Experiment {
-    /// The variant of a session: sticky, since it depends on the id alone.
-    #[must_use]
-    pub fn variant(&self, session: &str) -> (&str, Arm) {
-        let digest = Sha256::digest(session.as_bytes());
-        let head = digest.iter().take(4).fold(0_u32, |sum, byte| (sum << 8) | u32::from(*byte));
-        let [control, treatment] = &self.arms;
-        let (name, arm) = if f64::from(head) < self.ratio * 4_294_967_296.0 { treatment } else { control };
-        (name, *arm)
-    }
+    validators: Option<check::Validators>,
+    presentations: [OnceLock<Presentation>; Arm::ALL.len()],
+    memo: Memo,
 }
 
 /// A catalogue with its layers. Cheap to clone; `Send + Sync`.
@@ -133,25 +54,12 @@ impl Experiment {
 pub struct Engine(Arc<Inner>);
 
 impl Engine {
-    /// Starts with a catalogue. Without more, every schema is full and there is no `expand_tools`.
+    /// Starts with a catalogue. Without more, a profile is derived from it and arm `auto` chooses how much to fold.
     pub fn builder(catalog: Catalog) -> EngineBuilder {
         EngineBuilder::new(catalog)
     }
 
-    /// A new conversation that has opened nothing, without an id of its own. Where the engine's arm is
-    /// [`Arm::Auto`] it is chosen for a provider without native deferral; see `session_on` for a known one.
-    #[must_use]
-    pub fn session(&self) -> Session {
-        self.session_with(SessionOptions::default())
-    }
-
-    /// A new conversation.
-    #[must_use]
-    pub fn session_with(&self, options: SessionOptions) -> Session {
-        Session::start(self.clone(), options)
-    }
-
-    /// The catalogue.
+    /// The catalogue, without the tools that policy denies whatever they are called with.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.0.catalog
@@ -163,7 +71,13 @@ impl Engine {
         &self.0.assignment
     }
 
-    /// The arm that sessions get where nothing else chooses; perhaps [`Arm::Auto`].
+    /// Whether layer 1 is on. Where it is off, every schema is sent whole and there is nothing to expand.
+    #[must_use]
+    pub fn folds(&self) -> bool {
+        self.0.folds
+    }
+
+    /// The arm that conversations get where nothing else chooses; perhaps [`Arm::Auto`].
     #[must_use]
     pub fn arm(&self) -> Arm {
         self.0.arm
@@ -175,10 +89,10 @@ impl Engine {
         self.0.budget
     }
 
-    /// How long sessions are expected to be.
+    /// How long conversations are expected to be.
     #[must_use]
-    pub fn outlook(&self) -> Outlook {
-        self.0.outlook
+    pub fn workload(&self) -> Workload {
+        self.0.workload
     }
 
     /// The experiment that chooses the arm, if there is one.
@@ -189,14 +103,14 @@ impl Engine {
 
     /// Layer 3, if it is on.
     #[must_use]
-    pub fn guard(&self) -> Option<&Guard> {
-        self.0.guard.as_ref()
+    pub fn policy(&self) -> Option<&PolicyLayer> {
+        self.0.policy.as_ref()
     }
 
     /// Layer 2, if it is on.
     #[must_use]
-    pub fn knowledge(&self) -> Option<&Knowledge> {
-        self.0.knowledge.as_ref()
+    pub fn skills(&self) -> Option<&SkillLayer> {
+        self.0.skills.as_ref()
     }
 
     /// What was noticed while the parts were put together; no errors among it.
@@ -208,49 +122,51 @@ impl Engine {
     /// Every form that tools can take under an arm. Made when first asked for, then kept.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> &Presentation {
-        let skills = || self.0.knowledge.as_ref().and_then(Knowledge::tool).cloned();
-        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm).and(skills());
-        // `Arm as usize` is always below `Arm::ALL.len()`; the fallback only satisfies the type.
-        let cache = self.0.arms.get(arm as usize).or_else(|| self.0.arms.first());
-        cache.map_or_else(unreachable_presentation, |cache| cache.presentation.get_or_init(make))
-    }
-
-    /// The array of a session that has opened nothing, rendered by the first who asks for that arm and wire.
-    pub(crate) fn first_array(&self, arm: Arm, wire: usize, render: impl FnOnce() -> String) -> Arc<ToolArray> {
-        match self.0.arms.get(arm as usize).and_then(|cache| cache.first_arrays.get(wire)) {
-            Some(slot) => slot.get_or_init(|| ToolArray::new(render())).clone(),
-            None => ToolArray::new(render()),
-        }
+        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm);
+        let [full, seed, stable, signature, lean, index, native, auto] = &self.0.presentations;
+        let slot = match arm {
+            Arm::Full => full,
+            Arm::Seed => seed,
+            Arm::Stable => stable,
+            Arm::Signature => signature,
+            Arm::Lean => lean,
+            Arm::Index => index,
+            Arm::Native => native,
+            Arm::Auto => auto,
+        };
+        slot.get_or_init(make)
     }
 
     /// The same engine over some of its tools only.
     #[must_use]
     pub fn restricted(&self, allowed: impl Fn(&Tool) -> bool) -> Self {
         let kept: Vec<bool> = self.0.catalog.iter().map(allowed).collect();
-        self.part(&kept, self.0.knowledge.clone())
+        self.part(&kept, self.0.skills.clone())
     }
 
-    fn part(&self, kept: &[bool], knowledge: Option<Knowledge>) -> Self {
+    /// The same engine over the tools at the kept places, with these skills.
+    pub(crate) fn part(&self, kept: &[bool], skills: Option<SkillLayer>) -> Self {
         let inner = &self.0;
         Self(Arc::new(Inner {
             catalog: inner.catalog.filtered(kept),
             assignment: inner.assignment.filtered(kept),
+            folds: inner.folds,
             arm: inner.arm,
             budget: inner.budget,
-            outlook: inner.outlook,
+            workload: inner.workload,
             experiment: inner.experiment.clone(),
-            guard: inner.guard.clone(),
-            knowledge,
+            policy: inner.policy.clone(),
+            skills,
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
-            arms: Default::default(),
+            presentations: Default::default(),
+            memo: Memo::default(),
         }))
     }
-}
 
-/// There is always a first arm, so that nobody comes here.
-fn unreachable_presentation<'a>() -> &'a Presentation {
-    static NONE: OnceLock<Presentation> = OnceLock::new();
-    NONE.get_or_init(|| Presentation::new(&Catalog::default(), &Assignment::default(), Arm::Full))
+    /// What somebody else derives from this engine, made once for each key and kept as long as the engine.
+    pub(crate) fn memo<T: std::any::Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
+        self.0.memo.get(key, make)
+    }
 }

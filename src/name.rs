@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// The longest name of any kind, in characters.
 ///
@@ -169,4 +170,9 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most:
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+/// SHA-256 in lower-case hexadecimal digits: the name of a content.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

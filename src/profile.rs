@@ -30,11 +30,11 @@ mod derive;
 mod expand;
 mod file;
 mod fold;
+mod naming;
 mod opening;
 mod outlook;
 mod plan;
 mod sentence;
-mod words;
 mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
@@ -45,10 +45,10 @@ pub use expand::{
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
+pub use naming::{CatalogNames, Naming};
 pub use outlook::{Cache, Outlook};
 pub use plan::{Expanded, Plan, Planned, Presentation, Sent};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
-pub use words::Words;
 
 use indexmap::IndexMap;
 use serde::Serialize;

@@ -2,25 +2,36 @@
 
 use std::sync::Arc;
 
-use super::ACTIVATE_SKILL;
-use super::{Engine, Experiment, Guard, Inner, Knowledge};
+use super::memo::Memo;
+use super::{Engine, Experiment, Inner, PolicyLayer, SkillLayer};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, CALL_TOOL, EXPAND_TOOLS, Outlook, ToolProfile};
+use crate::profile::{Arm, BUDGET_TOKENS, Outlook as Workload, ToolProfile};
+
+/// Layer 1 as a host sets it.
+#[derive(Debug)]
+enum ProfileSetting {
+    /// Derived from the catalogue.
+    Derived,
+    /// Written by somebody.
+    Given(Box<ToolProfile>),
+    /// Off: every schema whole.
+    Off,
+}
 
 /// Puts an [`Engine`] together.
 #[derive(Debug)]
 #[must_use]
 pub struct EngineBuilder {
     catalog: Catalog,
-    profile: Option<ToolProfile>,
+    profile: ProfileSetting,
     arm: Arm,
     budget: usize,
-    outlook: Outlook,
+    workload: Workload,
     experiment: Option<Experiment>,
-    guard: Option<Guard>,
-    knowledge: Option<Knowledge>,
+    policy: Option<PolicyLayer>,
+    skills: Option<SkillLayer>,
     validate: bool,
 }
 
@@ -28,57 +39,64 @@ impl EngineBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
         Self {
             catalog,
-            profile: None,
+            profile: ProfileSetting::Derived,
             arm: Arm::Auto,
             budget: BUDGET_TOKENS,
-            outlook: Outlook::default(),
+            workload: Workload::default(),
             experiment: None,
-            guard: None,
-            knowledge: None,
+            policy: None,
+            skills: None,
             validate: true,
         }
     }
 
-    /// Layer 1. Without a profile every schema is full, whatever the arm.
+    /// Layer 1. Default: a profile [derived](ToolProfile::derive) from the catalogue.
     pub fn profile(mut self, profile: ToolProfile) -> Self {
-        self.profile = Some(profile);
+        self.profile = ProfileSetting::Given(Box::new(profile));
         self
     }
 
-    /// How the catalogue is presented. Without a word: [`Arm::Auto`].
+    /// Turns layer 1 off: every schema is sent whole. An explicit arm that folds then has nothing to fold with, and
+    /// conversations with it do not start.
+    pub fn without_profile(mut self) -> Self {
+        self.profile = ProfileSetting::Off;
+        self
+    }
+
+    /// How the catalogue is presented. Default: [`Arm::Auto`].
     pub fn arm(mut self, arm: Arm) -> Self {
         self.arm = arm;
         self
     }
 
-    /// What the first turn may cost before arm `auto` folds further, in tokens. Without a word: [`BUDGET_TOKENS`].
+    /// What the first turn may cost before arm `auto` folds further, in tokens. Default: [`BUDGET_TOKENS`].
     pub fn budget(mut self, tokens: usize) -> Self {
         self.budget = tokens;
         self
     }
 
-    /// How long sessions are expected to be, by which arm `auto` tells whether folding pays. Without a word:
-    /// [`Outlook::default`].
-    pub fn outlook(mut self, outlook: Outlook) -> Self {
-        self.outlook = outlook;
+    /// How long conversations are expected to be: arm `auto` decides by it whether folding pays. Default:
+    /// [`Workload::default`].
+    pub fn workload(mut self, workload: Workload) -> Self {
+        self.workload = workload;
         self
     }
 
-    /// Lets an experiment choose between two arms by the session's id.
+    /// Lets an experiment choose between two arms by the conversation's id.
     pub fn experiment(mut self, experiment: Experiment) -> Self {
         self.experiment = Some(experiment);
         self
     }
 
     /// Layer 3. Without it everything is allowed, and every outcome says so.
-    pub fn policy(mut self, guard: Guard) -> Self {
-        self.guard = Some(guard);
+    pub fn policy(mut self, policy: PolicyLayer) -> Self {
+        self.policy = Some(policy);
         self
     }
 
     /// Layer 2. Without it there is no `activate_skill`.
-    pub fn skills(mut self, knowledge: Knowledge) -> Self {
-        self.knowledge = Some(knowledge);
+    pub fn skills(mut self, skills: SkillLayer) -> Self {
+        self.skills = Some(skills);
         self
     }
 
@@ -92,63 +110,50 @@ impl EngineBuilder {
     /// Puts the parts together.
     ///
     /// # Errors
-    /// [`Error`] with every diagnostic if the profile does not fit the catalogue, a tool of the catalogue has the name
-    /// of a meta-tool that an arm declares, or the experiment's ratio is not between 0 and 1.
+    /// [`Error`] with every diagnostic if the profile does not fit the catalogue, or the experiment's ratio is not between
+    /// 0 and 1.
     pub fn build(self) -> Result<Engine, Error> {
-        let off = self.profile.is_none();
-        let arm = if off { Arm::Full } else { self.arm };
-        let experiment = self.experiment.filter(|_| !off);
-        let profile = self.profile.unwrap_or_else(|| ToolProfile::derive(&self.catalog));
+        let folds = !matches!(self.profile, ProfileSetting::Off);
+        let profile = match self.profile {
+            ProfileSetting::Given(profile) => *profile,
+            ProfileSetting::Derived | ProfileSetting::Off => ToolProfile::derive(&self.catalog),
+        };
         let assigned = profile.assign(&self.catalog);
         if assigned.has_errors() {
             return Err(Error::new(ErrorKind::Profile, assigned.diagnostics));
         }
-        let mut problems = Vec::new();
-        let folds = arm != Arm::Full || experiment.is_some();
-        let teaches = self.knowledge.as_ref().is_some_and(|knowledge| knowledge.tool().is_some());
-        for (name, declared) in [(EXPAND_TOOLS, folds), (CALL_TOOL, folds), (ACTIVATE_SKILL, teaches)] {
-            if declared && self.catalog.get(name).is_some() {
-                problems.push(reserved(name));
-            }
-        }
-        if let Some(experiment) = experiment.as_ref().filter(|e| !(0.0..=1.0).contains(&e.ratio)) {
+        if let Some(experiment) = self.experiment.as_ref().filter(|e| !(0.0..=1.0).contains(&e.ratio)) {
             let message = format!("an experiment's ratio must be between 0 and 1, not {}", experiment.ratio);
             let diagnostic = Diagnostic::error("bad-ratio", Place::default(), message);
-            problems.push(diagnostic.help("0.5 gives half of the sessions the treatment"));
+            let diagnostic = diagnostic.help("0.5 gives half of the conversations the treatment");
+            return Err(Error::new(ErrorKind::Engine, vec![diagnostic]));
         }
-        if !problems.is_empty() {
-            return Err(Error::new(ErrorKind::Engine, problems));
-        }
-        // One predicate for present, list, expand and call: what policy denies outright is not in the engine's catalogue.
+        // One predicate for present, list, expand, call and did-you-mean: what policy denies outright is not in the
+        // engine's catalogue.
         let (mut catalog, mut assignment) = (self.catalog, assigned.value);
-        if let Some(guard) = &self.guard {
-            let kept: Vec<bool> = catalog.iter().map(|tool| !guard.denies_outright(tool)).collect();
+        if let Some(policy) = &self.policy {
+            let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool)).collect();
             (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
         }
         #[allow(unused_mut, reason = "only compiling schemas adds to it")]
         let mut diagnostics = assigned.diagnostics;
         #[cfg(feature = "validate")]
-        let validators = self.validate.then(|| super::dispatch::Validators::compile(&catalog, &mut diagnostics));
+        let validators = self.validate.then(|| super::check::Validators::compile(&catalog, &mut diagnostics));
         Ok(Engine(Arc::new(Inner {
             catalog,
             assignment,
-            arm,
+            folds,
+            arm: self.arm,
             budget: self.budget,
-            outlook: self.outlook,
-            experiment,
-            guard: self.guard,
-            knowledge: self.knowledge,
+            workload: self.workload,
+            experiment: self.experiment,
+            policy: self.policy,
+            skills: self.skills,
             diagnostics,
             #[cfg(feature = "validate")]
             validators,
-            arms: Default::default(),
+            presentations: Default::default(),
+            memo: Memo::default(),
         })))
     }
-}
-
-fn reserved(name: &str) -> Diagnostic {
-    let message = format!("the catalogue has a tool named `{name}`, which toolfold declares itself");
-    Diagnostic::error("reserved-name", Place::default(), message).help(format!(
-        "rename that tool, or use arm full; reserved are {EXPAND_TOOLS}, {CALL_TOOL} and {ACTIVATE_SKILL}"
-    ))
 }

@@ -46,6 +46,10 @@ pub struct Request {
     pub schema_hash: String,
     /// The arguments.
     pub arguments: Value,
+    /// The arguments as the model wrote them, where [`arguments`](Self::arguments) does not give that text back: integers
+    /// beyond 64 bits keep their digits here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_json: Option<String>,
     /// The working folder.
     pub cwd: Option<String>,
     /// The session.
@@ -66,11 +70,15 @@ impl Request {
     /// SHA-256 over the canonical form of all of it.
     #[must_use]
     pub fn digest(&self) -> String {
-        digest(&json!({
+        let mut parts = json!({
             "origin": self.origin, "tool": self.tool, "schema_hash": self.schema_hash, "arguments": self.arguments,
             "cwd": self.cwd, "session": self.session, "call_id": self.call_id, "policy_version": self.policy_version,
             "shown": self.displayed,
-        }))
+        });
+        if let (Some(parts), Some(text)) = (parts.as_object_mut(), &self.arguments_json) {
+            parts.insert("arguments_json".to_owned(), json!(text));
+        }
+        digest(&parts)
     }
 
     /// The record of something that happened to the call, without secrets. `digest` is [`Request::digest`], `rule` the

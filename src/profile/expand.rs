@@ -6,7 +6,7 @@ pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, 
 
 use serde_json::{Value, json};
 
-use super::{Arm, Assignment, Delivery, Detail};
+use super::{Arm, Assignment, Delivery, Detail, Naming};
 use crate::catalog::{Catalog, Tool};
 use crate::name::CategoryName;
 
@@ -44,54 +44,52 @@ pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) 
     categories
 }
 
-/// The declaration of `expand_tools` under an arm, with tools named as `shown` says; nothing if nothing is folded.
+/// The declaration of `expand_tools` under an arm, in the names that the model sees; `None` if nothing is folded.
 pub(super) fn expand_tools(
     catalog: &Catalog,
     categories: &[Deferred],
     arm: Arm,
-    shown: &dyn Fn(&str) -> String,
+    naming: &dyn Naming,
 ) -> Option<Tool> {
     if categories.is_empty() {
         return None;
     }
-    let mut description = String::from(match arm.delivery() {
-        Delivery::InPlace => {
-            "Show the full parameters of one category of tools, from the next turn on. Call it before \
+    let mut description = match arm.delivery() {
+        Delivery::InPlace => "Show the full parameters of one category of tools, from the next turn on. Call it before \
              a tool whose parameters are not shown. Categories:"
-        }
-        Delivery::Bridge => {
+            .to_owned(),
+        Delivery::Bridge => format!(
             "Get the parameters of tools that are not listed here, by category or tool name, then run \
-             them with call_tool. Categories:"
-        }
+             them with {}. Categories:",
+            naming.call_tool()
+        ),
         Delivery::Native => {
-            "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:"
+            "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:".to_owned()
         }
         Delivery::None | Delivery::InResult => match arm.extended() {
-            Detail::Signature => {
-                "Get the full documentation of tools, by category or tool name, when names and types \
+            Detail::Signature => "Get the full documentation of tools, by category or tool name, when names and types \
                  are not enough. Categories:"
-            }
-            _ => {
-                "Get the full parameters of tools shown only in brief, by category or tool name, before calling them. \
+                .to_owned(),
+            _ => "Get the full parameters of tools shown only in brief, by category or tool name, before calling them. \
                  Categories:"
-            }
+                .to_owned(),
         },
-    });
-    let names: Vec<&str> = categories.iter().map(|entry| entry.category.as_str()).collect();
-    for entry in categories {
-        description.push_str(&format!("\n- {} ({})", entry.category, entry.tools.len()));
+    };
+    let names: Vec<&str> = categories.iter().map(|entry| naming.category(entry.category.as_str())).collect();
+    for (entry, name) in categories.iter().zip(&names) {
+        description.push_str(&format!("\n- {name} ({})", entry.tools.len()));
         if !entry.description.is_empty() {
             description.push_str(": ");
             description.push_str(&entry.description);
         }
         if arm.extended() == Detail::Index {
-            let tools = entry.tools.iter().filter_map(|at| catalog.at(*at));
-            let tools: Vec<String> = tools.map(|tool| shown(tool.name().as_str())).collect();
+            let shown = |at: &usize| Some(naming.tool(*at, catalog.at(*at)?.name().as_str()));
+            let tools: Vec<&str> = entry.tools.iter().filter_map(shown).collect();
             description.push_str(": ");
             description.push_str(&tools.join(", "));
         }
     }
-    Tool::new(EXPAND_TOOLS, &description, arguments(arm, &names)).ok()
+    Tool::new(naming.expand_tools(), &description, arguments(arm, &names)).ok()
 }
 
 /// Arm `seed` declares the original's single `category`; the others take several categories and single tools.
@@ -114,13 +112,14 @@ fn arguments(arm: Arm, names: &[&str]) -> Value {
 }
 
 /// The declaration of `call_tool`.
-pub(super) fn call_tool() -> Option<Tool> {
+pub(super) fn call_tool(naming: &dyn Naming) -> Option<Tool> {
     let parameters = json!({
         "type": "object",
         "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
         "required": ["name", "arguments"],
         "additionalProperties": false
     });
-    Tool::new(CALL_TOOL, "Run a tool that expand_tools described, with arguments that fit its parameters.", parameters)
-        .ok()
+    let description =
+        format!("Run a tool that {} described, with arguments that fit its parameters.", naming.expand_tools());
+    Tool::new(naming.call_tool(), &description, parameters).ok()
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, call_tool, deferred, expand_tools};
 use super::fold::Kept;
-use super::{Arm, Assignment, Delivery, Detail, Folded, Tier};
+use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
 
@@ -75,7 +75,7 @@ impl Presentation {
         let closed: Vec<Option<Kept>> = catalog.iter().zip(assignment.iter()).map(form).collect();
         let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.deferred);
         let deferred = deferred(assignment, folded);
-        let meta = meta_tools(catalog, &deferred, arm, &str::to_owned);
+        let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
         Self { arm, closed, deferred, meta }
     }
 
@@ -98,10 +98,10 @@ impl Presentation {
         self.meta.iter()
     }
 
-    /// The meta-tools as they are declared where tools are shown under other names: `shown` gives a tool's.
+    /// The meta-tools as they are declared where things are shown under other names: `expand_tools` first, if there is any.
     #[must_use]
-    pub fn meta_tools_as(&self, catalog: &Catalog, shown: impl Fn(&str) -> String) -> Vec<Tool> {
-        meta_tools(catalog, &self.deferred, self.arm, &shown)
+    pub fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
+        meta_tools(catalog, &self.deferred, self.arm, naming)
     }
 
     /// The categories that have something to open, each with the places of its folded tools in the catalogue.
@@ -143,10 +143,10 @@ impl Presentation {
     }
 }
 
-fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, shown: &dyn Fn(&str) -> String) -> Vec<Tool> {
-    let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, shown).into_iter().collect();
+fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn Naming) -> Vec<Tool> {
+    let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, naming).into_iter().collect();
     if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
-        meta.extend(call_tool());
+        meta.extend(call_tool(naming));
     }
     meta
 }

@@ -1,23 +1,43 @@
-//! Names within a provider's alphabet and length, and back.
+//! Names within a provider's alphabet and length, and back: one table for an engine's catalogue on a wire.
 //!
 //! A name that fits goes out as it is, always: what another tool is called never changes it. Any other name has its foreign
 //! characters replaced by `_`; where that is too long, says nothing, or is taken, it is cut and eight digits of the
-//! original's hash are added. So no two tools ever share a name, and the same catalogue always gets the same names.
+//! original's hash are added. So no two tools ever share a name, and the same catalogue always gets the same names. A
+//! meta-tool whose name a tool of the host has takes a number: `activate_skill_2`.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-
-use indexmap::IndexMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Wire;
-use crate::engine::{ACTIVATE_SKILL, Engine, sha256};
-use crate::profile::{CALL_TOOL, EXPAND_TOOLS};
-
-/// What the meta-tools are called; no other tool is sent under these names.
-const RESERVED: [&str; 3] = [EXPAND_TOOLS, CALL_TOOL, ACTIVATE_SKILL];
+use crate::catalog::Catalog;
+use crate::name::sha256_hex;
+use crate::profile::{CALL_TOOL, EXPAND_TOOLS, Naming};
 
 /// How many digits of the hash a mangled name gets, behind a `_`.
 const HASH_DIGITS: usize = 8;
+
+/// How many numbers are tried for a meta-tool.
+const MAX_SUFFIX: usize = 1_000;
+
+/// The meta-tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MetaTool {
+    /// `expand_tools`.
+    Expand,
+    /// `call_tool`.
+    Call,
+    /// `activate_skill`.
+    Skill,
+}
+
+/// What a name that the model wrote stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// A meta-tool.
+    Meta(MetaTool),
+    /// The tool at that place in the catalogue.
+    Tool(usize),
+}
 
 /// What a provider takes for a name.
 #[derive(Debug, Clone, Copy)]
@@ -68,35 +88,28 @@ impl Rule {
     /// The name cut, with a hash. `salt` tells apart what even the hash does not.
     fn hashed(self, name: &str, salt: usize) -> String {
         let salted = if salt == 0 { name.to_owned() } else { format!("{name}\n{salt}") };
-        let hash: String = sha256(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
+        let hash: String = sha256_hex(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
         let head: String = self.replaced(name).chars().take(self.most - HASH_DIGITS - 1).collect();
         format!("{head}_{hash}")
     }
 }
 
-/// The names that are sent otherwise than they are.
+/// Own names to the names that are sent, where the two differ; and back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Names(IndexMap<String, String>);
+pub(crate) struct Names {
+    sent: HashMap<String, String>,
+    own: HashMap<String, String>,
+}
 
 impl Names {
-    /// The tools' names on a wire.
-    pub(super) fn of(wire: Wire, engine: &Engine) -> Self {
-        Self::mangle(Rule::of(wire), &RESERVED, &|| engine.catalog().names().map(AsRef::as_ref))
-    }
-
-    /// The categories' names as namespaces of OpenAI Responses.
-    pub(super) fn namespaces(engine: &Engine) -> Self {
-        let names = || engine.assignment().categories().map(|(name, _)| name.as_str());
-        Self::mangle(Rule::of(Wire::OpenAiResponses), &[], &names)
-    }
-
+    /// Names that a rule lets through or mangles. `reserved` are those that none of them may get.
     fn mangle<'n, I: Iterator<Item = &'n str>>(rule: Rule, reserved: &[&str], names: &impl Fn() -> I) -> Self {
         if names().all(|name| rule.fits(name)) {
             return Self::default();
         }
         let mut taken: BTreeSet<Cow<'_, str>> = reserved.iter().map(|name| Cow::Borrowed(*name)).collect();
         let mut wanted: Vec<(&str, String)> = Vec::new();
-        let mut count: IndexMap<String, usize> = IndexMap::new();
+        let mut count: HashMap<String, usize> = HashMap::new();
         for name in names() {
             if rule.fits(name) {
                 taken.insert(Cow::Borrowed(name));
@@ -108,64 +121,137 @@ impl Names {
         }
         let says_something = |plain: &str| plain.bytes().any(|b| b.is_ascii_alphanumeric());
         let alone = |plain: &str| count.get(plain) == Some(&1);
-        let (mut sent, mut crowded) = (IndexMap::new(), Vec::new());
+        let (mut found, mut crowded) = (Self::default(), Vec::new());
         for (name, plain) in wanted {
             if rule.fits(&plain) && says_something(&plain) && alone(&plain) && !taken.contains(plain.as_str()) {
                 taken.insert(Cow::Owned(plain.clone()));
-                sent.insert(name.to_owned(), plain);
+                found.insert(name, plain);
             } else {
                 crowded.push(name);
             }
         }
         for name in crowded {
-            // The hash of some salt is free: there are more hashes than names.
-            let free = (0_usize..).map(|salt| rule.hashed(name, salt)).find(|own| !taken.contains(own.as_str()));
-            let own = free.unwrap_or_default();
+            let mut salt = 0_usize;
+            let mut own = rule.hashed(name, salt);
+            // There are more hashes than names, so that some salt gives a free one.
+            while taken.contains(own.as_str()) {
+                salt += 1;
+                own = rule.hashed(name, salt);
+            }
             taken.insert(Cow::Owned(own.clone()));
-            sent.insert(name.to_owned(), own);
+            found.insert(name, own);
         }
-        Self(sent)
+        found
     }
 
-    /// Whether every name is sent as it is.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn insert(&mut self, own: &str, sent: String) {
+        self.own.insert(sent.clone(), own.to_owned());
+        self.sent.insert(own.to_owned(), sent);
     }
 
-    /// The name under which a tool is sent.
-    pub(super) fn sent<'n>(&'n self, original: &'n str) -> &'n str {
-        self.0.get(original).map_or(original, String::as_str)
+    /// Whether everything is sent under its own name.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sent.is_empty()
     }
 
-    /// The name that was sent under this one.
-    pub(super) fn original<'n>(&'n self, sent: &'n str) -> &'n str {
-        self.0.iter().find(|(_, own)| *own == sent).map_or(sent, |(name, _)| name.as_str())
+    /// The name under which something is sent.
+    pub(crate) fn sent<'n>(&'n self, own: &'n str) -> &'n str {
+        self.sent.get(own).map_or(own, String::as_str)
     }
 
-    /// What was changed, in catalogue order where nothing was crowded out.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, sent)| (name.as_str(), sent.as_str()))
+    /// The name that is sent under this one; what was never sent is given back.
+    pub(crate) fn own<'n>(&'n self, sent: &'n str) -> &'n str {
+        self.own.get(sent).map_or(sent, String::as_str)
     }
 }
 
-impl Wire {
-    /// The name under which a tool of the engine's catalogue is sent.
-    #[must_use]
-    pub fn sent_name(self, engine: &Engine, original: &str) -> String {
-        if Rule::of(self).fits(original) {
-            return original.to_owned();
-        }
-        Names::of(self, engine).sent(original).to_owned()
+/// Why a table cannot be made: every name for this meta-tool is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoFreeName(pub(crate) &'static str);
+
+/// Every name of an engine's catalogue and of the meta-tools on one wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NameTable {
+    pub(crate) tools: Names,
+    /// Categories as namespaces of OpenAI Responses; on other wires they have no names of their own.
+    pub(crate) namespaces: Names,
+    expand: String,
+    call: String,
+    skill: String,
+}
+
+impl NameTable {
+    /// The table of a catalogue and its categories. `skill` is the name of `activate_skill`.
+    pub(crate) fn new<'c>(
+        wire: Wire,
+        catalog: &Catalog,
+        categories: impl Iterator<Item = &'c str> + Clone,
+        skill: &'static str,
+    ) -> Result<Self, NoFreeName> {
+        let rule = Rule::of(wire);
+        let names = || catalog.names().map(AsRef::as_ref);
+        let mut reserved: BTreeSet<String> = names().filter(|name| rule.fits(name)).map(str::to_owned).collect();
+        reserved.extend(catalog.foreign_names().map(str::to_owned));
+        let mut free = |name: &'static str| {
+            let numbered = (2..MAX_SUFFIX).map(|n| format!("{name}_{n}"));
+            let found = std::iter::once(name.to_owned()).chain(numbered).find(|name| !reserved.contains(name));
+            let found = found.ok_or(NoFreeName(name))?;
+            reserved.insert(found.clone());
+            Ok(found)
+        };
+        let (expand, call, skill) = (free(EXPAND_TOOLS)?, free(CALL_TOOL)?, free(skill)?);
+        let foreign: Vec<&str> = catalog.foreign_names().collect();
+        let meta = [expand.as_str(), call.as_str(), skill.as_str()];
+        let tools = Names::mangle(rule, &[&meta[..], &foreign].concat(), &names);
+        let namespaces = match wire {
+            Wire::OpenAiResponses => Names::mangle(rule, &[], &|| categories.clone()),
+            _ => Names::default(),
+        };
+        Ok(Self { tools, namespaces, expand, call, skill })
     }
 
-    /// The catalogue's name of what was sent under a name. A name that was never sent is given back as it is: the gate
-    /// knows what to say of it.
-    #[must_use]
-    pub fn name_of(self, engine: &Engine, sent: &str) -> String {
-        let as_it_is = RESERVED.contains(&sent) || engine.catalog().get(sent).is_some();
-        if as_it_is && Rule::of(self).fits(sent) {
-            return sent.to_owned();
+    /// The name under which a meta-tool is declared.
+    pub(crate) fn meta(&self, tool: MetaTool) -> &str {
+        match tool {
+            MetaTool::Expand => &self.expand,
+            MetaTool::Call => &self.call,
+            MetaTool::Skill => &self.skill,
         }
-        Names::of(self, engine).original(sent).to_owned()
+    }
+
+    /// What a name stands for: a meta-tool, what is sent under it, or a tool by its own name, which a model may know from
+    /// elsewhere.
+    pub(crate) fn find(&self, catalog: &Catalog, name: &str) -> Option<Named> {
+        let metas = [MetaTool::Expand, MetaTool::Call, MetaTool::Skill];
+        if let Some(meta) = metas.into_iter().find(|meta| self.meta(*meta) == name) {
+            return Some(Named::Meta(meta));
+        }
+        catalog.position(self.tools.own(name)).map(Named::Tool)
+    }
+}
+
+impl Naming for NameTable {
+    fn tool<'n>(&'n self, _index: usize, own: &'n str) -> &'n str {
+        self.tools.sent(own)
+    }
+
+    fn find_tool(&self, catalog: &Catalog, shown: &str) -> Option<usize> {
+        catalog.position(self.tools.own(shown))
+    }
+
+    fn category<'n>(&'n self, own: &'n str) -> &'n str {
+        self.namespaces.sent(own)
+    }
+
+    fn find_category<'n>(&'n self, shown: &'n str) -> &'n str {
+        self.namespaces.own(shown)
+    }
+
+    fn expand_tools(&self) -> &str {
+        &self.expand
+    }
+
+    fn call_tool(&self) -> &str {
+        &self.call
     }
 }

@@ -34,6 +34,7 @@ fn run(policy: &Policy, call: &PolicyCall<'_>, context: &Context, ctx: &Value) -
         tool: call.tool.to_owned(),
         schema_hash: schema.to_owned(),
         arguments: arguments.clone(),
+        arguments_json: None,
         cwd: context.cwd.clone(),
         session,
         call_id,

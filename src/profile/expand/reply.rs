@@ -1,10 +1,12 @@
 //! What a call of `expand_tools` opens, and the text that answers it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Tool, write_string};
 use crate::name::{CategoryName, ToolName, nearest};
-use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Presentation, Tier, Words};
+use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
 /// The most names one call may give; what is beyond is refused, so that a runaway call costs nothing.
 const MAX_NAMES: usize = 200;
@@ -79,8 +81,10 @@ pub struct Expansion {
     pub mentioned: Vec<ToolName>,
     /// Names that open nothing, as they were given.
     pub unknown: Vec<String>,
-    /// The answer for the model.
-    pub reply: Words,
+    /// The answer for the model, in the names that it sees.
+    pub reply: String,
+    /// The part of the answer that no definition says: what was unknown, and what may have been meant.
+    pub notes: String,
 }
 
 impl Expansion {
@@ -111,8 +115,8 @@ impl Expansion {
 
 /// Answers a call of `expand_tools`. Pure: `expanded` is what is open before the call; [`Expansion::apply`] opens.
 ///
-/// A tool's name given as a category, or the other way round, is taken for what it is. Tools already open are named,
-/// not repeated.
+/// The request and the answer use the names that the model sees. A tool's name given as a category, or the other way
+/// round, is taken for what it is. Tools already open are named, not repeated.
 #[must_use]
 pub fn expand(
     catalog: &Catalog,
@@ -120,166 +124,183 @@ pub fn expand(
     presentation: &Presentation,
     expanded: &Expanded,
     request: &ExpandRequest,
+    naming: &dyn Naming,
 ) -> Expansion {
-    let (known, arm) = (presentation.deferred(), presentation.arm());
+    let known = presentation.deferred();
     if known.is_empty() {
-        let reply = "Nothing is folded: every tool is shown whole. Call it directly.".into();
+        let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
         return Expansion { reply, ..Expansion::default() };
     }
-    let category_of = |at: usize| assignment.at(at).map(|assigned| assigned.category.as_str()).unwrap_or_default();
-    let mut found = Expansion {
-        categories: vec![],
-        tools: vec![],
-        opened: vec![],
-        mentioned: vec![],
-        unknown: vec![],
-        reply: Words::new(),
-    };
-    let mut fresh: Vec<usize> = Vec::new();
-    let mut already: Vec<usize> = Vec::new();
-    let mut whole: Vec<&str> = Vec::new();
+    let mut found = Expansion::default();
+    let mut fresh = BTreeSet::new();
+    let mut already = BTreeSet::new();
+    let mut whole: Vec<usize> = Vec::new();
+    // Each with what it was asked for as.
+    let mut unknown: Vec<(&str, bool)> = Vec::new();
 
     let categories = request.categories.iter().map(|name| (name, true));
     for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
         let wanted = wanted.trim();
-        let entry = known.iter().find(|entry| entry.category == wanted);
-        let tool = || known.iter().flat_map(|entry| &entry.tools).find(|at| named(catalog, **at, wanted)).copied();
+        let entry = known.iter().find(|entry| entry.category == naming.find_category(wanted));
+        let tool = naming.find_tool(catalog, wanted);
+        let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
         // A name of both kinds is what it was asked for as.
-        let members: Vec<usize> = match (entry, tool()) {
+        let members: &[usize] = match (entry, &folded) {
             (Some(entry), at) if as_category || at.is_none() => {
                 found.open_category(entry, expanded);
-                entry.tools.clone()
+                &entry.tools
             }
             (_, Some(at)) => {
-                found.open_tool(catalog.at(at), expanded);
-                vec![at]
+                found.open_tool(catalog.at(*at), expanded);
+                std::slice::from_ref(at)
             }
-            _ => {
-                match catalog.get(wanted).filter(|_| shown(catalog, assignment, wanted)) {
-                    Some(tool) => whole.push(tool.name().as_str()),
-                    None if found.unknown.iter().any(|seen| seen == wanted) => {}
-                    None => found.unknown.push(wanted.to_owned()),
+            (_, None) => {
+                match tool.filter(|at| is_shown(assignment, *at)) {
+                    Some(at) if whole.contains(&at) => {}
+                    Some(at) => whole.push(at),
+                    None if unknown.iter().any(|(seen, _)| *seen == wanted) => {}
+                    None => unknown.push((wanted, as_category)),
                 }
                 continue;
             }
         };
         for at in members {
-            let Some(tool) = catalog.at(at) else { continue };
-            if expanded.has(tool.name().as_str(), category_of(at)) {
-                already.push(at);
-            } else if !fresh.contains(&at) {
-                fresh.push(at);
-            }
+            match is_open(catalog, assignment, expanded, *at) {
+                true => already.insert(*at),
+                false => fresh.insert(*at),
+            };
         }
     }
-    fresh.sort_unstable();
-    already.sort_unstable();
-    already.dedup();
-    let mut mentioned: Vec<usize> = fresh.iter().chain(&already).copied().collect();
-    mentioned.sort_unstable();
     let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
-    found.mentioned = mentioned.iter().filter_map(name_of).collect();
-    let already: Vec<&str> = already.iter().filter_map(|at| catalog.at(*at)).map(|tool| tool.name().as_str()).collect();
-    let opened: Vec<&Tool> = fresh.iter().filter_map(|at| catalog.at(*at)).collect();
-    found.opened = opened.iter().map(|tool| tool.name().clone()).collect();
-    whole.dedup();
-    found.reply = reply(arm, &opened, &already, &whole);
-    let categories: Vec<&str> = known.iter().map(|entry| entry.category.as_str()).collect();
-    let tools = catalog.names().map(AsRef::as_ref).filter(|name| shown(catalog, assignment, name));
-    let names: Vec<&str> = categories.iter().copied().chain(tools).collect();
-    for (at, wanted) in found.unknown.iter().enumerate() {
-        if at == MAX_UNKNOWN_EXPLAINED {
-            found.reply.push_str(&format!("\nUnknown too: {} more names", found.unknown.len() - at));
-            break;
-        }
-        say_unknown(&mut found.reply, wanted, &names, &categories);
+    found.mentioned = fresh.union(&already).filter_map(name_of).collect();
+    found.opened = fresh.iter().filter_map(name_of).collect();
+    let words = Reply { catalog, assignment, known, arm: presentation.arm(), naming };
+    found.reply = words.opened(&fresh, &already, &whole);
+    if !unknown.is_empty() {
+        found.notes = words.unknown(&unknown);
+        break_line(&mut found.reply);
+        found.reply.push_str(&found.notes);
+        found.unknown = unknown.into_iter().map(|(name, _)| name.to_owned()).collect();
     }
     found
 }
 
-fn named(catalog: &Catalog, at: usize, name: &str) -> bool {
-    catalog.at(at).is_some_and(|tool| *tool.name() == name)
+fn is_open(catalog: &Catalog, assignment: &Assignment, expanded: &Expanded, at: usize) -> bool {
+    let category = assignment.at(at).map(|assigned| assigned.category.as_str());
+    let tool = catalog.at(at).map(|tool| tool.name().as_str());
+    tool.zip(category).is_some_and(|(tool, category)| expanded.has(tool, category))
 }
 
-fn shown(catalog: &Catalog, assignment: &Assignment, name: &str) -> bool {
-    catalog.position(name).and_then(|at| assignment.at(at)).is_some_and(|assigned| assigned.tier != Tier::Hidden)
+fn is_shown(assignment: &Assignment, at: usize) -> bool {
+    assignment.at(at).is_some_and(|assigned| assigned.tier != Tier::Hidden)
 }
 
-fn reply(arm: Arm, opened: &[&Tool], already: &[&str], whole: &[&str]) -> Words {
-    let mut text = if opened.is_empty() { Words::new() } else { definitions(arm, opened) };
-    let mut line = |words: &str, names: &[&str]| {
-        if !names.is_empty() {
-            break_line(&mut text);
-            text.push_str(words);
-            text.push_str(": ");
-            text.push_names(names.iter().copied());
+/// The words of an answer.
+struct Reply<'r> {
+    catalog: &'r Catalog,
+    assignment: &'r Assignment,
+    known: &'r [Deferred],
+    arm: Arm,
+    naming: &'r dyn Naming,
+}
+
+impl<'r> Reply<'r> {
+    fn opened(&self, fresh: &BTreeSet<usize>, already: &BTreeSet<usize>, whole: &[usize]) -> String {
+        let mut text = String::new();
+        if !fresh.is_empty() {
+            text = definitions(self.catalog, self.arm, fresh.iter().copied(), self.naming);
         }
-    };
-    let call = if arm.delivery() == Delivery::Bridge { "run it with call_tool" } else { "call it directly" };
-    line(&format!("Already open, {call}"), already);
-    line("Shown whole from the start, call it directly", whole);
-    text
+        let mut line = |words: &str, tools: Vec<&str>| {
+            if !tools.is_empty() {
+                break_line(&mut text);
+                text.push_str(&format!("{words}: {}", tools.join(", ")));
+            }
+        };
+        let name = |at: &usize| Some(self.naming.tool(*at, self.catalog.at(*at)?.name().as_str()));
+        let call = match self.arm.delivery() {
+            Delivery::Bridge => format!("run it with {}", self.naming.call_tool()),
+            _ => "call it directly".to_owned(),
+        };
+        line(&format!("Already open, {call}"), already.iter().filter_map(name).collect());
+        line("Shown whole from the start, call it directly", whole.iter().filter_map(name).collect());
+        text
+    }
+
+    /// What is said of names that open nothing.
+    fn unknown(&self, unknown: &[(&str, bool)]) -> String {
+        let categories: Vec<&'r str> =
+            self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
+        let tools = self.catalog.names().enumerate().filter(|(at, _)| is_shown(self.assignment, *at));
+        let tools = tools.map(|(at, own)| self.naming.tool(at, own.as_str()));
+        let names: Vec<&'r str> = categories.iter().copied().chain(tools).collect();
+        let mut text = String::new();
+        for (at, (wanted, as_category)) in unknown.iter().enumerate() {
+            break_line(&mut text);
+            if at == MAX_UNKNOWN_EXPLAINED {
+                text.push_str(&format!("{} more names are unknown too.", unknown.len() - at));
+                break;
+            }
+            let short: String = crate::diagnostic::visible(wanted).chars().take(80).collect();
+            let near: Vec<String> =
+                nearest(wanted, names.iter().copied(), 5).into_iter().map(|name| format!("`{name}`")).collect();
+            let kind = if *as_category { "category" } else { "tool" };
+            match near.split_last() {
+                None => text.push_str(&format!("Unknown {kind} `{short}`. Categories: {}.", categories.join(", "))),
+                Some((only, [])) => text.push_str(&format!("Unknown {kind} `{short}`. Did you mean {only}?")),
+                Some((last, rest)) => {
+                    text.push_str(&format!("Unknown {kind} `{short}`. Did you mean {} or {last}?", rest.join(", ")));
+                }
+            }
+        }
+        text
+    }
 }
 
-fn break_line(text: &mut Words) {
-    if !text.text().is_empty() {
-        text.push_str("\n");
+fn break_line(text: &mut String) {
+    if !text.is_empty() {
+        text.push('\n');
     }
 }
 
 /// The definitions of opened tools as an arm delivers them: how to call them, then one a line. In place they are only
-/// named, since the next turn's array has them.
+/// named, since the next turn's array has them. `tools` are places in the catalogue.
 #[must_use]
-pub fn definitions(arm: Arm, tools: &[&Tool]) -> Words {
-    let mut text = Words::from(match arm.delivery() {
-        Delivery::InPlace => "Opened, with full parameters in your tool list from now on:",
-        Delivery::Bridge => "Opened. Run them with call_tool {\"name\":…,\"arguments\":{…}}:",
-        Delivery::None | Delivery::InResult | Delivery::Native => "Opened. Call them directly by name:",
-    });
-    for tool in tools {
-        text.push_str("\n");
+pub fn definitions(
+    catalog: &Catalog,
+    arm: Arm,
+    tools: impl IntoIterator<Item = usize>,
+    naming: &dyn Naming,
+) -> String {
+    let mut text = match arm.delivery() {
+        Delivery::InPlace => "Opened, with full parameters in your tool list from now on:".to_owned(),
+        Delivery::Bridge => {
+            format!("Opened. Run them with {} {{\"name\":…,\"arguments\":{{…}}}}:", naming.call_tool())
+        }
+        Delivery::None | Delivery::InResult | Delivery::Native => "Opened. Call them directly by name:".to_owned(),
+    };
+    for (at, tool) in tools.into_iter().filter_map(|at| Some((at, catalog.at(at)?))) {
+        text.push('\n');
+        let shown = naming.tool(at, tool.name().as_str());
         if arm.delivery() == Delivery::InPlace {
-            text.push_name(tool.name().as_str());
+            text.push_str(shown);
         } else {
-            text.append(&definition(tool));
+            text.push_str(&definition(tool, shown));
         }
     }
     text
 }
 
-/// One tool as a line of compact JSON, its schema spelt as it came.
+/// One tool as a line of compact JSON under the name that the model sees, its schema as it came.
 #[must_use]
-pub fn definition(tool: &Tool) -> Words {
-    // A name has no character that JSON escapes.
-    let mut text = Words::from("{\"name\":\"");
-    text.push_name(tool.name().as_str());
-    text.push_str("\"");
+pub fn definition(tool: &Tool, shown: &str) -> String {
+    let mut text = String::from("{\"name\":");
+    write_string(&mut text, shown);
     if !tool.description().is_empty() {
-        let mut description = String::from(",\"description\":");
-        write_string(&mut description, tool.description());
-        text.push_str(&description);
+        text.push_str(",\"description\":");
+        write_string(&mut text, tool.description());
     }
     text.push_str(",\"parameters\":");
     text.push_str(tool.parameters_text());
-    text.push_str("}");
+    text.push('}');
     text
-}
-
-/// `near` are names of tools; those of categories are never sent under another name.
-fn say_unknown(text: &mut Words, wanted: &str, names: &[&str], categories: &[&str]) {
-    break_line(text);
-    let short: String = crate::diagnostic::visible(wanted).chars().take(80).collect();
-    text.push_str(&format!("Unknown: {short}. "));
-    let near = nearest(wanted, names.iter().copied(), 5);
-    if near.is_empty() {
-        text.push_str("Categories: ");
-        return text.push_str(&categories.join(", "));
-    }
-    text.push_str("Near: ");
-    for (at, name) in near.into_iter().enumerate() {
-        if at > 0 {
-            text.push_str(", ");
-        }
-        if categories.contains(&name) { text.push_str(name) } else { text.push_name(name) }
-    }
 }

@@ -61,6 +61,7 @@ pub(super) fn request(policy: &Policy, n: usize) -> Request {
         tool: "delete".to_owned(),
         schema_hash: "h".to_owned(),
         arguments: json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" }),
+        arguments_json: None,
         cwd: None,
         session: "s".to_owned(),
         call_id: format!("c{n}"),

@@ -47,6 +47,7 @@ impl State {
                 tool: tool.to_owned(),
                 schema_hash: "of the definition".to_owned(),
                 arguments,
+                arguments_json: None,
                 cwd: context.cwd.clone(),
                 session: session.to_owned(),
                 call_id: format!("call_{}", at + 1),

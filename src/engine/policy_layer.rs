@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::sha256;
 use crate::catalog::Tool;
+use crate::name::sha256_hex;
 use crate::policy::audit::{Entry, Kind};
+use crate::policy::gate::open;
 use crate::policy::{
-    Approval, ApprovalError, Context, Decision, Disk, Displayed, Gate, Grant, Policy, PolicyCall, Request, ToolOrigin,
+    Approval, ApprovalError, ApprovalStore, Approver, Context, Decision, Disk, Displayed, Gate, Grant, Policy, PolicyCall, Request, ToolOrigin,
     Verdict, approval,
 };
 
@@ -19,7 +20,7 @@ pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 /// A policy with what it needs: where approvals and the audit record are kept, what is known of the surroundings, and
 /// the time. Holds no [`Approver`](crate::policy::Approver): nothing that a tool can reach says yes.
 #[derive(Clone)]
-pub struct Guard {
+pub struct PolicyLayer {
     policy: Arc<Policy>,
     gate: Gate,
     context: Arc<Context>,
@@ -28,43 +29,76 @@ pub struct Guard {
     origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
 }
 
-impl std::fmt::Debug for Guard {
+impl std::fmt::Debug for PolicyLayer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Guard").field("policy", &self.policy.version()).finish_non_exhaustive()
+        f.debug_struct("PolicyLayer").field("policy", &self.policy.version()).finish_non_exhaustive()
     }
 }
 
 /// What policy says of a call, with what it was said about.
-pub(super) struct Judged {
-    pub(super) verdict: Verdict,
+pub(crate) struct Judged {
+    pub(crate) verdict: Verdict,
     /// Empty where the call is simply allowed: nobody looks at it then.
-    pub(super) shown: Displayed,
+    pub(crate) displayed: Displayed,
+}
+
+/// Arguments as a value and as the model wrote them.
+#[derive(Clone, Copy)]
+pub(crate) struct Exact<'a> {
+    pub(crate) value: &'a Value,
+    /// The JSON text that was written; `None` if they came as a value.
+    pub(crate) text: Option<&'a str>,
+}
+
+impl Exact<'_> {
+    /// The text, if the value does not give it back: white space, the form of numbers, digits that no float holds.
+    fn differing_text(&self) -> Option<String> {
+        self.text.filter(|text| *text != self.value.to_string()).map(str::to_owned)
+    }
 }
 
 /// The conversation and the call in it, as records name them.
 #[derive(Clone, Copy)]
-pub(super) struct Which<'a> {
-    pub(super) session: &'a str,
-    pub(super) call: &'a str,
+pub(crate) struct CallRef<'a> {
+    pub(crate) conversation: &'a str,
+    pub(crate) call: &'a str,
 }
 
-impl Guard {
-    /// A guard. `facts` are the surroundings that do not change; session, time and annotations are filled in per call.
+impl PolicyLayer {
+    /// A policy over a store of approvals, and the person's handle on the same store. `now_ms` gives the time in
+    /// milliseconds since 1970.
+    ///
+    /// Keep the [`Approver`] where only a person reaches it: whoever holds it can say yes to any call that waits.
     #[must_use]
-    pub fn new(policy: Policy, gate: Gate, context: Context, clock: Clock) -> Self {
-        let (context, origins) = (Arc::new(context), Arc::default());
-        Self { policy: Arc::new(policy), gate, context, clock, disk: None, origins }
+    pub fn open(
+        policy: Policy,
+        store: Arc<dyn ApprovalStore>,
+        now_ms: impl Fn() -> i64 + Send + Sync + 'static,
+    ) -> (Self, Approver) {
+        let (gate, approver) = open(store);
+        let context = Arc::new(Context { interactive: true, ..Context::default() });
+        let layer =
+            Self { policy: Arc::new(policy), gate, context, clock: Arc::new(now_ms), disk: None, origins: Arc::default() };
+        (layer, approver)
     }
 
-    /// The same with eyes: before each decision the disk is asked where the call's paths lead. Without it paths are
+    /// The same under these surroundings: working folder, home, whether somebody can be asked. Conversation, time and
+    /// annotations are filled in for each call. Default: nothing known, and somebody can be asked.
+    #[must_use]
+    pub fn context(mut self, context: Context) -> Self {
+        self.context = Arc::new(context);
+        self
+    }
+
+    /// The same with disk access: before each decision the disk is asked where the call's paths lead. Without it paths are
     /// judged as they are written.
     #[must_use]
-    pub fn looking_at(mut self, disk: Arc<dyn Disk>) -> Self {
+    pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = Some(disk);
         self
     }
 
-    /// Says who offers a tool, by its name in the catalogue: its origin, and its name there. Rules and records speak of
+    /// Says who offers a tool, by its name in the catalogue: its origin, and its name there. Rules and records refer to
     /// those. A tool that is not in the map is the host's own.
     #[must_use]
     pub fn origins(mut self, origins: BTreeMap<String, (ToolOrigin, String)>) -> Self {
@@ -79,7 +113,7 @@ impl Guard {
     }
 
     /// Whether a tool is denied whatever it is called with: it is then shown, listed, expanded and named nowhere.
-    pub(super) fn denies_outright(&self, tool: &Tool) -> bool {
+    pub(crate) fn denies_outright(&self, tool: &Tool) -> bool {
         let (origin, name) = self.identity(tool);
         self.policy.denies_outright(name, origin, &self.context_of(tool, "", &[]))
     }
@@ -99,7 +133,7 @@ impl Guard {
         }
     }
 
-    pub(super) fn now_ms(&self) -> i64 {
+    pub(crate) fn now_ms(&self) -> i64 {
         (self.clock)()
     }
 
@@ -111,7 +145,7 @@ impl Guard {
         }
     }
 
-    pub(super) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
+    pub(crate) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
         let context = self.context_of(tool, session, active);
         // Grants that cannot be read lift nothing.
         let grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
@@ -119,40 +153,41 @@ impl Guard {
         let call = PolicyCall { tool: name, origin, arguments };
         let context = self.looked(&call, context);
         let verdict = self.policy.decide(&call, &context, &grants);
-        let shown = match verdict.decision {
+        let displayed = match verdict.decision {
             Decision::Allow => Displayed::default(),
             _ => self.policy.displayed(&call, &context, &verdict),
         };
-        Judged { verdict, shown }
+        Judged { verdict, displayed }
     }
 
     /// The call as records and approvals hold it.
-    fn request(&self, tool: &Tool, arguments: &Value, which: Which<'_>, shown: Displayed) -> Request {
+    fn request(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>, displayed: Displayed) -> Request {
         let (origin, name) = self.identity(tool);
         Request {
             origin: origin.clone(),
             tool: name.to_owned(),
             schema_hash: schema_hash(tool),
-            arguments: arguments.clone(),
+            arguments: arguments.value.clone(),
+            arguments_json: arguments.differing_text(),
             cwd: self.context.cwd.clone(),
-            session: which.session.to_owned(),
-            call_id: which.call.to_owned(),
+            session: call_ref.conversation.to_owned(),
+            call_id: call_ref.call.to_owned(),
             policy_version: self.policy.version().to_owned(),
-            displayed: shown,
+            displayed,
             redact: self.policy.redactions().into_iter().map(str::to_owned).collect(),
         }
     }
 
     /// Writes the record of what was decided on a call. If it cannot be written, a call that would run does not run.
-    pub(super) fn record(
+    pub(crate) fn record(
         &self,
         tool: &Tool,
-        arguments: &Value,
-        which: Which<'_>,
+        arguments: &Exact<'_>,
+        call_ref: CallRef<'_>,
         judged: &Judged,
     ) -> Result<(), ApprovalError> {
-        let Judged { verdict, shown } = judged;
-        let request = self.request(tool, arguments, which, shown.clone());
+        let Judged { verdict, displayed } = judged;
+        let request = self.request(tool, arguments, call_ref, displayed.clone());
         self.gate.record(&Entry {
             decision: Some(verdict.decision.name().to_owned()),
             would_be: verdict.would_be.map(|would_be| would_be.name().to_owned()),
@@ -161,11 +196,11 @@ impl Guard {
     }
 
     /// Notes what became of a call that ran, and what the model was shown. Best effort: nothing depends on it.
-    pub(super) fn note_outcome(&self, which: Which<'_>, ok: bool, began: Option<&Began>) {
+    pub(crate) fn note_outcome(&self, call_ref: CallRef<'_>, ok: bool, began: Option<&InFlight>) {
         let now = self.now_ms();
         let entry = Entry {
-            session: which.session.to_owned(),
-            call_id: which.call.to_owned(),
+            session: call_ref.conversation.to_owned(),
+            call_id: call_ref.call.to_owned(),
             outcome: Some(if ok { "ok" } else { "failed" }.to_owned()),
             tool: began.map(|began| began.tool.clone()).unwrap_or_default(),
             origin: began.map(|began| began.origin.clone()),
@@ -175,47 +210,48 @@ impl Guard {
         drop(self.gate.record(&entry));
     }
 
-    pub(super) fn note_disclosure(&self, session: &str, digest: &str, opened: &[&str]) {
+    pub(crate) fn note_disclosure(&self, session: &str, digest: &str, opened: &[&str]) {
         drop(self.gate.record(&Entry::disclosure(self.now_ms(), session, digest, opened)));
     }
 
     /// A call that runs from now on.
-    pub(super) fn began(&self, tool: &Tool) -> Began {
+    pub(crate) fn began(&self, tool: &Tool) -> InFlight {
         let (origin, name) = self.identity(tool);
-        Began { at_ms: self.now_ms(), origin: origin.clone(), tool: name.to_owned() }
+        InFlight { at_ms: self.now_ms(), origin: origin.clone(), tool: name.to_owned() }
     }
 
     /// Puts a call before a person.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         tool: &Tool,
-        arguments: &Value,
-        which: Which<'_>,
-        shown: Displayed,
+        arguments: &Exact<'_>,
+        call_ref: CallRef<'_>,
+        displayed: Displayed,
     ) -> Result<Approval, ApprovalError> {
-        self.gate.ask(self.request(tool, arguments, which, shown), self.now_ms(), approval::WAIT_MS)
+        self.gate.ask(self.request(tool, arguments, call_ref, displayed), self.now_ms(), approval::WAIT_MS)
     }
 
     /// The approval that a call of this session waits for, or has and was not run with.
-    pub(super) fn asked_before(&self, tool: &Tool, arguments: &Value, which: Which<'_>) -> Option<Approval> {
+    pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>) -> Option<Approval> {
         let (origin, name) = self.identity(tool);
-        let open = self.gate.open(which.session, self.now_ms()).unwrap_or_default();
+        let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
         open.into_iter().rev().find(|approval| {
             let request = &approval.request;
-            request.call_id == which.call
+            request.call_id == call_ref.call
                 && request.origin == *origin
                 && request.tool == name
-                && request.arguments == *arguments
+                && request.arguments == *arguments.value
+                && request.arguments_json == arguments.differing_text()
         })
     }
 
     /// An approval as it stands.
-    pub(super) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
+    pub(crate) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
         self.gate.get(id)
     }
 
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
-    pub(super) fn redeem(&self, id: &str, tool: &Tool, session: &str) -> Result<Approval, ApprovalError> {
+    pub(crate) fn redeem(&self, id: &str, tool: &Tool, session: &str) -> Result<Approval, ApprovalError> {
         let request = self.gate.get(id)?.request;
         let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
         // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
@@ -227,12 +263,12 @@ impl Guard {
 
 /// A call at the host: since when, and whose tool it is. Not part of a session's state, which knows no time.
 #[derive(Debug, Clone)]
-pub(super) struct Began {
+pub(crate) struct InFlight {
     at_ms: i64,
     origin: ToolOrigin,
     tool: String,
 }
 
 fn schema_hash(tool: &Tool) -> String {
-    sha256(tool.parameters_text().as_bytes())
+    sha256_hex(tool.parameters_text().as_bytes())
 }

@@ -1,0 +1,57 @@
+//! What others derive from an engine: made once, kept with it, and of no type that the engine knows.
+
+use std::any::{Any, TypeId};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Id = (TypeId, u64);
+
+/// Values by their type and a key. There are few: one for each wire and arm in use.
+#[derive(Default)]
+pub(super) struct Memo(Mutex<Vec<(Id, Arc<dyn Any + Send + Sync>)>>);
+
+impl std::fmt::Debug for Memo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Memo")
+    }
+}
+
+impl Memo {
+    /// The value of a key. Of several threads that make it at once, the first one's is kept and given to all.
+    pub(super) fn get<T: Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
+        let id = (TypeId::of::<T>(), key);
+        if let Some(known) = find(&self.lock(), id) {
+            return known;
+        }
+        // Made without the lock, so that what makes it may ask for other values.
+        let made = Arc::new(make());
+        let mut values = self.lock();
+        find(&values, id).unwrap_or_else(|| {
+            values.push((id, made.clone()));
+            made
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Id, Arc<dyn Any + Send + Sync>)>> {
+        // A push is all that happens under this lock: a poisoned one holds sound values.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn find<T: Any + Send + Sync>(values: &[(Id, Arc<dyn Any + Send + Sync>)], id: Id) -> Option<Arc<T>> {
+    values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.clone().downcast().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_made_once_for_each_type_and_key() {
+        let memo = Memo::default();
+        let one = memo.get(1, || 5_u8);
+        assert!(Arc::ptr_eq(&one, &memo.get(1, || 6_u8)));
+        assert_eq!((*memo.get(2, || 7_u8), *memo.get(1, || 8_u16)), (7, 8));
+        let outer = memo.get(3, || *memo.get(4, || 9_u8) + 1);
+        assert_eq!(*outer, 10, "what makes a value may ask for another");
+    }
+}

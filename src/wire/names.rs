@@ -8,7 +8,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
+use indexmap::IndexMap;
+
 use super::Wire;
+use super::render::MetaRole;
 use crate::catalog::Catalog;
 use crate::name::sha256_hex;
 use crate::profile::{CALL_TOOL, EXPAND_TOOLS, Naming};
@@ -19,22 +22,11 @@ const HASH_DIGITS: usize = 8;
 /// How many numbers are tried for a meta-tool.
 const MAX_SUFFIX: usize = 1_000;
 
-/// The meta-tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MetaTool {
-    /// `expand_tools`.
-    Expand,
-    /// `call_tool`.
-    Call,
-    /// `activate_skill`.
-    Skill,
-}
-
 /// What a name that the model wrote stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
     /// A meta-tool.
-    Meta(MetaTool),
+    Meta(MetaRole),
     /// The tool at that place in the catalogue.
     Tool(usize),
 }
@@ -97,7 +89,7 @@ impl Rule {
 /// Own names to the names that are sent, where the two differ; and back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    sent: HashMap<String, String>,
+    sent: IndexMap<String, String>,
     own: HashMap<String, String>,
 }
 
@@ -149,9 +141,9 @@ impl Names {
         self.sent.insert(own.to_owned(), sent);
     }
 
-    /// Whether everything is sent under its own name.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.sent.is_empty()
+    /// What is sent under another name, in catalogue order where nothing was crowded out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sent.iter().map(|(own, sent)| (own.as_str(), sent.as_str()))
     }
 
     /// The name under which something is sent.
@@ -181,17 +173,19 @@ pub(crate) struct NameTable {
 }
 
 impl NameTable {
-    /// The table of a catalogue and its categories. `skill` is the name of `activate_skill`.
+    /// The table of a catalogue and its categories. `foreign` are names that entries of the array have that are no tools of
+    /// the catalogue; `skill` is the name of `activate_skill`.
     pub(crate) fn new<'c>(
         wire: Wire,
         catalog: &Catalog,
+        foreign: &[&str],
         categories: impl Iterator<Item = &'c str> + Clone,
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
         let rule = Rule::of(wire);
         let names = || catalog.names().map(AsRef::as_ref);
         let mut reserved: BTreeSet<String> = names().filter(|name| rule.fits(name)).map(str::to_owned).collect();
-        reserved.extend(catalog.foreign_names().map(str::to_owned));
+        reserved.extend(foreign.iter().map(|name| (*name).to_owned()));
         let mut free = |name: &'static str| {
             let numbered = (2..MAX_SUFFIX).map(|n| format!("{name}_{n}"));
             let found = std::iter::once(name.to_owned()).chain(numbered).find(|name| !reserved.contains(name));
@@ -200,9 +194,8 @@ impl NameTable {
             Ok(found)
         };
         let (expand, call, skill) = (free(EXPAND_TOOLS)?, free(CALL_TOOL)?, free(skill)?);
-        let foreign: Vec<&str> = catalog.foreign_names().collect();
         let meta = [expand.as_str(), call.as_str(), skill.as_str()];
-        let tools = Names::mangle(rule, &[&meta[..], &foreign].concat(), &names);
+        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &names);
         let namespaces = match wire {
             Wire::OpenAiResponses => Names::mangle(rule, &[], &|| categories.clone()),
             _ => Names::default(),
@@ -211,18 +204,18 @@ impl NameTable {
     }
 
     /// The name under which a meta-tool is declared.
-    pub(crate) fn meta(&self, tool: MetaTool) -> &str {
+    pub(crate) fn meta(&self, tool: MetaRole) -> &str {
         match tool {
-            MetaTool::Expand => &self.expand,
-            MetaTool::Call => &self.call,
-            MetaTool::Skill => &self.skill,
+            MetaRole::Expand => &self.expand,
+            MetaRole::Call => &self.call,
+            MetaRole::Skill => &self.skill,
         }
     }
 
     /// What a name stands for: a meta-tool, what is sent under it, or a tool by its own name, which a model may know from
     /// elsewhere.
     pub(crate) fn find(&self, catalog: &Catalog, name: &str) -> Option<Named> {
-        let metas = [MetaTool::Expand, MetaTool::Call, MetaTool::Skill];
+        let metas = [MetaRole::Expand, MetaRole::Call, MetaRole::Skill];
         if let Some(meta) = metas.into_iter().find(|meta| self.meta(*meta) == name) {
             return Some(Named::Meta(meta));
         }

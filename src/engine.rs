@@ -16,8 +16,8 @@ pub mod validate;
 pub use builder::EngineBuilder;
 pub(crate) use check::Checked;
 pub use experiment::Experiment;
+pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
 pub use policy_layer::{Clock, PolicyLayer};
-pub(crate) use policy_layer::{CallRef, InFlight, Judged};
 pub use skill_layer::SkillLayer;
 
 use std::sync::{Arc, OnceLock};

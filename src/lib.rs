@@ -2,6 +2,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod catalog;
+pub mod conversation;
 pub mod diagnostic;
 pub mod engine;
 pub mod error;

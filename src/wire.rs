@@ -1,41 +1,46 @@
 //! Wires: what each provider's API takes and gives, byte for byte.
 //!
-//! A [`Wire`] writes the tool array of an arm, reads the calls of an assistant message, and writes the answers back. Names
-//! that a provider's alphabet has no room for are mangled on the way out and back on the way in ([`Wire::sent_name`],
-//! [`Wire::name_of`]), so that nothing behind a wire ever sees another name than the catalogue's. [`Capabilities`] says
-//! what is known of each provider's models; [`Engine::session_on`] starts a session by it, and
-//! [`Engine::from_transcript`] makes one from a message array alone.
+//! A [`Wire`] writes the tool array of an arm, reads the calls of an assistant message, and writes the answers back. It
+//! names things as the model sees them and knows neither engine nor conversation; a
+//! [`Conversation`](crate::conversation::Conversation) maps names, in one table. [`Capabilities`] says what is known of
+//! each provider's models.
 //!
-//! Source of every shape: `docs/wires.md`, and where that is silent the provider's reference as named at the rule.
+//! The shapes stand in `docs/wires.md`; where that is silent, the provider's reference is named at the rule.
 
-mod adapter;
-mod answer;
+mod answers;
 mod anthropic;
+mod arguments;
 mod cache;
+mod calls;
 mod capability;
 mod gemini;
-mod input;
 mod mcp;
+mod message;
 mod names;
 mod openai_chat;
 mod openai_responses;
-mod parse;
 mod reader;
 mod render;
-mod start;
-mod transcript;
+mod shape;
+mod steps;
 
+pub(crate) use answers::{Answered, NUMBERED};
+pub use arguments::Arguments;
 pub use cache::CacheRow;
+pub(crate) use calls::WireCall;
 pub use capability::{Capabilities, Capability, CapabilityRow, Known};
+pub use message::Message;
+pub(crate) use names::{NameTable, Named, NoFreeName};
+pub(crate) use openai_responses::search_output;
+pub(crate) use render::{MetaEntry, MetaRole, RenderInput};
 pub use render::{RenderOptions, Rendered, ToolEntry, chat_tool};
+pub(crate) use steps::{Step, StepResult};
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Session, ToolArray};
 use crate::profile::Arm;
 
 /// A provider's API.
@@ -142,6 +147,30 @@ pub enum WireError {
         /// What stands there.
         found: &'static str,
     },
+    /// A message is of another API, or no message at all.
+    #[error("{wire} expects {expected}; this looks like {found}")]
+    Foreign {
+        /// The wire whose shape was expected.
+        wire: Wire,
+        /// What its messages look like.
+        expected: &'static str,
+        /// What was given.
+        found: &'static str,
+    },
+    /// A message is no JSON.
+    #[error("{wire}: the message is no JSON: {why}")]
+    NotJson {
+        /// The wire.
+        wire: Wire,
+        /// What is wrong with the text.
+        why: String,
+    },
+    /// A message has no call though it should have one.
+    #[error("{wire}: there is no call in the message")]
+    NoCall {
+        /// The wire.
+        wire: Wire,
+    },
     /// An arm cannot be had there.
     #[error("arm {arm} cannot be used on {wire}{}: {why}", with_model(.model.as_deref()))]
     Arm {
@@ -162,30 +191,4 @@ fn place(path: &str) -> String {
 
 fn with_model(model: Option<&str>) -> String {
     model.map(|name| format!(" with {}", crate::diagnostic::visible(name))).unwrap_or_default()
-}
-
-impl Session {
-    /// The tool array to send now, as compact JSON. The same text is shared until something changes it.
-    pub fn tools(&mut self, wire: Wire) -> Arc<ToolArray> {
-        self.array(wire as usize, |engine, arm, plan| wire.render(engine, arm, plan))
-    }
-
-    /// The digest of the array to send now: SHA-256, in hexadecimal digits.
-    pub fn digest(&mut self, wire: Wire) -> String {
-        self.tools(wire).digest().to_owned()
-    }
-
-    /// The array to send now, noted in the log as shown to the model.
-    pub fn present(&mut self, wire: Wire) -> Arc<ToolArray> {
-        let array = self.tools(wire);
-        self.presented(wire.name(), array.digest());
-        array
-    }
-
-    /// As [`Session::redeliver`], with the names that the model sees on that wire.
-    #[must_use]
-    pub fn redeliver_on(&self, wire: Wire) -> Option<String> {
-        let names = names::Names::of(wire, self.engine());
-        self.redeliver().map(|words| words.shown(|name| names.sent(name).to_owned()))
-    }
 }

@@ -1,15 +1,18 @@
 //! The loop breaker: noticing that a model goes in circles.
 //!
-//! Source of the numbers: `design/presentation.md`, "Dispatch", step 5.
+//! Each kind of circle is answered the same way: at its limit one directive, then once the schemas, then the bare error.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// How often the same call may fail before the model is told to change it.
+/// How often the same call may fail before the model is told to change it. Source: `docs/session.md`, "Loops".
 const MAX_FAILURES: u32 = 3;
 
-/// How many meta-calls may follow each other before the model is told to go on.
+/// How many look-ups may follow each other before the model is told to go on. Source: as above.
 const MAX_META_RUN: u32 = 4;
+
+/// How many calls of unknown tools may follow each other before the model is told to stop guessing. Source: as above.
+const MAX_UNKNOWN_RUN: u32 = 3;
 
 /// How many failing calls are remembered; the oldest are forgotten first.
 const MAX_REMEMBERED: usize = 64;
@@ -23,6 +26,20 @@ pub(super) enum Nudge {
     Directive,
     /// The directive and the whole schemas of what the model circles.
     Schemas,
+    /// The directive alone, and nothing that was shown before.
+    Bare,
+}
+
+impl Nudge {
+    /// The nudge of the `count`-th time, where the `limit`-th is the first one too many.
+    fn at(count: u32, limit: u32) -> Self {
+        match count {
+            _ if count < limit => Self::None,
+            _ if count == limit => Self::Directive,
+            _ if count == limit + 1 => Self::Schemas,
+            _ => Self::Bare,
+        }
+    }
 }
 
 /// What the breaker has counted.
@@ -30,13 +47,17 @@ pub(super) enum Nudge {
 pub(super) struct Breaker {
     /// Digest of target and arguments to how often in a row the call has failed.
     failures: IndexMap<String, u32>,
-    /// Meta-calls since the last real one.
+    /// Look-ups since the last real call.
     meta_run: u32,
+    /// Calls of unknown tools since the last call of a known one.
+    unknown_run: u32,
 }
 
 impl Breaker {
-    pub(super) fn called(&mut self, meta: bool) {
+    /// A call of a meta-tool, of an unknown tool, or of a real one.
+    pub(super) fn called(&mut self, meta: bool, unknown: bool) {
         self.meta_run = if meta { self.meta_run.saturating_add(1) } else { 0 };
+        self.unknown_run = if unknown { self.unknown_run.saturating_add(1) } else { 0 };
     }
 
     pub(super) fn failed(&mut self, digest: &str) {
@@ -60,28 +81,27 @@ impl Breaker {
 
     /// What an answer to a call that fails now should add; `digest` has failed before as often as is remembered.
     pub(super) fn on_failure(&self, digest: &str) -> Nudge {
-        match self.failures.get(digest).copied().unwrap_or(0).saturating_add(1) {
-            count if count < MAX_FAILURES => Nudge::None,
-            MAX_FAILURES => Nudge::Directive,
-            _ => Nudge::Schemas,
-        }
+        let before = self.failures.get(digest).copied().unwrap_or(0);
+        Nudge::at(before.saturating_add(1), MAX_FAILURES)
     }
 
-    /// What to answer instead of running a call that failed at the host as often as is remembered.
+    /// What to answer instead of running a call that failed at the host as often as is remembered. It is held back twice,
+    /// then it runs.
     pub(super) fn before_forward(&self, digest: &str) -> Nudge {
-        match self.failures.get(digest).copied().unwrap_or(0) {
-            MAX_FAILURES => Nudge::Directive,
-            count if count == MAX_FAILURES + 1 => Nudge::Schemas,
-            _ => Nudge::None,
+        let before = self.failures.get(digest).copied().unwrap_or(0);
+        match Nudge::at(before, MAX_FAILURES) {
+            Nudge::Bare => Nudge::None,
+            nudge => nudge,
         }
     }
 
-    /// What an answer to the meta-call being judged should add.
+    /// What an answer to the look-up being judged should add.
     pub(super) fn on_meta(&self) -> Nudge {
-        match self.meta_run {
-            run if run < MAX_META_RUN => Nudge::None,
-            MAX_META_RUN => Nudge::Directive,
-            _ => Nudge::Schemas,
-        }
+        Nudge::at(self.meta_run, MAX_META_RUN)
+    }
+
+    /// What an answer to the call of an unknown tool being judged should add.
+    pub(super) fn on_unknown(&self) -> Nudge {
+        Nudge::at(self.unknown_run, MAX_UNKNOWN_RUN)
     }
 }

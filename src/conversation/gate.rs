@@ -1,285 +1,214 @@
 //! The gate: every call a model makes, and what to do with it.
 //!
-//! In this order: resolve the name (unwrapping `call_tool`), policy's deny before anything that would reveal a schema,
-//! validate against the real schema, policy's decision, then the outcome. The loop breaker adds to answers.
+//! In this order: resolve the name (unwrapping `call_tool`), give a call that was made before its outcome again, policy's
+//! deny before anything that would reveal a schema, validate against the real schema, policy's decision, then the outcome.
+//! The loop breaker adds to answers.
 
-mod check;
+mod again;
+mod answers;
 mod consent;
-mod teach;
+mod lookup;
+mod resolve;
+mod skill;
 
-pub(super) use check::Checked;
-#[cfg(feature = "validate")]
-pub(super) use check::Validators;
+use serde_json::Value;
 
-use serde_json::{Map, Value};
-
+use self::resolve::Target;
 use super::breaker::Nudge;
-use super::call::{Arguments, Call};
 use super::event::Event;
-use super::outcome::{Context, Forward, Outcome, PolicyMark, Reply, ReplyKind};
-use super::resolve::{Resolved, resolve};
-use super::{ACTIVATE_SKILL, Engine, Session, sha256};
+use super::outcome::{Context, Forward, Outcome, PolicyMark};
+use super::{CallError, CallId, Conversation, ReplyKind};
 use crate::catalog::Tool;
-use crate::diagnostic::visible;
-use crate::name::ToolName;
+use crate::engine::{Checked, Engine, Exact};
+use crate::name::sha256_hex;
 use crate::policy::Decision;
-use crate::profile::{CALL_TOOL, Detail, EXPAND_TOOLS, ExpandRequest, Words, definition, definitions};
+use crate::profile::{Detail, definition};
+use crate::wire::{Arguments, NUMBERED};
 
-/// How often `call_tool` may wrap itself.
-const MAX_WRAPPING: usize = 4;
-
-/// A call with `call_tool` taken off.
-struct Unwrapped {
-    name: String,
-    arguments: Arguments,
+/// A call as the model made it.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: CallId,
+    /// The name that the model wrote.
+    pub(super) name: String,
+    pub(super) arguments: Arguments,
 }
 
-impl Session {
-    /// Judges one call. What it says is recorded in the session's log.
-    pub fn dispatch(&mut self, call: &Call) -> Outcome {
-        let Unwrapped { name, arguments } = match self.unwrap(call) {
-            Ok(inner) => inner,
-            Err(why) => return self.bad_wrapping(call, &why),
-        };
-        if name == EXPAND_TOOLS && self.engine().catalog().get(EXPAND_TOOLS).is_none() {
-            return self.dispatch_expand(call, &arguments);
+/// A call that is being judged: what the model wrote, and the arguments of the real target.
+struct Judging<'c> {
+    call: &'c Call,
+    arguments: &'c Arguments,
+    /// SHA-256 of the target and its arguments.
+    digest: &'c str,
+}
+
+/// What kind of thing was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Meta,
+    Real,
+    Unknown,
+}
+
+/// A real tool that a call means.
+#[derive(Clone, Copy)]
+struct Meant<'t> {
+    index: usize,
+    tool: &'t Tool,
+    /// The name that the model sees.
+    shown: &'t str,
+}
+
+impl Conversation {
+    /// Judges one call. `name` is the name that the model wrote, `arguments` are JSON text or a value. An empty id is
+    /// replaced by one of the conversation's own.
+    ///
+    /// The same id with the same arguments gives the same outcome again: one approval, one audit record, no loop count.
+    ///
+    /// # Errors
+    /// [`CallError::IdReused`] if the id was given to another call; nothing is judged then.
+    pub fn call(
+        &mut self,
+        id: impl Into<CallId>,
+        name: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Result<Outcome, CallError> {
+        self.judge(Call { id: id.into(), name: name.to_owned(), arguments: arguments.into() })
+    }
+
+    pub(super) fn judge(&mut self, mut call: Call) -> Result<Outcome, CallError> {
+        if call.id.as_str().is_empty() {
+            call.id = CallId::from(format!("{NUMBERED}{}", self.state.called + 1));
         }
-        let engine = self.engine().clone();
-        if name == ACTIVATE_SKILL
-            && let Some(knowledge) = engine.knowledge().filter(|knowledge| knowledge.tool().is_some())
-        {
-            return self.dispatch_activate(call, knowledge, &arguments);
+        let engine = self.engine.clone();
+        let bound = self.bound.clone();
+        let (target, arguments) = resolve::target(&engine, &bound.names, &call);
+        let digest = digest_of(&target.name(&engine), &arguments);
+        if let Some(outcome) = self.again(&call, &arguments, &digest)? {
+            return Ok(outcome);
         }
-        match resolve(engine.catalog(), &name) {
-            Resolved::Unknown(near) => self.unknown(call, &name, &near),
-            Resolved::Tool(tool) => self.dispatch_tool(call, &engine, tool, &arguments),
-        }
+        let judging = Judging { call: &call, arguments: &arguments, digest: &digest };
+        Ok(match target {
+            Target::Expand => self.judge_expand(&judging),
+            Target::Skill => self.judge_skill(&judging),
+            Target::BadWrapping(why) => self.bad_wrapping(&judging, &why),
+            Target::Unknown(name) => self.unknown(&judging, &name),
+            Target::Tool(index) => match engine.catalog().at(index) {
+                Some(tool) => {
+                    let shown = bound.names.tools.sent(tool.name().as_str());
+                    self.judge_tool(&judging, &engine, Meant { index, tool, shown })
+                }
+                None => self.unknown(&judging, &call.name),
+            },
+        })
     }
 
     /// The gate for a real tool: deny, validate, decide.
-    fn dispatch_tool(&mut self, call: &Call, engine: &Engine, tool: &Tool, arguments: &Arguments) -> Outcome {
-        let target = tool.name();
-        let digest = call_digest(target.as_str(), arguments);
-        self.called(call, target.as_str(), &digest, false);
-        let judged = engine.guard().map(|guard| self.judge(guard, tool, arguments));
+    fn judge_tool(&mut self, judging: &Judging<'_>, engine: &Engine, meant: Meant<'_>) -> Outcome {
+        self.called(judging, meant.tool.name().as_str(), Kind::Real);
+        // Arguments that are no JSON are judged as none: they never run.
+        let none = Value::Object(serde_json::Map::new());
+        let value = judging.arguments.value();
+        let exact = Exact { value: value.unwrap_or(&none), text: judging.arguments.written() };
+        let judged = engine.policy().map(|policy| self.verdict(policy, meant.tool, exact));
         // Deny comes before anything that would reveal a schema.
-        if let (Some(guard), Some(judged)) = (engine.guard(), &judged)
+        if let (Some(policy), Some(judged)) = (engine.policy(), &judged)
             && judged.verdict.decision == Decision::Deny
         {
-            return self.forbid(call, guard, tool, arguments, judged);
+            return self.forbid(judging, policy, meant, exact, judged);
         }
-        let index = engine.catalog().position(target.as_str()).unwrap_or_default();
-        let (arguments, unchecked) = match engine.check(index, arguments) {
-            Checked::Invalid(errors) => return self.invalid(call, target, &digest, &errors),
-            Checked::Valid(arguments) => (arguments, None),
-            Checked::Unchecked(arguments, why) => (arguments, Some(why)),
+        let unchecked = match value {
+            Err(why) => return self.invalid(judging, meant, &[format!("the arguments are not JSON: {why}")]),
+            Ok(value @ Value::Object(_)) => match engine.check(meant.index, value) {
+                Checked::Invalid(errors) => return self.invalid(judging, meant, &errors),
+                Checked::Valid => None,
+                Checked::Unchecked(why) => Some(why),
+            },
+            Ok(other) => {
+                let kind = crate::schema::kind(other);
+                return self.invalid(judging, meant, &[format!("the arguments must be a JSON object, not {kind}")]);
+            }
         };
-        if let Some(held) = self.hold_back(call, tool, &digest) {
+        if let Some(held) = self.hold_back(judging, meant) {
             return held;
         }
-        match (engine.guard(), judged) {
-            (Some(guard), Some(judged)) => self.decided(call, guard, tool, arguments, unchecked, judged),
-            _ => self.forward(call, tool, arguments, unchecked, self.context()),
+        match (engine.policy(), judged) {
+            (Some(policy), Some(judged)) => self.decided(judging, policy, meant, exact, unchecked, judged),
+            _ => self.forward(judging, meant, unchecked, self.context()),
         }
-    }
-
-    /// Judges the calls of one assistant message one by one, in order.
-    pub fn dispatch_all(&mut self, calls: &[Call]) -> Vec<Outcome> {
-        calls.iter().map(|call| self.dispatch(call)).collect()
     }
 
     /// What every outcome records.
-    #[must_use]
-    pub fn context(&self) -> Context {
-        let policy = if self.engine().guard().is_some() { PolicyMark::NotAsked } else { PolicyMark::Off };
+    pub(super) fn context(&self) -> Context {
+        let policy = if self.engine.policy().is_some() { PolicyMark::NotAsked } else { PolicyMark::Off };
         Context { arm: self.arm(), variant: self.variant().map(str::to_owned), policy, reason: None }
     }
 
-    fn called(&mut self, call: &Call, target: &str, digest: &str, meta: bool) {
-        let (id, target, digest) = (call.id.clone(), target.to_owned(), digest.to_owned());
-        self.record(Event::Called { id, target, digest, meta });
+    fn called(&mut self, judging: &Judging<'_>, target: &str, kind: Kind) {
+        let Judging { call, digest, .. } = judging;
+        let (id, name, target, digest) = (call.id.clone(), call.name.clone(), target.to_owned(), (*digest).to_owned());
+        let (meta, unknown) = (kind == Kind::Meta, kind == Kind::Unknown);
+        self.record(Event::Called { id, name, target, digest, meta, unknown });
     }
 
-    /// Takes `call_tool` off. It is understood in every arm: a model that uses it means its target.
-    fn unwrap(&self, call: &Call) -> Result<Unwrapped, String> {
-        let mut name = call.name.clone();
-        let mut arguments = call.arguments.clone();
-        for _ in 0..MAX_WRAPPING {
-            if name != CALL_TOOL || self.engine().catalog().get(CALL_TOOL).is_some() {
-                return Ok(Unwrapped { name, arguments });
-            }
-            let Arguments::Json(Value::Object(mut outer)) = arguments else {
-                return Err("its arguments must be an object with `name` and `arguments`".to_owned());
-            };
-            let Some(Value::String(inner)) = outer.shift_remove("name") else {
-                return Err("`name` must be the name of the tool to run".to_owned());
-            };
-            arguments = match outer.shift_remove("arguments") {
-                // Some models write the inner arguments as text.
-                Some(Value::String(text)) => Arguments::from_text(&text),
-                None | Some(Value::Null) => Arguments::Json(Value::Object(Map::new())),
-                Some(value) => Arguments::Json(value),
-            };
-            name = inner;
-        }
-        Err(format!("it wraps itself more than {MAX_WRAPPING} times"))
-    }
-
-    fn bad_wrapping(&mut self, call: &Call, why: &str) -> Outcome {
-        let digest = call_digest(CALL_TOOL, &call.arguments);
-        self.called(call, CALL_TOOL, &digest, true);
-        let content = format!("{CALL_TOOL}: {why}. Example: {{\"name\":\"TOOL\",\"arguments\":{{…}}}}");
-        self.answer(call, Some(CALL_TOOL), ReplyKind::Invalid, content, Vec::new(), true)
-    }
-
-    fn dispatch_expand(&mut self, call: &Call, arguments: &Arguments) -> Outcome {
-        self.called(call, EXPAND_TOOLS, &call_digest(EXPAND_TOOLS, arguments), true);
-        let request = match arguments {
-            Arguments::Json(value) => ExpandRequest::from_arguments(value).map_err(|why| why.to_string()),
-            Arguments::Malformed { why, .. } => Err(format!("the arguments are not JSON: {why}")),
-        };
-        let request = match request {
-            Ok(request) => request,
-            Err(why) => {
-                let names: Vec<&str> = self.presentation().deferred().iter().map(|d| d.category.as_str()).collect();
-                let content = format!("{EXPAND_TOOLS}: {why}. Categories: {}", names.join(", "));
-                return self.answer(call, Some(EXPAND_TOOLS), ReplyKind::Invalid, content, Vec::new(), true);
-            }
-        };
-        let expansion = self.expand(&request);
-        let mut content = expansion.reply;
-        let mut kind = ReplyKind::Expanded;
-        match self.state.breaker.on_meta() {
-            Nudge::None => {}
-            nudge => {
-                kind = ReplyKind::Loop;
-                content.push_str("\nYou have looked things up several times without calling a tool. Call one now.");
-                if nudge == Nudge::Schemas {
-                    let again = expansion.mentioned.iter().filter(|name| !expansion.opened.contains(name));
-                    let tools: Vec<_> = again.filter_map(|name| self.engine().catalog().get(name.as_str())).collect();
-                    if !tools.is_empty() {
-                        content.push_str("\n");
-                        content.append(&definitions(self.arm(), &tools));
-                    }
-                }
-            }
-        }
-        let failed = expansion.mentioned.is_empty() && !expansion.unknown.is_empty();
-        let mut outcome = self.answer(call, Some(EXPAND_TOOLS), kind, content, expansion.opened, failed);
-        if let Outcome::Reply(reply) = &mut outcome {
-            reply.mentioned = expansion.mentioned;
-        }
-        outcome
-    }
-
-    fn unknown(&mut self, call: &Call, name: &str, near: &[&str]) -> Outcome {
-        let short: String = visible(name).chars().take(80).collect();
-        let mut content = Words::from(format!("There is no tool named {short}."));
-        if !near.is_empty() {
-            content.push_str(" Near: ");
-            content.push_names(near.iter().copied());
-            content.push_str(".");
-        }
-        if !self.presentation().deferred().is_empty() {
-            content.push_str(" expand_tools lists more.");
-        }
-        self.called(call, &short, &call_digest(name, &call.arguments), false);
-        self.answer(call, None, ReplyKind::UnknownTool, content, Vec::new(), true)
-    }
-
-    /// Answers a call whose arguments do not fit: each error, and the whole schema unless the model has it.
-    fn invalid(&mut self, call: &Call, target: &ToolName, digest: &str, errors: &[String]) -> Outcome {
-        let engine = self.engine().clone();
-        let Some(tool) = engine.catalog().get(target.as_str()) else {
-            return self.unknown(call, target.as_str(), &[]);
-        };
-        let mut content = Words::new();
-        content.push_name(target.as_str());
-        content.push_str(" was not run: its arguments do not fit.");
-        for error in errors {
-            content.push_str("\n- ");
-            content.push_str(error);
-        }
-        let nudge = self.state.breaker.on_failure(digest);
-        let opens = self.is_closed(target);
-        if nudge != Nudge::None {
-            content
-                .push_str("\nThis same call has failed before. Change the arguments as said above, or go another way.");
-        }
-        if opens || nudge == Nudge::Schemas {
-            content.push_str("\nIts whole definition:\n");
-            content.append(&definition(tool));
-        }
-        let expanded = if opens { vec![target.clone()] } else { Vec::new() };
-        if opens {
-            self.record(Event::Expanded { categories: Vec::new(), tools: expanded.clone() });
-        }
-        let kind = if nudge == Nudge::None { ReplyKind::Invalid } else { ReplyKind::Loop };
-        self.answer(call, Some(target.as_str()), kind, content, expanded, true)
-    }
-
-    /// Whether the model has not seen the tool's whole schema.
-    fn is_closed(&self, target: &ToolName) -> bool {
-        let Some(index) = self.engine().catalog().position(target.as_str()) else { return false };
-        let category = self.engine().assignment().at(index).map(|own| own.category.as_str()).unwrap_or_default();
-        let planned = self.presentation().plan_of(index);
+    /// Whether the model has not been shown the tool's whole schema.
+    fn is_closed(&self, meant: Meant<'_>) -> bool {
+        let planned = self.presentation().plan_of(meant.index);
         let whole = planned.is_some_and(|planned| planned.detail == Detail::Full && !planned.deferred);
-        !whole && !self.state.expanded.has(target.as_str(), category)
+        let category = self.engine.assignment().at(meant.index).map(|own| own.category.as_str());
+        let open = category.is_some_and(|category| self.state.expanded.has(meant.tool.name().as_str(), category));
+        !whole && !open
     }
 
     /// Answers a call that failed at the host again and again, instead of running it once more.
-    fn hold_back(&mut self, call: &Call, tool: &Tool, digest: &str) -> Option<Outcome> {
-        let nudge = self.state.breaker.before_forward(digest);
+    fn hold_back(&mut self, judging: &Judging<'_>, meant: Meant<'_>) -> Option<Outcome> {
+        let nudge = self.state.breaker.before_forward(judging.digest);
         if nudge == Nudge::None {
             return None;
         }
-        let target = tool.name();
-        let mut content = Words::new();
-        content.push_name(target.as_str());
-        content.push_str(" was not run again: the same call has failed each time. Change it.");
+        let mut content = format!("{} was not run again: the same call has failed each time. Change it.", meant.shown);
         if nudge == Nudge::Schemas {
             content.push_str("\nIts whole definition:\n");
-            content.append(&definition(tool));
+            content.push_str(&definition(meant.tool, meant.shown));
         }
-        Some(self.answer(call, Some(target.as_str()), ReplyKind::Loop, content, Vec::new(), true))
+        Some(self.answer_with(judging, Some(meant.tool.name().as_str()), ReplyKind::Loop, content, true))
     }
 
     fn forward(
         &mut self,
-        call: &Call,
-        tool: &Tool,
-        arguments: Value,
+        judging: &Judging<'_>,
+        meant: Meant<'_>,
         unchecked: Option<&'static str>,
         context: Context,
     ) -> Outcome {
-        self.record(Event::Forwarded { id: call.id.clone() });
-        self.begins(&call.id, tool);
-        Outcome::Forward(Forward { id: call.id.clone(), target: tool.name().clone(), arguments, unchecked, context })
+        let blind = self.is_closed(meant);
+        let unchecked = unchecked.map(str::to_owned);
+        self.record(Event::Forwarded { id: judging.call.id.clone(), unchecked: unchecked.clone(), blind });
+        self.begins(&judging.call.id, meant.tool);
+        Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, unchecked, context))
     }
 
-    fn answer(
-        &mut self,
+    fn forwarded(
+        &self,
         call: &Call,
-        target: Option<&str>,
-        kind: ReplyKind,
-        content: impl Into<Words>,
-        expanded: Vec<ToolName>,
-        failed: bool,
-    ) -> Outcome {
-        self.record(Event::Answered { id: call.id.clone(), failed });
-        let (id, target, context) = (call.id.clone(), target.map(str::to_owned), self.context());
-        let (mentioned, content) = (expanded.clone(), content.into());
-        let is_error = failed;
-        Outcome::Reply(Reply { id, target, kind, content, expanded, mentioned, is_error, activation: None, context })
+        tool: &Tool,
+        arguments: &Arguments,
+        unchecked: Option<String>,
+        context: Context,
+    ) -> Forward {
+        Forward {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            target: tool.name().clone(),
+            // What is forwarded was read as an object before.
+            arguments: arguments.value().cloned().unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
+            arguments_json: arguments.text().into_owned(),
+            unchecked,
+            context,
+        }
     }
 }
 
-/// SHA-256 of a target and its arguments. Keys are taken in the order the model wrote them: a call written differently is
-/// another call as far as going in circles is concerned.
-fn call_digest(target: &str, arguments: &Arguments) -> String {
-    let text = match arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Malformed { text, .. } => text.clone(),
-    };
-    sha256(format!("{target}\n{text}").as_bytes())
+fn digest_of(target: &str, arguments: &Arguments) -> String {
+    sha256_hex(format!("{target}\n{}", arguments.canonical()).as_bytes())
 }

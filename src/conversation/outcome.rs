@@ -1,26 +1,41 @@
 //! What the gate says of a call.
 
-use serde::Serialize;
-use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{ApprovalId, CallId};
 use crate::name::ToolName;
 use crate::policy::Displayed;
-use crate::profile::{Arm, Words};
+use crate::profile::Arm;
 use crate::skill::Activation;
+use crate::wire::{Answered, Wire};
 
 /// What to do with a call. Exhaustive on purpose: a host handles every case.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "outcome")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Answered here: send `content` as the call's result.
+    /// Answered here: send [`Reply::content`] as the call's result, or append [`Outcome::into_messages`].
     Reply(Reply),
-    /// Run the tool, send its result, and tell the session with [`Session::finished`](super::Session::finished).
+    /// Run the tool, then give its result to [`Conversation::answer`](super::Conversation::answer), or report it with
+    /// [`Conversation::report_result`](super::Conversation::report_result).
     Forward(Forward),
-    /// Waits for a person: show it, then call [`Session::accept`](super::Session::accept) or
-    /// [`Session::reject`](super::Session::reject).
+    /// Waits for a person: show it. Once it is approved, [`Conversation::resume`](super::Conversation::resume) runs it.
     Confirm(Confirm),
-    /// Not allowed: send `content` as the call's result.
-    Refuse(Refusal),
+    /// Not allowed: send [`Refuse::content`] as the call's result, or append [`Outcome::into_messages`].
+    Refuse(Refuse),
+}
+
+/// What a person's answer makes of a call that waited.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resumed {
+    /// Approved: run it.
+    Run(Forward),
+    /// Nobody has answered yet, or the store cannot be written now.
+    Waiting(Confirm),
+    /// It will not run: a person said no, it has expired, or policy, tool or paths have changed.
+    Refused(Refuse),
 }
 
 /// Whether layer 3 had a say.
@@ -35,7 +50,7 @@ pub enum PolicyMark {
     Allow,
     /// Allowed, with a record written before it runs.
     AllowAudited,
-    /// A person is asked, or has said yes.
+    /// A person is asked, or has approved it.
     Confirm,
     /// Denied.
     Deny,
@@ -44,7 +59,7 @@ pub enum PolicyMark {
 /// What every outcome records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Context {
-    /// The session's arm.
+    /// The conversation's arm.
     pub arm: Arm,
     /// The variant of the experiment that chose it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +72,7 @@ pub struct Context {
 }
 
 /// Why a call was answered here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReplyKind {
@@ -73,91 +88,126 @@ pub enum ReplyKind {
     Loop,
 }
 
-/// An answer that the session gives by itself.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A tool whose whole schema an answer opened, under the name that the model sees: for hosts with an append channel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedTool {
+    /// The name that the model sees.
+    pub name: String,
+    /// The description, whole.
+    pub description: String,
+    /// The JSON Schema of the arguments, whole.
+    pub parameters: Arc<Value>,
+}
+
+/// An answer that the conversation gives by itself.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// The call.
-    pub id: String,
-    /// The tool that was meant: the real one, never `call_tool`. Nothing if there is none of that name.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: CallId,
+    /// The name by which the model made it.
+    pub name: String,
+    /// The tool that was meant, by the name its host gave it: never `call_tool`. `None` if there is none.
     pub target: Option<String>,
     /// Why it was answered here.
     pub kind: ReplyKind,
-    /// The text for the model.
-    pub content: Words,
+    /// The text for the model, in the names that it sees.
+    pub content: Arc<str>,
     /// The tools whose whole schemas this answer opens, in catalogue order.
-    pub expanded: Vec<ToolName>,
-    /// The tools that the answer is about, opened now or before: what a wire with native deferral refers to.
-    #[serde(skip)]
-    pub mentioned: Vec<ToolName>,
+    pub opened: Vec<OpenedTool>,
     /// Whether the model should be told that its call failed.
     pub is_error: bool,
     /// What the host keeps of an activated skill: messages, wishes, hash.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
     pub context: Context,
+    pub(super) wire: Wire,
+    /// What a provider with native deferral is answered, instead of the text.
+    pub(super) native: Option<Vec<Value>>,
 }
 
 /// A call for the host to run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Forward {
     /// The call.
-    pub id: String,
-    /// The tool to run: the real one, never `call_tool`.
+    pub id: CallId,
+    /// The name by which the model made it: that of the array, or `call_tool`.
+    pub name: String,
+    /// The tool to run, by the name its host gave it: never `call_tool`.
     pub target: ToolName,
     /// The arguments, which fit the tool's schema.
     pub arguments: Value,
+    /// The arguments as JSON text, as the model wrote them: integers of any size keep their digits.
+    pub arguments_json: String,
     /// Why the arguments were not checked against the schema, if they were not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unchecked: Option<&'static str>,
+    pub unchecked: Option<String>,
     /// Arm, variant, policy.
     pub context: Context,
 }
 
 /// A call that a person must see first.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Confirm {
     /// The call.
-    pub id: String,
+    pub id: CallId,
+    /// The name by which the model made it.
+    pub name: String,
     /// The approval that waits.
-    pub approval: String,
-    /// The tool that would run: the real one, never `call_tool`.
+    pub approval: ApprovalId,
+    /// The tool that would run, by the name its host gave it: never `call_tool`.
     pub target: ToolName,
     /// The arguments that would run, and no others.
     pub arguments: Value,
+    /// The same as JSON text, as the model wrote them.
+    pub arguments_json: String,
     /// What to show the person: target, canonical arguments, effects, undo, why.
     pub shown: Displayed,
     /// Why a person is asked.
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
+    pub(super) wire: Wire,
+    /// The tool's name as the model sees it.
+    pub(super) shown_target: String,
 }
 
 /// A call that may not run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refusal {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refuse {
     /// The call.
-    pub id: String,
-    /// The tool that was meant.
-    pub target: ToolName,
-    /// The text for the model.
-    pub content: Words,
+    pub id: CallId,
+    /// The name by which the model made it.
+    pub name: String,
+    /// The tool that was meant, by the name its host gave it.
+    pub target: String,
+    /// The text for the model, in the names that it sees.
+    pub content: Arc<str>,
     /// Why, for the host.
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
+    pub(super) wire: Wire,
 }
 
 impl Outcome {
     /// The id of the call it answers.
     #[must_use]
-    pub fn id(&self) -> &str {
+    pub fn id(&self) -> &CallId {
         match self {
             Self::Reply(reply) => &reply.id,
             Self::Forward(forward) => &forward.id,
             Self::Confirm(confirm) => &confirm.id,
-            Self::Refuse(refusal) => &refusal.id,
+            Self::Refuse(refuse) => &refuse.id,
+        }
+    }
+
+    /// The name by which the model made the call.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Reply(reply) => &reply.name,
+            Self::Forward(forward) => &forward.name,
+            Self::Confirm(confirm) => &confirm.name,
+            Self::Refuse(refuse) => &refuse.name,
         }
     }
 
@@ -168,17 +218,86 @@ impl Outcome {
             Self::Reply(reply) => &reply.context,
             Self::Forward(forward) => &forward.context,
             Self::Confirm(confirm) => &confirm.context,
-            Self::Refuse(refusal) => &refusal.context,
+            Self::Refuse(refuse) => &refuse.context,
         }
     }
 
     /// The text for the model, unless the host has to make it.
     #[must_use]
-    pub fn content(&self) -> Option<&str> {
+    pub fn content(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Reply(reply) => Some(&reply.content),
-            Self::Refuse(refusal) => Some(&refusal.content),
-            Self::Forward(_) | Self::Confirm(_) => None,
+            Self::Reply(reply) => Some(Cow::Borrowed(&reply.content)),
+            Self::Refuse(refuse) => Some(Cow::Borrowed(&refuse.content)),
+            Self::Confirm(confirm) => Some(Cow::Owned(confirm.content())),
+            Self::Forward(_) => None,
         }
     }
+
+    /// What the wire's answers to the call are: a message, an item, a block or a part each. Empty for a call that is
+    /// forwarded: its result is the host's. A call that waits is answered with its approval.
+    #[must_use]
+    pub fn answers(&self) -> Vec<Value> {
+        match self {
+            Self::Reply(reply) => reply.answers(),
+            Self::Forward(_) => Vec::new(),
+            Self::Confirm(confirm) => vec![confirm.wire.answer(confirm.answered(), &confirm.content(), true)],
+            Self::Refuse(refuse) => vec![refuse.wire.answer(refuse.answered(), &refuse.content, true)],
+        }
+    }
+
+    /// What to append to the conversation: the [answers](Self::answers) as whole messages of the wire.
+    #[must_use]
+    pub fn into_messages(&self) -> Vec<Value> {
+        match self {
+            Self::Reply(Reply { wire, .. })
+            | Self::Confirm(Confirm { wire, .. })
+            | Self::Refuse(Refuse { wire, .. }) => wire.wrapped(self.answers()),
+            Self::Forward(_) => Vec::new(),
+        }
+    }
+}
+
+impl Reply {
+    fn answers(&self) -> Vec<Value> {
+        let answered = Answered { id: self.id.as_str(), name: &self.name };
+        self.native.clone().unwrap_or_else(|| vec![self.wire.answer(answered, &self.content, self.is_error)])
+    }
+}
+
+impl Confirm {
+    /// What the model is told while nobody has answered.
+    #[must_use]
+    pub fn content(&self) -> String {
+        let approval = &self.approval;
+        format!(
+            "{} was not run yet: it waits for a person's approval ({approval}). Go on with something else, or call it \
+             again with the same arguments once it is approved.",
+            self.shown_target
+        )
+    }
+
+    fn answered(&self) -> Answered<'_> {
+        Answered { id: self.id.as_str(), name: &self.name }
+    }
+}
+
+impl Refuse {
+    fn answered(&self) -> Answered<'_> {
+        Answered { id: self.id.as_str(), name: &self.name }
+    }
+}
+
+/// The references of Anthropic's native deferral, and what has to be said beside them.
+pub(super) fn references(id: &CallId, names: &[&str], notes: &str) -> Vec<Value> {
+    let reference = |name: &&str| json!({"type": "tool_reference", "tool_name": name});
+    let mut content: Vec<Value> = names.iter().map(reference).collect();
+    if !notes.is_empty() {
+        content.push(json!({"type": "text", "text": notes}));
+    }
+    vec![json!({"type": "tool_result", "tool_use_id": id, "content": content})]
+}
+
+/// A message item that stands behind the answer to a search on OpenAI Responses.
+pub(super) fn developer_note(notes: &str) -> Value {
+    json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": notes}]})
 }

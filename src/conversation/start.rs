@@ -1,47 +1,134 @@
-//! Starting a session for a provider and a model.
+//! Starting a conversation: wire, model and arm are fixed here.
 
-use super::{CacheRow, Capabilities, Known, Wire, WireError};
-use crate::engine::{Engine, Session, SessionOptions};
-use crate::profile::{Arm, Delivery};
+use std::borrow::Cow;
+
+use super::bound::Bound;
+use super::event::Event;
+use super::state::State;
+use super::{Conversation, StartError};
+use crate::engine::Engine;
+use crate::profile::{Arm, Choice, Delivery, Surroundings as AutoContext, choose};
+use crate::wire::{CacheRow, Capabilities, Known, NoFreeName, RenderOptions, Wire, WireError};
+
+/// A conversation that is about to start.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Start<'e> {
+    engine: &'e Engine,
+    wire: Wire,
+    model: Option<String>,
+    id: String,
+    arm: Option<Arm>,
+    capabilities: Cow<'e, Capabilities>,
+    options: RenderOptions,
+}
 
 impl Engine {
-    /// A new conversation on a wire with a model. Arm `auto` chooses [`Arm::Native`] only where the table says that it
-    /// works there, never an arm whose delivery the table says no to, and prices what is cached by the table.
-    ///
-    /// # Errors
-    /// [`WireError::Arm`] if the engine's arm, or the one its experiment chooses for this id, cannot be used there: the
-    /// wire cannot carry it, or the table says `no`. What is unprobed may be tried.
-    pub fn session_on(
-        &self,
-        wire: Wire,
-        model: Option<&str>,
-        id: &str,
-        capabilities: &Capabilities,
-    ) -> Result<Session, WireError> {
-        Ok(self.session_with(self.options_on(wire, model, id, capabilities)?))
+    /// A conversation on a wire: [`Start::start`] begins it.
+    pub fn conversation(&self, wire: Wire) -> Start<'_> {
+        Start {
+            engine: self,
+            wire,
+            model: None,
+            id: String::new(),
+            arm: None,
+            capabilities: Cow::Borrowed(Capabilities::builtin()),
+            options: RenderOptions::default(),
+        }
+    }
+}
+
+impl<'e> Start<'e> {
+    /// The model, for the capability table and the limits. Default: unknown.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into()).filter(|model| !model.is_empty());
+        self
     }
 
-    /// What [`Engine::session_on`] starts a session with; [`Engine::from_transcript`] takes the same.
+    /// The host's id of the conversation: an experiment's variant depends on it, and every record names it. Default: none.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Pins an arm, instead of the engine's and of any experiment's.
+    pub fn arm(mut self, arm: Arm) -> Self {
+        self.arm = Some(arm);
+        self
+    }
+
+    /// What is known of models. Default: [`Capabilities::builtin`].
+    pub fn capabilities(mut self, capabilities: &'e Capabilities) -> Self {
+        self.capabilities = Cow::Borrowed(capabilities);
+        self
+    }
+
+    /// Choices in how the wire writes the array. Default: [`RenderOptions::default`].
+    pub fn options(mut self, options: RenderOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Begins the conversation. It has opened nothing.
     ///
     /// # Errors
-    /// As [`Engine::session_on`].
-    pub fn options_on(
-        &self,
-        wire: Wire,
-        model: Option<&str>,
-        id: &str,
-        capabilities: &Capabilities,
-    ) -> Result<SessionOptions, WireError> {
-        let options = SessionOptions { id: id.to_owned(), ..SessionOptions::default() };
-        let arm = self.chosen_arm(&options);
-        let known = capabilities.of(wire, model);
-        wire.supports(arm)?;
-        if known.of(arm.delivery()) == Known::No {
-            let row = known.row(arm.delivery());
-            let because = row.map(|row| format!("{} ({})", row.source, row.date)).unwrap_or_default();
-            let why = format!("the capability table says no: {because}; use arm full or stable, or override the row");
-            return Err(WireError::Arm { wire, arm, model: model.map(str::to_owned), why });
+    /// [`StartError`] if the arm cannot be had on that wire (the wire cannot carry it, or the capability table says `no`;
+    /// what is unprobed may be tried), an explicit arm has nothing to fold with, an experiment has no id to choose by, or no
+    /// free name is left for a meta-tool.
+    pub fn start(self) -> Result<Conversation, StartError> {
+        let (arm, variant, reason) = self.chosen()?;
+        let bound = Bound::of(self.engine, self.wire, arm, &self.options).map_err(no_free_name)?;
+        let state = State::new(self.id, variant, self.wire);
+        let mut conversation = Conversation::new(self.engine.clone(), bound, state);
+        let (wire, model, options) = (self.wire, self.model, self.options);
+        conversation.record(Event::Started { wire, model, arm, reason, options, allowed: None });
+        Ok(conversation)
+    }
+
+    /// The arm, the variant that chose it, and why it is that arm.
+    fn chosen(&self) -> Result<(Arm, Option<String>, String), StartError> {
+        let engine = self.engine;
+        let (arm, variant, reason) = match (self.arm, engine.experiment()) {
+            (Some(arm), _) => (arm, None, "chosen for this conversation".to_owned()),
+            (None, Some(_)) if self.id.is_empty() => return Err(StartError::NoId),
+            (None, Some(experiment)) => {
+                let (variant, arm) = experiment.variant(&self.id);
+                (arm, Some(variant.to_owned()), format!("variant {variant} of the experiment"))
+            }
+            (None, None) => (engine.arm(), None, "chosen in the configuration".to_owned()),
+        };
+        if arm == Arm::Auto {
+            let Choice { arm, reason } = self.auto();
+            return Ok((arm, variant, reason));
         }
+        if arm != Arm::Full && !engine.folds() {
+            return Err(StartError::NothingToFold(arm));
+        }
+        self.possible(arm)?;
+        Ok((arm, variant, reason))
+    }
+
+    /// Whether an explicit arm can be had here.
+    fn possible(&self, arm: Arm) -> Result<(), WireError> {
+        self.wire.supports(arm)?;
+        let known = self.capabilities.of(self.wire, self.model.as_deref());
+        if known.of(arm.delivery()) != Known::No {
+            return Ok(());
+        }
+        let row = known.row(arm.delivery());
+        let because = row.map(|row| format!("{} ({})", row.source, row.date)).unwrap_or_default();
+        let why = format!("the capability table says no: {because}; use arm full or stable, or override the row");
+        Err(WireError::Arm { wire: self.wire, arm, model: self.model.clone(), why })
+    }
+
+    /// What arm `auto` takes: native only where the table says that it works there, never an arm whose delivery the table
+    /// says no to; what is cached is priced by the table.
+    fn auto(&self) -> Choice {
+        let (engine, wire, model) = (self.engine, self.wire, self.model.as_deref());
+        if !engine.folds() {
+            return Choice { arm: Arm::Full, reason: "layer 1 is off: nothing is folded".to_owned() };
+        }
+        let known = self.capabilities.of(wire, model);
         let native = (known.of(Delivery::Native) == Known::Yes && wire.supports(Arm::Native).is_ok()).then(|| {
             let row = known.row(Delivery::Native);
             let because = row.map(|row| format!(" ({}, {})", row.source, row.date)).unwrap_or_default();
@@ -51,13 +138,13 @@ impl Engine {
             let row = known.row(delivery).filter(|_| known.of(delivery) == Known::No)?;
             Some((delivery, format!("the capability table says no ({}, {})", row.source, row.date)))
         });
-        let cache = capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
-        Ok(SessionOptions { native, refused: refused.collect(), cache, ..options })
+        let refused: Vec<(Delivery, String)> = refused.collect();
+        let cache = self.capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
+        let context = AutoContext { native: native.as_deref(), refused: &refused, cache };
+        choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.workload())
     }
+}
 
-    /// The arm a session is started with, perhaps [`Arm::Auto`].
-    pub(super) fn chosen_arm(&self, options: &SessionOptions) -> Arm {
-        let variant = || self.experiment().map(|experiment| experiment.variant(&options.id).1);
-        options.arm.or_else(variant).unwrap_or_else(|| self.arm())
-    }
+pub(super) fn no_free_name(NoFreeName(name): NoFreeName) -> StartError {
+    StartError::NoFreeName(name)
 }

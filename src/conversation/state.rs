@@ -1,316 +1,319 @@
-//! One conversation.
+//! What a conversation knows: derived from its log, and from nothing else.
 
+use indexmap::{IndexMap, IndexSet};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use super::breaker::Breaker;
+use super::event::Event;
+use super::{ApprovalId, CallId, ReplyKind};
+use crate::name::{CategoryName, ToolName};
+use crate::profile::{Arm, Expanded};
+use crate::skill::{ActiveSet, ActiveSkill};
+use crate::wire::{RenderOptions, Wire};
 
-use super::event::{Event, MAX_OPEN_CALLS, Snapshot, SnapshotError, State};
-use super::guard::{Began, Which};
-use super::{ACTIVATE_SKILL, Engine, ToolArray};
-use crate::catalog::Tool;
-use crate::name::ToolName;
-use crate::profile::{
-    Arm, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Surroundings,
-    Words, choose, definitions, expand,
-};
+/// How many calls are remembered; the oldest are forgotten first. A forgotten id is judged anew.
+const MAX_CALLS: usize = 256;
 
-/// What a session is started with.
-#[derive(Debug, Clone, Default)]
-pub struct SessionOptions {
-    /// The host's id of the conversation; an experiment's variant depends on it.
-    pub id: String,
-    /// An arm for this session, instead of the engine's and of any experiment's.
-    pub arm: Option<Arm>,
-    /// Why the provider's own deferral can be used, if it can: makes arm `auto` choose it.
-    pub native: Option<String>,
-    /// Deliveries that are known not to work there, each with who says so: arm `auto` does not choose them.
-    pub refused: Vec<(Delivery, String)>,
-    /// What cached input costs there, for arm `auto`.
-    pub cache: Cache,
+/// How much text of answers is remembered, in bytes; the oldest are forgotten first.
+const MAX_REMEMBERED_BYTES: usize = 1 << 20;
+
+/// How many calls that wait for a person are remembered.
+const MAX_WAITING: usize = 256;
+
+/// What became of a call, so that the same id gives the same outcome again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "became")]
+pub(super) enum Became {
+    /// It is being judged.
+    Judged,
+    /// Answered here.
+    Answered {
+        kind: ReplyKind,
+        content: Arc<str>,
+        failed: bool,
+        notes: String,
+        opened: Vec<ToolName>,
+        mentioned: Vec<ToolName>,
+    },
+    /// Forwarded; `ok` once the host has run it.
+    Forwarded { unchecked: Option<String>, blind: bool, ok: Option<bool> },
+    /// Waits for a person.
+    Waiting { approval: ApprovalId, reason: String },
+    /// A person approved it, and it runs with the stored arguments.
+    Resumed { approval: ApprovalId, ok: Option<bool> },
+    /// Refused.
+    Refused { content: Arc<str>, reason: String },
 }
 
-/// One conversation with a model.
-///
-/// Two sessions are equal if they know the same, whatever rendered text they happen to hold.
-#[derive(Debug, Clone)]
-pub struct Session {
-    engine: Engine,
-    pub(super) state: State,
-    log: Vec<Event>,
-    /// The array last asked for, by wire; emptied when the array changes.
-    arrays: Vec<(usize, Arc<ToolArray>)>,
-    /// When the calls at the host began, for the audit alone.
-    began: IndexMap<String, Began>,
-    /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
-    pub(super) recalling: bool,
-}
-
-impl PartialEq for Session {
-    fn eq(&self, other: &Self) -> bool {
-        self.state == other.state
-    }
-}
-
-impl Session {
-    pub(super) fn start(engine: Engine, options: SessionOptions) -> Self {
-        let (arm, variant, reason) = match (options.arm, engine.experiment()) {
-            (Some(arm), _) => (arm, None, "chosen for this session".to_owned()),
-            (None, Some(experiment)) => {
-                let (variant, arm) = experiment.variant(&options.id);
-                (arm, Some(variant.to_owned()), format!("variant {variant} of the experiment"))
-            }
-            (None, None) => (engine.arm(), None, "chosen in the configuration".to_owned()),
-        };
-        let Choice { arm, reason } = match arm {
-            Arm::Auto => {
-                let SessionOptions { native, refused, cache, .. } = &options;
-                let surroundings = Surroundings { native: native.as_deref(), refused, cache: *cache };
-                choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
-            }
-            arm => Choice { arm, reason },
-        };
-        Self::begin(engine, Event::Started { session: options.id, arm, reason, variant, allowed: None })
-    }
-
-    fn begin(engine: Engine, started: Event) -> Self {
-        let mut session = Self {
-            engine,
-            state: State::default(),
-            log: Vec::new(),
-            arrays: Vec::new(),
-            began: IndexMap::new(),
-            recalling: false,
-        };
-        session.record(started);
-        session
-    }
-
-    /// Takes an event into the log and the state.
-    pub(super) fn record(&mut self, event: Event) {
-        let opens = matches!(event, Event::Expanded { .. });
-        self.state.apply(&event);
-        self.log.push(event);
-        if opens && self.state.arm.delivery() == Delivery::InPlace {
-            self.arrays.clear();
-        }
-    }
-
-    /// The engine that this conversation uses.
-    #[must_use]
-    pub fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    /// The host's id of the conversation; empty if it gave none.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.state.session
-    }
-
-    /// The arm, pinned for the session's life.
-    #[must_use]
-    pub fn arm(&self) -> Arm {
-        self.state.arm
-    }
-
-    /// The variant of the experiment that chose the arm, if one did.
-    #[must_use]
-    pub fn variant(&self) -> Option<&str> {
-        self.state.variant.as_deref()
-    }
-
-    /// Why the session has its arm, in one sentence.
-    #[must_use]
-    pub fn explain(&self) -> String {
-        format!("arm {}: {}", self.state.arm, self.state.reason)
-    }
-
-    /// What the conversation has opened.
-    #[must_use]
-    pub fn expanded(&self) -> &Expanded {
-        &self.state.expanded
-    }
-
-    /// Every form that tools can take in this session.
-    #[must_use]
-    pub fn presentation(&self) -> &Presentation {
-        self.engine.presentation(self.state.arm)
-    }
-
-    /// What is shown now.
-    #[must_use]
-    pub fn plan(&self) -> Plan {
-        self.presentation().plan(self.engine.catalog(), self.engine.assignment(), &self.state.expanded)
-    }
-
-    /// Everything that happened, oldest first, since the session began or was restored.
-    #[must_use]
-    pub fn log(&self) -> &[Event] {
-        &self.log
-    }
-
-    /// Gives the log away and begins an empty one: for a host that stores events as they come. The state stays.
-    pub fn take_log(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.log)
-    }
-
-    /// The state to store. [`Engine::restore`] makes the session from it.
-    #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot { version: 1, state: self.state.clone() }
-    }
-
-    /// A second conversation that goes on from here.
-    #[must_use]
-    pub fn fork(&self) -> Self {
-        self.clone()
-    }
-
-    /// A conversation for a sub-agent that may use some of this one's tools and nothing else. It has opened nothing.
-    /// Unless `allowed` has `expand_tools`, everything it was given is shown full; unless it has `activate_skill`, it
-    /// knows no skills.
-    #[must_use]
-    pub fn child(&self, allowed: &[&str]) -> Self {
-        let may = |name: &str| self.state.allowed.as_ref().is_none_or(|own| own.iter().any(|n| n == name));
-        let names: Vec<String> = allowed.iter().filter(|name| may(name)).map(|name| (*name).to_owned()).collect();
-        let arm = if names.iter().any(|name| name == EXPAND_TOOLS) { self.state.arm } else { Arm::Full };
-        let reason =
-            if arm == Arm::Full { "a sub-agent without expand_tools" } else { "a sub-agent's, as its parent's" };
-        let engine = self.engine.allowed(&names);
-        Self::begin(
-            engine,
-            Event::Started {
-                session: self.state.session.clone(),
-                arm,
-                reason: reason.to_owned(),
-                variant: self.state.variant.clone(),
-                allowed: Some(names),
-            },
-        )
-    }
-
-    /// Answers a call of `expand_tools` and opens what it names, outside the gate.
-    pub fn expand(&mut self, request: &ExpandRequest) -> Expansion {
-        let engine = &self.engine;
-        let presentation = engine.presentation(self.state.arm);
-        let expansion = expand(engine.catalog(), engine.assignment(), presentation, &self.state.expanded, request);
-        if !expansion.categories.is_empty() || !expansion.tools.is_empty() {
-            self.record(Event::Expanded { categories: expansion.categories.clone(), tools: expansion.tools.clone() });
-        }
-        expansion
-    }
-
-    /// The tools that are open, in catalogue order.
-    #[must_use]
-    pub fn opened(&self) -> Vec<ToolName> {
-        let tools = self.engine.catalog().iter().zip(self.engine.assignment().iter());
-        let open = tools.filter(|(tool, own)| self.state.expanded.has(tool.name().as_str(), own.category.as_str()));
-        open.map(|(tool, _)| tool.name().clone()).collect()
-    }
-
-    /// The schemas of everything that is open, as text for the model: what a compaction of the conversation dropped.
-    /// Nothing if nothing is open, or if the array itself shows it.
-    #[must_use]
-    pub fn redeliver(&self) -> Option<Words> {
-        let opened = self.opened();
-        if opened.is_empty() || matches!(self.state.arm.delivery(), Delivery::None | Delivery::InPlace) {
-            return None;
-        }
-        let tools: Vec<_> = opened.iter().filter_map(|name| self.engine.catalog().get(name.as_str())).collect();
-        Some(definitions(self.state.arm, &tools))
-    }
-
-    /// Tells that the host ran a forwarded call. An id that is not open is ignored: it was finished already.
-    pub fn finished(&mut self, id: &str, ok: bool) {
-        let began = self.began.shift_remove(id);
-        let known = self.state.open.contains_key(id) && !self.recalling;
-        if let Some(guard) = self.engine.guard().filter(|_| known) {
-            guard.note_outcome(Which { session: &self.state.session, call: id }, ok, began.as_ref());
-        }
-        self.record(Event::Finished { id: id.to_owned(), ok });
-    }
-
-    /// Judges calls that were judged before: what follows from them for the session is the same, but nothing is put on
-    /// record and nobody is asked again. A call that still waits is found in the store of approvals.
-    pub(crate) fn recall<T>(&mut self, past: impl FnOnce(&mut Self) -> T) -> T {
-        self.recalling = true;
-        let done = past(self);
-        self.recalling = false;
-        done
-    }
-
-    /// Notes when a call went to the host. As many as the state knows calls, and no more.
-    pub(super) fn begins(&mut self, id: &str, tool: &Tool) {
-        if let Some(guard) = self.engine.guard().filter(|_| !self.recalling) {
-            self.began.insert(id.to_owned(), guard.began(tool));
-            if self.began.len() > MAX_OPEN_CALLS {
-                self.began.shift_remove_index(0);
-            }
-        }
-    }
-
-    /// The array for a wire: the one last rendered while nothing changed it, else rendered anew.
-    pub(crate) fn array(&mut self, wire: usize, render: impl FnOnce(&Engine, Arm, &Plan) -> String) -> Arc<ToolArray> {
-        if let Some((_, array)) = self.arrays.iter().find(|(own, _)| *own == wire) {
-            return array.clone();
-        }
-        let arm = self.state.arm;
-        let first = arm.delivery() != Delivery::InPlace || self.state.expanded == Expanded::default();
-        let rendered = || render(&self.engine, arm, &self.plan());
-        let array = if first { self.engine.first_array(arm, wire, rendered) } else { ToolArray::new(rendered()) };
-        self.arrays.push((wire, array.clone()));
-        array
-    }
-
-    /// Notes that the model was shown an array, if it was not shown this one last.
-    pub(crate) fn presented(&mut self, wire: &str, digest: &str) {
-        if self.state.presented.get(wire).is_none_or(|last| last != digest) {
-            if let Some(guard) = self.engine.guard() {
-                let opened = self.opened();
-                let opened: Vec<&str> = opened.iter().map(AsRef::as_ref).collect();
-                guard.note_disclosure(&self.state.session, digest, &opened);
-            }
-            self.record(Event::Presented { wire: wire.to_owned(), digest: digest.to_owned() });
+impl Became {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Answered { content, .. } | Self::Refused { content, .. } => content.len(),
+            _ => 0,
         }
     }
 }
 
-impl Engine {
-    /// The session that a log describes.
-    ///
-    /// # Errors
-    /// [`SnapshotError`] if the log does not begin with the session's start, or begins twice.
-    pub fn replay(&self, log: &[Event]) -> Result<Session, SnapshotError> {
-        let Some((started @ Event::Started { allowed, .. }, rest)) = log.split_first() else {
-            return Err(SnapshotError::NoStart);
-        };
-        let engine = allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
-        let mut session = Session::begin(engine, started.clone());
-        for (at, event) in rest.iter().enumerate() {
-            if matches!(event, Event::Started { .. }) {
-                return Err(SnapshotError::SecondStart(at + 1));
+/// A call that was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct CallRecord {
+    /// The name by which the model made it.
+    pub(super) name: String,
+    /// The real target in the catalogue's name.
+    pub(super) target: String,
+    /// SHA-256 of target and arguments.
+    pub(super) digest: String,
+    pub(super) meta: bool,
+    pub(super) became: Became,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The call.
+    pub id: CallId,
+    /// The tool, by its name in the catalogue.
+    pub target: String,
+    /// SHA-256 of target and arguments.
+    pub(super) digest: String,
+    /// Why a person is asked.
+    pub(super) reason: String,
+}
+
+/// What one answer opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Opening {
+    by: Option<CallId>,
+    categories: Vec<CategoryName>,
+    tools: Vec<ToolName>,
+}
+
+/// Everything that a conversation knows, derived from its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    pub(super) id: String,
+    pub(super) variant: Option<String>,
+    pub(super) wire: Wire,
+    pub(super) model: Option<String>,
+    pub(super) arm: Arm,
+    pub(super) reason: String,
+    pub(super) options: RenderOptions,
+    pub(super) allowed: Option<Vec<String>>,
+    openings: Vec<Opening>,
+    /// What is open: the openings put together.
+    pub(super) expanded: Expanded,
+    /// The digest of the array that was last shown.
+    pub(super) presented: Option<String>,
+    /// The skills that are active, and the calls that brought them.
+    pub(super) active: ActiveSet,
+    activated_by: IndexMap<String, CallId>,
+    /// Skills that a person has approved.
+    pub(super) approved_skills: IndexSet<String>,
+    /// Calls that wait for a person: approval to what waits.
+    pub(super) pending: IndexMap<ApprovalId, Waiting>,
+    /// The calls that were made, oldest first.
+    pub(super) calls: IndexMap<CallId, CallRecord>,
+    pub(super) breaker: Breaker,
+    /// How many calls there were.
+    pub(super) called: u64,
+    /// How many conversations have branched off.
+    pub(super) branches: u64,
+    /// How many events there were.
+    pub(super) events: u64,
+}
+
+impl State {
+    pub(super) fn new(id: String, variant: Option<String>, wire: Wire) -> Self {
+        Self {
+            id,
+            variant,
+            wire,
+            model: None,
+            arm: Arm::Full,
+            reason: String::new(),
+            options: RenderOptions::default(),
+            allowed: None,
+            openings: Vec::new(),
+            expanded: Expanded::default(),
+            presented: None,
+            active: ActiveSet::default(),
+            activated_by: IndexMap::new(),
+            approved_skills: IndexSet::new(),
+            pending: IndexMap::new(),
+            calls: IndexMap::new(),
+            breaker: Breaker::default(),
+            called: 0,
+            branches: 0,
+            events: 0,
+        }
+    }
+
+    /// Takes one event. The only place where a state changes.
+    pub(super) fn apply(&mut self, event: &Event) {
+        self.events += 1;
+        match event {
+            Event::Forked { state } => {
+                let (id, events) = (std::mem::take(&mut self.id), self.events);
+                *self = Self { id, events, ..(**state).clone() };
             }
-            session.record(event.clone());
+            Event::Started { wire, model, arm, reason, options, allowed } => {
+                self.options = options.clone();
+                self.wire = *wire;
+                self.model.clone_from(model);
+                self.arm = *arm;
+                self.reason.clone_from(reason);
+                self.allowed.clone_from(allowed);
+            }
+            Event::Presented { digest } => self.presented = Some(digest.clone()),
+            Event::Called { id, name, target, digest, meta, unknown } => {
+                self.called += 1;
+                self.breaker.called(*meta, *unknown);
+                let (name, target, digest) = (name.clone(), target.clone(), digest.clone());
+                // A new call of a forgotten or reused id stands behind the others.
+                self.calls.shift_remove(id);
+                let record = CallRecord { name, target, digest, meta: *meta, became: Became::Judged };
+                self.calls.insert(id.clone(), record);
+                self.forget();
+            }
+            Event::Expanded { by, categories, tools } => {
+                let (by, categories, tools) = (by.clone(), categories.clone(), tools.clone());
+                self.openings.push(Opening { by, categories, tools });
+                self.derive_expanded();
+            }
+            Event::Dropped { calls } => self.drop_answers(calls),
+            Event::Activated { by, name, skill } => self.activate(by, name, skill),
+            Event::SkillApproved { name } => {
+                self.approved_skills.insert(name.clone());
+            }
+            Event::Asked { id, approval, reason } => self.asked(id, approval, reason),
+            Event::Resumed { id, approval } => {
+                self.pending.shift_remove(approval);
+                self.became(id, Became::Resumed { approval: approval.clone(), ok: None });
+            }
+            Event::Rejected { approval, content, reason } => {
+                if let Some(waiting) = self.pending.shift_remove(approval) {
+                    let (content, reason) = (content.clone(), reason.clone());
+                    self.became(&waiting.id, Became::Refused { content, reason });
+                }
+            }
+            Event::Answered { id, kind, content, failed, notes, opened, mentioned } => {
+                if let Some(record) = self.calls.get(id).filter(|_| *failed) {
+                    self.breaker.failed(&record.digest);
+                }
+                let became = Became::Answered {
+                    kind: *kind,
+                    content: content.clone(),
+                    failed: *failed,
+                    notes: notes.clone(),
+                    opened: opened.clone(),
+                    mentioned: mentioned.clone(),
+                };
+                self.became(id, became);
+            }
+            Event::Forwarded { id, unchecked, blind } => {
+                if let Some(record) = self.calls.get(id) {
+                    self.breaker.forwarded(&record.digest);
+                }
+                let (unchecked, blind) = (unchecked.clone(), *blind);
+                self.became(id, Became::Forwarded { unchecked, blind, ok: None });
+            }
+            Event::Refused { id, content, reason } => {
+                let (content, reason) = (content.clone(), reason.clone());
+                self.became(id, Became::Refused { content, reason });
+            }
+            Event::Finished { id, ok } => self.finished(id, *ok),
+            Event::Branched { .. } => self.branches += 1,
         }
-        Ok(session)
     }
 
-    /// The session of a snapshot, with an empty log.
-    ///
-    /// # Errors
-    /// [`SnapshotError`] if the snapshot is of another version.
-    pub fn restore(&self, snapshot: Snapshot) -> Result<Session, SnapshotError> {
-        if snapshot.version != 1 {
-            return Err(SnapshotError::Version(snapshot.version));
+    fn became(&mut self, id: &CallId, became: Became) {
+        if let Some(record) = self.calls.get_mut(id) {
+            record.became = became;
         }
-        let state = snapshot.state;
-        let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
-        Ok(Session { engine, state, log: Vec::new(), arrays: Vec::new(), began: IndexMap::new(), recalling: false })
+        self.forget();
     }
 
-    fn allowed(&self, names: &[String]) -> Self {
-        let has = |wanted: &str| names.iter().any(|name| name == wanted);
-        let kept: Vec<bool> = self.catalog().iter().map(|tool| has(tool.name().as_str())).collect();
-        self.part(&kept, self.knowledge().filter(|_| has(ACTIVATE_SKILL)).cloned())
+    /// Forgets the oldest calls beyond the limits, but never the newest.
+    fn forget(&mut self) {
+        let mut bytes: usize = self.calls.values().map(|record| record.became.bytes()).sum();
+        while self.calls.len() > MAX_CALLS || (bytes > MAX_REMEMBERED_BYTES && self.calls.len() > 1) {
+            let Some((_, oldest)) = self.calls.shift_remove_index(0) else { return };
+            bytes = bytes.saturating_sub(oldest.became.bytes());
+        }
     }
+
+    fn asked(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
+        let Some(record) = self.calls.get_mut(id) else { return };
+        record.became = Became::Waiting { approval: approval.clone(), reason: reason.to_owned() };
+        let (target, digest) = (record.target.clone(), record.digest.clone());
+        let waiting = Waiting { id: id.clone(), target, digest, reason: reason.to_owned() };
+        // The same approval asked for by a later, identical call keeps the first call.
+        self.pending.entry(approval.clone()).or_insert(waiting);
+        if self.pending.len() > MAX_WAITING {
+            self.pending.shift_remove_index(0);
+        }
+    }
+
+    fn finished(&mut self, id: &CallId, succeeded: bool) {
+        let Some(record) = self.calls.get_mut(id) else { return };
+        match &mut record.became {
+            Became::Forwarded { ok, .. } | Became::Resumed { ok, .. } => *ok = Some(succeeded),
+            _ => return,
+        }
+        if succeeded {
+            self.breaker.succeeded(&record.digest);
+        } else {
+            self.breaker.failed(&record.digest);
+        }
+    }
+
+    fn activate(&mut self, by: &CallId, name: &str, skill: &ActiveSkill) {
+        self.activated_by.insert(name.to_owned(), by.clone());
+        self.active.insert(name.to_owned(), skill.clone());
+    }
+
+    fn drop_answers(&mut self, calls: &[CallId]) {
+        self.openings.retain(|opening| opening.by.as_ref().is_none_or(|by| !calls.contains(by)));
+        self.derive_expanded();
+        let gone = self.activated_by.iter().filter(|(_, by)| calls.contains(by)).map(|(name, _)| name.clone());
+        for name in gone.collect::<Vec<_>>() {
+            self.activated_by.shift_remove(&name);
+            self.active.remove(&name);
+        }
+    }
+
+    fn derive_expanded(&mut self) {
+        self.expanded = Expanded::default();
+        for opening in &self.openings {
+            opening.categories.iter().for_each(|name| drop(self.expanded.open_category(name.clone())));
+            opening.tools.iter().for_each(|name| drop(self.expanded.open_tool(name.clone())));
+        }
+    }
+
+    /// Whether a call was forwarded and not reported yet.
+    pub(super) fn is_at_host(&self, id: &CallId) -> bool {
+        let became = self.calls.get(id).map(|record| &record.became);
+        matches!(became, Some(Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. }))
+    }
+
+    /// The calls whose answers opened something or brought a skill that counts as read.
+    pub(super) fn delivering_calls(&self) -> IndexSet<&CallId> {
+        self.openings.iter().filter_map(|opening| opening.by.as_ref()).chain(self.activated_by.values()).collect()
+    }
+
+    /// What one call opened: categories and tools.
+    pub(super) fn opened_by(&self, call: &CallId) -> impl Iterator<Item = (&[CategoryName], &[ToolName])> {
+        let own = self.openings.iter().filter(move |opening| opening.by.as_ref() == Some(call));
+        own.map(|opening| (opening.categories.as_slice(), opening.tools.as_slice()))
+    }
+}
+
+/// A conversation on disk: its state without its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The form of the snapshot; [`LOG_VERSION`](super::LOG_VERSION).
+    pub version: u32,
+    /// The state.
+    pub state: State,
 }

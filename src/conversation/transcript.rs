@@ -1,56 +1,75 @@
-//! A session made from a provider's message array alone, for an agent that keeps no state of ours.
+//! A conversation made from a provider's message array alone, for an agent that keeps no state of ours.
 
 use serde_json::Value;
 
-use super::input::{Step, steps};
-use super::{Wire, WireError};
-use crate::engine::{Engine, Outcome, Session, SessionOptions};
+use super::outcome::Outcome;
+use super::turn::TurnError;
+use super::{CallId, Conversation, Start};
+use crate::wire::{Step, StepResult};
 
-impl Engine {
-    /// The session whose model made the calls of a message array, in order.
+impl Start<'_> {
+    /// Begins the conversation whose model made the calls of a message array, in order.
     ///
     /// Every call goes through the gate again, which is what opened things the first time: `expand_tools`, and answers that
     /// brought a schema. Nothing is run; a result in the array finishes its call. `messages` is the array, or the request
     /// that holds it (`messages`, `input`, `contents`); for `mcp` the JSON-RPC messages of both directions. With the same
-    /// engine and options the session has opened the same, and its array has the same digest, as the one that was there.
+    /// engine, wire, model and arm it has opened the same, and its array has the same digest, as the one that was there.
     /// What was opened by calls that are no longer in the array (dropped by a compaction) is closed again.
     ///
     /// Policy judges each call as it would now, but writes no record and asks nobody a second time. A call that waits for a
-    /// person waits again if the options give the session the id it had: its approval is found in the store.
+    /// person waits again if the conversation has the id it had: its approval is found in the store.
     ///
     /// # Errors
-    /// [`WireError::Shape`] names the place where the array has not the wire's shape; [`WireError::Arm`] if the wire cannot
-    /// carry the session's arm.
-    pub fn from_transcript(&self, wire: Wire, messages: &Value, options: SessionOptions) -> Result<Session, WireError> {
-        wire.supports(self.chosen_arm(&options))?;
-        let steps = steps(self, wire, messages)?;
-        let mut session = self.session_with(options);
-        session.recall(|session| take(session, steps));
-        Ok(session)
+    /// As [`start`](Self::start); and the place where the array has not the wire's shape.
+    pub fn from_transcript(self, messages: &Value) -> Result<Conversation, TranscriptError> {
+        let mut conversation = self.start()?;
+        let steps = conversation.wire().steps(messages).map_err(TurnError::from)?;
+        conversation.recalling = true;
+        let taken = conversation.take(steps);
+        conversation.recalling = false;
+        taken?;
+        Ok(conversation)
     }
 }
 
-fn take(session: &mut Session, steps: Vec<Step>) {
-    // Calls at the host: the call's id and the name it was made by.
-    let mut open: Vec<(String, String)> = Vec::new();
-    for step in steps {
-        match step {
-            Step::Call(call) => {
-                if let Outcome::Forward(forward) = session.dispatch(&call) {
-                    open.push((forward.id, call.name));
+/// Why a message array gives no conversation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TranscriptError {
+    /// The conversation does not start.
+    #[error(transparent)]
+    Start(#[from] super::StartError),
+    /// The messages have not the wire's shape.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+}
+
+impl Conversation {
+    fn take(&mut self, steps: Vec<Step>) -> Result<(), TurnError> {
+        // Calls at the host: the call's id and the name it was made by.
+        let mut open: Vec<(CallId, String)> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Call(call) => {
+                    let (call, _) = self.read(call);
+                    let name = call.name.clone();
+                    if let Outcome::Forward(forward) = self.judge(call)? {
+                        open.push((forward.id, name));
+                    }
                 }
-            }
-            Step::Result { id, name, ok } => {
-                let same = |(own, called): &&(String, String)| match (&id, &name) {
-                    (Some(id), _) => own == id,
-                    (None, Some(name)) => called == name,
-                    (None, None) => false,
-                };
-                let place = open.iter().position(|one| same(&one));
-                if let Some((id, _)) = place.map(|at| open.remove(at)) {
-                    session.finished(&id, ok);
+                Step::Result(StepResult { id, name, ok, .. }) => {
+                    let same = |(own, called): &&(CallId, String)| match (&id, &name) {
+                        (Some(id), _) => *own == id.as_str(),
+                        (None, Some(name)) => called == name,
+                        (None, None) => false,
+                    };
+                    let place = open.iter().position(|one| same(&one));
+                    if let Some((id, _)) = place.map(|at| open.remove(at)) {
+                        self.report_result(&id, ok);
+                    }
                 }
             }
         }
+        Ok(())
     }
 }

@@ -10,8 +10,8 @@ use crate::name::sha256_hex;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::gate::open;
 use crate::policy::{
-    Approval, ApprovalError, ApprovalStore, Approver, Context, Decision, Disk, Displayed, Gate, Grant, Policy, PolicyCall, Request, ToolOrigin,
-    Verdict, approval,
+    Approval, ApprovalError, ApprovalStore, Approver, Context, Decision, Disk, Displayed, Gate, Grant, Policy,
+    PolicyCall, Request, ToolOrigin, Verdict, approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -77,8 +77,14 @@ impl PolicyLayer {
     ) -> (Self, Approver) {
         let (gate, approver) = open(store);
         let context = Arc::new(Context { interactive: true, ..Context::default() });
-        let layer =
-            Self { policy: Arc::new(policy), gate, context, clock: Arc::new(now_ms), disk: None, origins: Arc::default() };
+        let layer = Self {
+            policy: Arc::new(policy),
+            gate,
+            context,
+            clock: Arc::new(now_ms),
+            disk: None,
+            origins: Arc::default(),
+        };
         (layer, approver)
     }
 
@@ -248,6 +254,11 @@ impl PolicyLayer {
     /// An approval as it stands.
     pub(crate) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
         self.gate.get(id)
+    }
+
+    /// Whether an approval's call may still run, now or once it is approved.
+    pub(crate) fn is_open(&self, approval: &Approval) -> bool {
+        approval.is_open_at(self.now_ms())
     }
 
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.

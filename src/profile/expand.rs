@@ -45,19 +45,16 @@ pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) 
 }
 
 /// The declaration of `expand_tools` under an arm, in the names that the model sees; `None` if nothing is folded.
-pub(super) fn expand_tools(
-    catalog: &Catalog,
-    categories: &[Deferred],
-    arm: Arm,
-    naming: &dyn Naming,
-) -> Option<Tool> {
+pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm, naming: &dyn Naming) -> Option<Tool> {
     if categories.is_empty() {
         return None;
     }
     let mut description = match arm.delivery() {
-        Delivery::InPlace => "Show the full parameters of one category of tools, from the next turn on. Call it before \
+        Delivery::InPlace => {
+            "Show the full parameters of one category of tools, from the next turn on. Call it before \
              a tool whose parameters are not shown. Categories:"
-            .to_owned(),
+                .to_owned()
+        }
         Delivery::Bridge => format!(
             "Get the parameters of tools that are not listed here, by category or tool name, then run \
              them with {}. Categories:",
@@ -70,9 +67,11 @@ pub(super) fn expand_tools(
             Detail::Signature => "Get the full documentation of tools, by category or tool name, when names and types \
                  are not enough. Categories:"
                 .to_owned(),
-            _ => "Get the full parameters of tools shown only in brief, by category or tool name, before calling them. \
+            _ => {
+                "Get the full parameters of tools shown only in brief, by category or tool name, before calling them. \
                  Categories:"
-                .to_owned(),
+                    .to_owned()
+            }
         },
     };
     let names: Vec<&str> = categories.iter().map(|entry| naming.category(entry.category.as_str())).collect();

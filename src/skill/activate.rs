@@ -194,6 +194,11 @@ impl ActiveSet {
         self.0.insert(name, skill);
     }
 
+    /// Takes a skill out: its text is no longer in the conversation.
+    pub fn remove(&mut self, name: &str) {
+        self.0.shift_remove(name);
+    }
+
     /// The active skills.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &ActiveSkill)> {
         self.0.iter().map(|(name, skill)| (name.as_str(), skill))

@@ -175,11 +175,11 @@ pub(crate) struct NameTable {
 impl NameTable {
     /// The table of a catalogue and its categories. `foreign` are names that entries of the array have that are no tools of
     /// the catalogue; `skill` is the name of `activate_skill`.
-    pub(crate) fn new<'c>(
+    pub(crate) fn new(
         wire: Wire,
         catalog: &Catalog,
         foreign: &[&str],
-        categories: impl Iterator<Item = &'c str> + Clone,
+        categories: &[&str],
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
         let rule = Rule::of(wire);
@@ -197,7 +197,7 @@ impl NameTable {
         let meta = [expand.as_str(), call.as_str(), skill.as_str()];
         let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &names);
         let namespaces = match wire {
-            Wire::OpenAiResponses => Names::mangle(rule, &[], &|| categories.clone()),
+            Wire::OpenAiResponses => Names::mangle(rule, &[], &|| categories.iter().copied()),
             _ => Names::default(),
         };
         Ok(Self { tools, namespaces, expand, call, skill })

@@ -106,7 +106,7 @@ fn write_tool(out: &mut String, tool: &OutTool<'_>) {
 
 /// The answer to a `tool_search_call`: the tools it loads, whole, in the namespaces they are declared in.
 /// `presentation` is that of arm `native`.
-pub(super) fn search_output(
+pub(crate) fn search_output(
     catalog: &Catalog,
     presentation: &Presentation,
     names: &Names,

@@ -1,8 +1,10 @@
 //! Reading what a provider sent, without trusting it: every error names its place.
 
+use indexmap::IndexMap;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::{Wire, WireError};
+use super::{Arguments, Wire, WireError};
 use crate::schema;
 
 /// A value and where it stands.
@@ -10,18 +12,20 @@ use crate::schema;
 pub(super) struct At<'v> {
     pub(super) wire: Wire,
     pub(super) value: &'v Value,
+    /// The text that the whole was read from, if there is one.
+    text: Option<&'v str>,
     path: String,
 }
 
 impl<'v> At<'v> {
-    pub(super) fn top(wire: Wire, value: &'v Value) -> Self {
-        Self { wire, value, path: String::new() }
+    pub(super) fn top(wire: Wire, value: &'v Value, text: Option<&'v str>) -> Self {
+        Self { wire, value, text, path: String::new() }
     }
 
     /// The member of that name, unless it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
-        Some(Self { wire: self.wire, value, path: format!("{}/{key}", self.path) })
+        Some(Self { wire: self.wire, value, text: self.text, path: format!("{}/{key}", self.path) })
     }
 
     /// The member of that name.
@@ -43,7 +47,8 @@ impl<'v> At<'v> {
     /// The elements of an array.
     pub(super) fn list(&self) -> Result<Vec<Self>, WireError> {
         let list = self.value.as_array().ok_or_else(|| self.not("an array"))?;
-        let element = |(at, value)| Self { wire: self.wire, value, path: format!("{}/{at}", self.path) };
+        let element =
+            |(at, value)| Self { wire: self.wire, value, text: self.text, path: format!("{}/{at}", self.path) };
         Ok(list.iter().enumerate().map(element).collect())
     }
 
@@ -56,4 +61,27 @@ impl<'v> At<'v> {
         let found = schema::kind(self.value);
         WireError::Shape { wire: self.wire, path: self.path.clone(), expected, found }
     }
+
+    /// The value as the arguments of a call: as they were written, where the whole was text.
+    pub(super) fn arguments(&self) -> Arguments {
+        match self.text.and_then(|text| raw(text, &self.path)) {
+            Some(raw) => Arguments::from(raw),
+            None => Arguments::from(self.value),
+        }
+    }
+}
+
+/// The part of a JSON text at a JSON Pointer whose steps have no escapes: our own keys and places.
+fn raw<'t>(text: &'t str, path: &str) -> Option<&'t RawValue> {
+    let mut part: &'t RawValue = serde_json::from_str(text).ok()?;
+    for step in path.split('/').skip(1) {
+        part = if part.get().starts_with('[') {
+            let items: Vec<&'t RawValue> = serde_json::from_str(part.get()).ok()?;
+            items.get(step.parse::<usize>().ok()?).copied()?
+        } else {
+            let members: IndexMap<String, &'t RawValue> = serde_json::from_str(part.get()).ok()?;
+            members.get(step).copied()?
+        };
+    }
+    Some(part)
 }

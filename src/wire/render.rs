@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::{Catalog, Format, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::{Arm, Detail, Folded, Plan, Presentation, Sent};
@@ -46,9 +48,16 @@ pub(crate) struct MetaEntry {
 }
 
 /// Choices that a host has in how a wire writes an array.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RenderOptions {}
+
+impl RenderOptions {
+    /// A number that is another for every other choice.
+    pub(crate) fn key(&self) -> u8 {
+        0
+    }
+}
 
 /// A tool array as it is sent, and what the wire could not carry.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,194 +1,228 @@
 //! Policy in the gate: who is refused, recorded, or put before a person, and what a person's answer does.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::super::Session;
-use super::super::call::{Arguments, Call};
-use super::super::event::Event;
-use super::super::guard::{Guard, Judged, Which};
-use super::super::outcome::{Confirm, Context, Forward, Outcome, PolicyMark, Refusal};
+use super::{Call, Judging, Meant};
 use crate::catalog::Tool;
-use crate::name::ToolName;
+use crate::conversation::event::Event;
+use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
+use crate::conversation::state::Waiting;
+use crate::conversation::{ApprovalId, CallError, CallId, Conversation};
+use crate::engine::{CallRef, Exact, Judged, PolicyLayer};
 use crate::policy::{Approval, ApprovalError, ApprovalState, Decision, Verdict};
-use crate::profile::Words;
+use crate::wire::Arguments;
 
-impl Session {
+impl Conversation {
     /// What policy says of a call.
-    pub(super) fn judge(&self, guard: &Guard, tool: &Tool, arguments: &Arguments) -> Judged {
+    pub(super) fn verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
         let active = self.state.active.iter().map(|(name, skill)| (name.to_owned(), skill.hash.as_str().to_owned()));
-        guard.judge(tool, &judged_arguments(arguments), self.id(), &active.collect::<Vec<_>>())
+        policy.judge(tool, exact.value, self.id(), &active.collect::<Vec<_>>())
     }
 
     /// Refuses what policy denies, and notes the try: best effort, since nothing runs either way.
     pub(super) fn forbid(
         &mut self,
-        call: &Call,
-        guard: &Guard,
-        tool: &Tool,
-        arguments: &Arguments,
+        judging: &Judging<'_>,
+        policy: &PolicyLayer,
+        meant: Meant<'_>,
+        exact: Exact<'_>,
         judged: &Judged,
     ) -> Outcome {
         if !self.recalling {
-            drop(guard.record(tool, &judged_arguments(arguments), self.which(&call.id), judged));
+            drop(policy.record(meant.tool, &exact, self.call_ref(&judging.call.id), judged));
         }
-        self.refuse(call, tool.name(), &judged.verdict.reason())
+        self.refuse(judging.call, meant, &judged.verdict.reason())
     }
 
-    fn which<'a>(&'a self, call: &'a str) -> Which<'a> {
-        Which { session: self.id(), call }
+    fn call_ref<'a>(&'a self, call: &'a CallId) -> CallRef<'a> {
+        CallRef { conversation: self.id(), call: call.as_str() }
     }
 
     /// A valid call that policy does not deny: it runs, runs recorded, or waits.
     pub(super) fn decided(
         &mut self,
-        call: &Call,
-        guard: &Guard,
-        tool: &Tool,
-        arguments: Value,
+        judging: &Judging<'_>,
+        policy: &PolicyLayer,
+        meant: Meant<'_>,
+        exact: Exact<'_>,
         unchecked: Option<&'static str>,
         judged: Judged,
     ) -> Outcome {
-        let (target, verdict) = (tool.name(), &judged.verdict);
+        let (call, verdict) = (judging.call, &judged.verdict);
         match verdict.decision {
-            Decision::Deny => self.forbid(call, guard, tool, &Arguments::Json(arguments), &judged),
+            Decision::Deny => self.forbid(judging, policy, meant, exact, &judged),
             Decision::Allow => {
                 let context = self.decided_context(PolicyMark::Allow, verdict);
-                self.forward(call, tool, arguments, unchecked, context)
+                self.forward(judging, meant, unchecked, context)
             }
             Decision::AllowAudited => {
                 let recorded = match self.recalling {
                     true => Ok(()),
-                    false => guard.record(tool, &arguments, self.which(&call.id), &judged),
+                    false => policy.record(meant.tool, &exact, self.call_ref(&call.id), &judged),
                 };
                 if let Err(why) = recorded {
                     let reason = format!("its record could not be written, so it does not run: {why}");
-                    return self.refuse(call, target, &reason);
+                    return self.refuse(call, meant, &reason);
                 }
                 let context = self.decided_context(PolicyMark::AllowAudited, verdict);
-                self.forward(call, tool, arguments, unchecked, context)
+                self.forward(judging, meant, unchecked, context)
             }
             Decision::Confirm => {
+                if let Some(outcome) = self.asked_already(judging) {
+                    return outcome;
+                }
                 let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
                 let asked = match self.recalling {
-                    true => guard.asked_before(tool, &arguments, self.which(&call.id)).map(Ok),
-                    false => Some(guard.ask(tool, &arguments, self.which(&call.id), judged.shown)),
+                    true => policy.asked_before(meant.tool, &exact, self.call_ref(&call.id)).map(Ok),
+                    false => Some(policy.ask(meant.tool, &exact, self.call_ref(&call.id), judged.displayed)),
                 };
-                // Remembered, and nothing waits: it was answered, and the host has the rest.
-                let Some(asked) = asked else { return self.forward(call, tool, arguments, unchecked, context) };
                 match asked {
-                    Err(why) => self.refuse(call, target, &format!("nobody could be asked: {why}")),
-                    Ok(approval) => {
-                        let (id, waits) = (call.id.clone(), approval.id.clone());
-                        self.record(Event::Asked { id, approval: waits, target: target.to_string() });
-                        self.waits(&call.id, target, approval, reason)
+                    // Remembered, and nothing waits: it was answered, and the host has the rest.
+                    None => self.forward(judging, meant, unchecked, context),
+                    Some(Err(why)) => self.refuse(call, meant, &format!("nobody could be asked: {why}")),
+                    Some(Ok(approval)) => {
+                        let id = ApprovalId::from(&approval.id);
+                        self.record(Event::Asked { id: call.id.clone(), approval: id, reason: reason.clone() });
+                        Outcome::Confirm(self.confirm(&call.id, &call.name, meant.tool, approval, reason))
                     }
                 }
             }
         }
     }
 
-    /// The outcome of a call that waits for a person.
-    fn waits(&self, id: &str, target: &ToolName, approval: Approval, reason: String) -> Outcome {
-        Outcome::Confirm(Confirm {
-            id: id.to_owned(),
-            approval: approval.id,
-            target: target.clone(),
-            arguments: approval.request.arguments,
-            shown: approval.request.displayed,
+    /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
+    fn asked_already(&mut self, judging: &Judging<'_>) -> Option<Outcome> {
+        let same = |(_, waiting): &(&ApprovalId, &Waiting)| waiting.digest == judging.digest;
+        let (approval, waiting) = self.state.pending.iter().find(same)?;
+        let (approval, reason) = (approval.clone(), waiting.reason.clone());
+        let (id, name) = (judging.call.id.clone(), judging.call.name.clone());
+        if self.recalling {
+            // Nothing is taken up a second time; what still waits waits for this call too.
+            let (engine, target) = (self.engine.clone(), waiting.target.clone());
+            let (policy, tool) = (engine.policy()?, engine.catalog().get(&target)?);
+            let stored = policy.waiting(approval.as_str()).ok().filter(|stored| policy.is_open(stored))?;
+            self.record(Event::Asked { id: id.clone(), approval, reason: reason.clone() });
+            return Some(Outcome::Confirm(self.confirm(&id, &name, tool, stored, reason)));
+        }
+        // The later call waits for the same approval, and is the one that runs.
+        self.record(Event::Asked { id: id.clone(), approval: approval.clone(), reason });
+        match self.take_up(&approval, &id, &name) {
+            Ok(Resumed::Run(forward)) => Some(Outcome::Forward(forward)),
+            Ok(Resumed::Waiting(confirm)) => Some(Outcome::Confirm(confirm)),
+            Ok(Resumed::Refused(refuse)) => Some(Outcome::Refuse(refuse)),
+            Err(_) => None,
+        }
+    }
+
+    /// A call that waits for a person.
+    fn confirm(&self, id: &CallId, name: &str, tool: &Tool, approval: Approval, reason: String) -> Confirm {
+        let request = approval.request;
+        let shown = self.bound.names.tools.sent(tool.name().as_str()).to_owned();
+        Confirm {
+            id: id.clone(),
+            name: name.to_owned(),
+            approval: ApprovalId::from(approval.id),
+            target: tool.name().clone(),
+            arguments_json: request.arguments_json.unwrap_or_else(|| request.arguments.to_string()),
+            arguments: request.arguments,
+            shown: request.displayed,
             context: Context { policy: PolicyMark::Confirm, reason: Some(reason.clone()), ..self.context() },
             reason,
-        })
+            wire: self.wire(),
+            shown_target: shown,
+        }
     }
 
     fn decided_context(&self, policy: PolicyMark, verdict: &Verdict) -> Context {
         Context { policy, reason: Some(verdict.reason()), ..self.context() }
     }
 
-    pub(super) fn refuse(&mut self, call: &Call, target: &ToolName, reason: &str) -> Outcome {
-        self.record(Event::Refused { id: call.id.clone() });
-        self.refusal(&call.id, target, reason)
+    pub(super) fn refuse(&mut self, call: &Call, meant: Meant<'_>, reason: &str) -> Outcome {
+        let refuse = self.refusal(&call.id, &call.name, meant.tool, reason);
+        let (id, content, reason) = (call.id.clone(), refuse.content.clone(), reason.to_owned());
+        self.record(Event::Refused { id, content, reason });
+        Outcome::Refuse(refuse)
     }
 
-    fn refusal(&self, id: &str, target: &ToolName, reason: &str) -> Outcome {
-        let context = Context { policy: PolicyMark::Deny, reason: Some(reason.to_owned()), ..self.context() };
-        let mut content = Words::new();
-        content.push_name(target.as_str());
-        content.push_str(" was not run: ");
-        // Policy names tools between backticks.
-        for (at, part) in reason.split(&format!("`{target}`")).enumerate() {
-            if at > 0 {
-                content.push_str("`");
-                content.push_name(target.as_str());
-                content.push_str("`");
-            }
-            content.push_str(part);
+    fn refusal(&self, id: &CallId, name: &str, tool: &Tool, reason: &str) -> Refuse {
+        let own = tool.name().as_str();
+        let shown = self.bound.names.tools.sent(own);
+        // Policy names tools between backticks, as the host does; the model knows them by another name.
+        let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
+        let content = format!("{shown} was not run: {said}. Do not repeat the call; choose another way or say so.");
+        Refuse {
+            id: id.clone(),
+            name: name.to_owned(),
+            target: own.to_owned(),
+            content: Arc::from(content),
+            reason: reason.to_owned(),
+            context: Context { policy: PolicyMark::Deny, reason: Some(reason.to_owned()), ..self.context() },
+            wire: self.wire(),
         }
-        content.push_str(". Do not repeat the call; choose another way or say so.");
-        let (id, target, reason) = (id.to_owned(), target.clone(), reason.to_owned());
-        Outcome::Refuse(Refusal { id, target, content, reason, context })
     }
 
-    /// Runs what a person has said yes to: the stored call, judged once more. The yes itself is said through an
-    /// [`Approver`](crate::policy::Approver), which nothing in a session holds.
+    /// Takes up a person's answer to a call that waits: the stored call, judged once more. The answer itself is given
+    /// through an [`Approver`](crate::policy::Approver), which nothing in a conversation holds.
     ///
-    /// Forwarded once. [`Outcome::Confirm`] again, with the reason, where it goes on waiting: nobody has answered yet, or
-    /// the store cannot be written now. [`Outcome::Refuse`], and it waits no longer, where it will never run: a person
-    /// said no, it was used or has expired, policy forbids it meanwhile, its tool or the policy has changed. Nothing if
-    /// this session has no such call waiting.
-    pub fn accept(&mut self, approval: &str) -> Option<Outcome> {
-        let engine = self.engine().clone();
-        let waiting = self.state.pending.get(approval)?.clone();
-        let (guard, tool) = (engine.guard()?, engine.catalog().get(&waiting.target)?);
-        let why = match guard.redeem(approval, tool, self.id()) {
+    /// [`Resumed::Run`] once. [`Resumed::Waiting`], with the reason, where it goes on waiting: nobody has answered yet, or
+    /// the store cannot be written now. [`Resumed::Refused`], and it waits no longer, where it will never run: a person
+    /// said no, it was used or has expired, policy forbids it meanwhile, its tool or the policy has changed.
+    ///
+    /// # Errors
+    /// [`CallError::NotWaiting`] if nothing waits under this id in this conversation.
+    pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
+        let waiting = self.state.pending.get(approval).ok_or_else(|| CallError::NotWaiting(approval.clone()))?;
+        let id = waiting.id.clone();
+        let name =
+            self.state.calls.get(&id).map(|record| record.name.clone()).unwrap_or_else(|| waiting.target.clone());
+        self.take_up(approval, &id, &name)
+    }
+
+    /// As [`resume`](Self::resume), for the call that is to run: the one that asked, or a later one that is the same.
+    pub(super) fn take_up(&mut self, approval: &ApprovalId, id: &CallId, name: &str) -> Result<Resumed, CallError> {
+        let engine = self.engine.clone();
+        let missing = || CallError::NotWaiting(approval.clone());
+        let waiting = self.state.pending.get(approval).cloned().ok_or_else(missing)?;
+        let policy = engine.policy().ok_or_else(missing)?;
+        let Some(tool) = engine.catalog().get(&waiting.target) else {
+            return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
+        };
+        let why = match policy.redeem(approval.as_str(), tool, self.id()) {
             Ok(redeemed) => {
-                self.record(Event::Approved { approval: approval.to_owned() });
-                self.begins(&waiting.id, tool);
+                self.record(Event::Resumed { id: id.clone(), approval: approval.clone() });
+                self.begins(id, tool);
                 let reason = Some(format!("approved as {approval}"));
                 let context = Context { policy: PolicyMark::Confirm, reason, ..self.context() };
-                let (target, arguments) = (tool.name().clone(), redeemed.request.arguments);
-                return Some(Outcome::Forward(Forward { id: waiting.id, target, arguments, unchecked: None, context }));
+                let request = redeemed.request;
+                let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
+                let call = Call { id: id.clone(), name: name.to_owned(), arguments: Arguments::from_text(&text) };
+                return Ok(Resumed::Run(self.forwarded(&call, tool, &call.arguments, None, context)));
             }
             Err(why) => why,
         };
-        let stored = guard.waiting(approval);
-        match (&why, stored) {
+        let stored = policy.waiting(approval.as_str());
+        let reason = match (&why, stored) {
             (ApprovalError::Not { state: ApprovalState::Pending, .. }, Ok(stored)) => {
-                Some(self.waits(&waiting.id, tool.name(), stored, "nobody has answered yet".to_owned()))
+                let reason = "nobody has answered yet".to_owned();
+                return Ok(Resumed::Waiting(self.confirm(id, name, tool, stored, reason)));
             }
             (ApprovalError::Store(_), Ok(stored)) => {
-                Some(self.waits(&waiting.id, tool.name(), stored, format!("it was not run: {why}")))
+                let reason = format!("it was not run: {why}");
+                return Ok(Resumed::Waiting(self.confirm(id, name, tool, stored, reason)));
             }
-            (ApprovalError::Not { state: ApprovalState::Rejected, .. }, Ok(stored)) => {
-                self.reject(approval, stored.reason.as_deref())
-            }
-            _ => {
-                self.record(Event::Rejected { approval: approval.to_owned() });
-                Some(self.refusal(&waiting.id, tool.name(), &why.to_string()))
-            }
-        }
-    }
-
-    /// Answers a call that a person has said no to. Nothing if this session has no such call waiting.
-    pub fn reject(&mut self, approval: &str, reason: Option<&str>) -> Option<Outcome> {
-        let waiting = self.state.pending.get(approval)?.clone();
-        let target = ToolName::new(&waiting.target).ok()?;
-        self.record(Event::Rejected { approval: approval.to_owned() });
-        let said = reason.map_or_else(|| "a person said no".to_owned(), |why| format!("a person said no: {why}"));
-        Some(self.refusal(&waiting.id, &target, &said))
+            (ApprovalError::Not { state: ApprovalState::Rejected, .. }, Ok(stored)) => match stored.reason {
+                Some(why) => format!("a person said no: {why}"),
+                None => "a person said no".to_owned(),
+            },
+            _ => why.to_string(),
+        };
+        let refuse = self.refusal(id, name, tool, &reason);
+        self.record(Event::Rejected { approval: approval.clone(), content: refuse.content.clone(), reason });
+        Ok(Resumed::Refused(refuse))
     }
 
     /// The calls that wait for a person: the approval's id and what waits.
-    pub fn pending(&self) -> impl Iterator<Item = (&str, &super::super::Waiting)> {
-        self.state.pending.iter().map(|(approval, waiting)| (approval.as_str(), waiting))
-    }
-}
-
-/// Arguments that are no JSON are judged as none: they never run.
-fn judged_arguments(arguments: &Arguments) -> Cow<'_, Value> {
-    match arguments {
-        Arguments::Json(value) => Cow::Borrowed(value),
-        Arguments::Malformed { .. } => Cow::Owned(Value::Object(serde_json::Map::new())),
+    pub fn pending(&self) -> impl Iterator<Item = (&ApprovalId, &Waiting)> {
+        self.state.pending.iter()
     }
 }

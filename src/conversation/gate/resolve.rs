@@ -1,34 +1,108 @@
 //! From the name a model called to the tool it meant.
 
-use crate::catalog::{Catalog, Tool};
-use crate::name::nearest;
+use std::borrow::Cow;
 
-/// What a name stands for.
-#[derive(Debug)]
-pub(super) enum Resolved<'c> {
-    /// This tool.
-    Tool(&'c Tool),
-    /// No tool; the nearest names, at most five.
-    Unknown(Vec<&'c str>),
+use serde_json::Value;
+
+use super::Call;
+use crate::engine::Engine;
+use crate::name::nearest;
+use crate::profile::Naming;
+use crate::wire::{Arguments, MetaRole, NameTable, Named};
+
+/// How often `call_tool` may wrap itself.
+const MAX_WRAPPING: usize = 4;
+
+/// What a call means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// `expand_tools`.
+    Expand,
+    /// `activate_skill`.
+    Skill,
+    /// The tool at that place in the catalogue.
+    Tool(usize),
+    /// No tool; the name as it was written.
+    Unknown(String),
+    /// A call of `call_tool` that names no target, and why.
+    BadWrapping(String),
 }
 
-/// The tool of a name: exact, or the only one that is the same after folding case, `-` and `_`, and a server's prefix.
-///
-/// A folded name is taken for a tool only if its server says that it is read-only: a guess must never change anything.
-pub(super) fn resolve<'c>(catalog: &'c Catalog, name: &str) -> Resolved<'c> {
-    if let Some(tool) = catalog.get(name) {
-        return Resolved::Tool(tool);
-    }
-    let wanted = fold(name);
-    if !wanted.is_empty() && name.len() <= 4 * crate::name::MAX_NAME_CHARS {
-        let mut same = catalog.iter().filter(|tool| alike(&fold(tool.name().as_str()), &wanted));
-        if let (Some(tool), None) = (same.next(), same.next())
-            && tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true)
-        {
-            return Resolved::Tool(tool);
+impl Target {
+    /// The name under which the target is on record: the catalogue's, or that of a meta-tool.
+    pub(super) fn name<'n>(&'n self, engine: &'n Engine) -> Cow<'n, str> {
+        match self {
+            Self::Expand => Cow::Borrowed(crate::profile::EXPAND_TOOLS),
+            Self::Skill => Cow::Borrowed(crate::engine::ACTIVATE_SKILL),
+            Self::Tool(index) => engine.catalog().at(*index).map_or("", |tool| tool.name().as_str()).into(),
+            Self::Unknown(name) => Cow::Borrowed(name),
+            Self::BadWrapping(_) => Cow::Borrowed(crate::profile::CALL_TOOL),
         }
     }
-    Resolved::Unknown(nearest(name, catalog.names().map(AsRef::as_ref), 5))
+}
+
+/// What a call means, with `call_tool` taken off: a model that uses it means its target, in every arm.
+pub(super) fn target(engine: &Engine, names: &NameTable, call: &Call) -> (Target, Arguments) {
+    let (mut name, mut arguments) = (call.name.clone(), call.arguments.clone());
+    for _ in 0..MAX_WRAPPING {
+        match find(engine, names, &name) {
+            Some(Named::Meta(MetaRole::Expand)) => return (Target::Expand, arguments),
+            Some(Named::Meta(MetaRole::Skill)) => return (Target::Skill, arguments),
+            Some(Named::Meta(MetaRole::Call)) => match unwrapped(&arguments) {
+                Ok(inner) => (name, arguments) = inner,
+                Err(why) => return (Target::BadWrapping(why.to_owned()), call.arguments.clone()),
+            },
+            Some(Named::Tool(index)) => return (Target::Tool(index), arguments),
+            None => return (Target::Unknown(name), arguments),
+        }
+    }
+    (Target::BadWrapping(format!("it wraps itself more than {MAX_WRAPPING} times")), call.arguments.clone())
+}
+
+fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {
+    let Ok(Value::Object(map)) = outer.value() else {
+        return Err("its arguments must be an object with `name` and `arguments`");
+    };
+    let Some(Value::String(name)) = map.get("name") else { return Err("`name` must be the name of the tool to run") };
+    let arguments = outer.member("arguments").unwrap_or_else(|| Arguments::from_text(""));
+    Ok((name.clone(), arguments))
+}
+
+/// What a name stands for: exactly, or the only read-only tool that is the same after folding case, `-` and `_`, and a
+/// server's prefix. A guess must never change anything.
+fn find(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
+    let exact = names.find(engine.catalog(), name).filter(|named| match named {
+        // Without skills there is no `activate_skill`, and its name is as unknown as any other.
+        Named::Meta(MetaRole::Skill) => engine.skills().is_some_and(|skills| skills.tool().is_some()),
+        _ => true,
+    });
+    exact.or_else(|| guess(engine, names, name).map(Named::Tool))
+}
+
+fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
+    if name.len() > 4 * crate::name::MAX_NAME_CHARS {
+        return None;
+    }
+    let wanted = fold(name);
+    if wanted.is_empty() {
+        return None;
+    }
+    let own = |at: usize, own: &str| alike(&fold(own), &wanted) || alike(&fold(names.tool(at, own)), &wanted);
+    let mut same = engine.catalog().iter().enumerate().filter(|(at, tool)| own(*at, tool.name().as_str()));
+    match (same.next(), same.next()) {
+        (Some((at, tool)), None) => {
+            let read_only = tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true);
+            read_only.then_some(at)
+        }
+        _ => None,
+    }
+}
+
+/// The tools whose shown names are nearest to a name, at most five: places in the catalogue.
+pub(super) fn near(engine: &Engine, names: &NameTable, name: &str) -> Vec<usize> {
+    let shown: Vec<&str> = engine.catalog().names().enumerate().map(|(at, own)| names.tool(at, own.as_str())).collect();
+    let found = nearest(name, shown.iter().copied(), 5);
+    found.iter().filter_map(|near| names.find_tool(engine.catalog(), near)).collect()
 }
 
 /// A name in lower case with one kind of joint, cut at server prefixes.

@@ -1,44 +1,56 @@
 //! `activate_skill` in the gate.
 
-use super::super::call::{Arguments, Call};
-use super::super::event::Event;
-use super::super::knowledge::Knowledge;
-use super::super::outcome::{Outcome, Refusal, ReplyKind};
-use super::super::{ACTIVATE_SKILL, Session};
-use super::call_digest;
-use crate::name::ToolName;
-use crate::profile::ExpandRequest;
-use crate::skill::{ActiveSet, ActiveSkill, Answer};
+use std::sync::Arc;
 
-impl Session {
-    /// Answers a call of `activate_skill`. What it says depends on the skills alone.
-    pub(super) fn dispatch_activate(&mut self, call: &Call, knowledge: &Knowledge, arguments: &Arguments) -> Outcome {
-        self.called(call, ACTIVATE_SKILL, &call_digest(ACTIVATE_SKILL, arguments), true);
+use super::answers::Answer;
+use super::{Judging, Kind};
+use crate::conversation::event::Event;
+use crate::conversation::outcome::{Outcome, Refuse};
+use crate::conversation::{Conversation, ReplyKind};
+use crate::engine::ACTIVATE_SKILL;
+use crate::profile::ExpandRequest;
+use crate::skill::{self, ActiveSet, ActiveSkill};
+
+impl Conversation {
+    /// Answers a call of `activate_skill`. What it says depends on the skills alone, but for the loop breaker.
+    pub(super) fn judge_skill(&mut self, judging: &Judging<'_>) -> Outcome {
+        self.called(judging, ACTIVATE_SKILL, Kind::Meta);
+        let nudge = self.state.breaker.on_meta();
+        let engine = self.engine.clone();
         let approved = |name: &str| self.state.approved_skills.contains(name);
-        let answer = match arguments {
-            Arguments::Json(value) => knowledge.activate(value, &self.state.active, self.id(), approved),
-            Arguments::Malformed { why, .. } => Err(format!("{ACTIVATE_SKILL}: the arguments are not JSON: {why}")),
+        let answer = match (judging.arguments.value(), engine.skills()) {
+            (Ok(value), Some(skills)) => skills.activate(value, &self.state.active, self.id(), approved),
+            (Err(why), _) => Err(format!("the arguments are not JSON: {why}")),
+            (Ok(_), None) => Err("there are no skills".to_owned()),
         };
         let (content, activation) = match answer {
-            Err(why) => return self.answer(call, Some(ACTIVATE_SKILL), ReplyKind::Invalid, why, Vec::new(), true),
-            Ok(Answer::Resource(text) | Answer::Found(text)) => (text, None),
-            Ok(Answer::NeedsApproval { name }) => return self.skill_waits(call, &name),
-            Ok(Answer::Activated(activation)) => (activation.text.clone(), Some(activation)),
+            Err(why) => {
+                let answer = Answer { content: why, failed: true, ..Answer::default() };
+                let (answer, kind) = self.nudged(answer, ReplyKind::Invalid, nudge);
+                return self.give(judging, Some(ACTIVATE_SKILL), kind, answer);
+            }
+            Ok(skill::Answer::Resource(text) | skill::Answer::Found(text)) => (text, None),
+            Ok(skill::Answer::NeedsApproval { name }) => return self.skill_waits(judging, &name),
+            Ok(skill::Answer::Activated(activation)) => (activation.text.clone(), Some(activation)),
         };
         let mut opened = Vec::new();
-        if let Some(activation) = &activation {
+        if let Some(activation) = activation.as_ref().filter(|activation| !activation.repeated) {
             let skill = ActiveSkill {
                 hash: activation.hash.clone(),
                 rendered: activation.rendered.clone(),
                 scope: activation.scope,
             };
-            self.record(Event::Activated { name: activation.name.clone(), skill });
-            if knowledge.preloads() && !activation.categories.is_empty() {
-                opened =
-                    self.expand(&ExpandRequest { categories: activation.categories.clone(), tools: vec![] }).opened;
+            let (by, name) = (judging.call.id.clone(), activation.name.clone());
+            self.record(Event::Activated { by, name, skill });
+            let preloads = engine.skills().is_some_and(crate::engine::SkillLayer::preloads);
+            if preloads && !activation.categories.is_empty() {
+                let request = ExpandRequest { categories: activation.categories.clone(), tools: vec![] };
+                opened = self.open(Some(&judging.call.id), &request).opened;
             }
         }
-        let mut outcome = self.answer(call, Some(ACTIVATE_SKILL), ReplyKind::Activated, content, opened, false);
+        let answer = Answer { content, mentioned: opened.clone(), opened, ..Answer::default() };
+        let (answer, kind) = self.nudged(answer, ReplyKind::Activated, nudge);
+        let mut outcome = self.give(judging, Some(ACTIVATE_SKILL), kind, answer);
         if let Outcome::Reply(reply) = &mut outcome {
             reply.activation = activation;
         }
@@ -46,20 +58,23 @@ impl Session {
     }
 
     /// A skill that asks first is refused until the host calls [`approve_skill`](Self::approve_skill).
-    fn skill_waits(&mut self, call: &Call, skill: &str) -> Outcome {
-        self.record(Event::Refused { id: call.id.clone() });
-        let reason = format!("skill {skill} needs a person's yes first");
-        let content = format!("{reason}. Ask the user, or go on without it.");
-        let context = self.context();
-        match ToolName::new(ACTIVATE_SKILL) {
-            Ok(target) => {
-                Outcome::Refuse(Refusal { id: call.id.clone(), target, content: content.into(), reason, context })
-            }
-            Err(_) => self.answer(call, Some(ACTIVATE_SKILL), ReplyKind::Invalid, content, Vec::new(), true),
-        }
+    fn skill_waits(&mut self, judging: &Judging<'_>, skill: &str) -> Outcome {
+        let reason = format!("skill {skill} needs a person's approval first");
+        let content: Arc<str> = Arc::from(format!("{reason}. Ask the user, or go on without it."));
+        let id = judging.call.id.clone();
+        self.record(Event::Refused { id: id.clone(), content: content.clone(), reason: reason.clone() });
+        Outcome::Refuse(Refuse {
+            id,
+            name: judging.call.name.clone(),
+            target: ACTIVATE_SKILL.to_owned(),
+            content,
+            reason,
+            context: self.context(),
+            wire: self.wire(),
+        })
     }
 
-    /// Notes that a person said yes to a skill that asks first, for the rest of the conversation.
+    /// Notes that a person approved a skill that asks first, for the rest of the conversation.
     pub fn approve_skill(&mut self, name: &str) {
         self.record(Event::SkillApproved { name: name.to_owned() });
     }

@@ -265,12 +265,7 @@ fn break_line(text: &mut String) {
 /// The definitions of opened tools as an arm delivers them: how to call them, then one a line. In place they are only
 /// named, since the next turn's array has them. `tools` are places in the catalogue.
 #[must_use]
-pub fn definitions(
-    catalog: &Catalog,
-    arm: Arm,
-    tools: impl IntoIterator<Item = usize>,
-    naming: &dyn Naming,
-) -> String {
+pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = usize>, naming: &dyn Naming) -> String {
     let mut text = match arm.delivery() {
         Delivery::InPlace => "Opened, with full parameters in your tool list from now on:".to_owned(),
         Delivery::Bridge => {

@@ -1,0 +1,331 @@
+//! One conversation with a model: what it is shown, what it calls, and what becomes of each call.
+//!
+//! A [`Conversation`] is bound for its whole life to a [`Wire`](crate::wire::Wire), a model and an arm. Everything that leaves it for the
+//! model (tool entries, answers, errors) uses the names that the model sees on that wire, and everything that the model
+//! writes is understood by them. Towards the host a tool has the name that the host gave it ([`Forward::target`]).
+//!
+//! ```
+//! use serde_json::json;
+//! use toolfold::catalog::Catalog;
+//! use toolfold::engine::Engine;
+//! use toolfold::wire::Wire;
+//!
+//! # let tools_json = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
+//! # let model = |_request: &serde_json::Value| json!({"role": "assistant", "tool_calls": [{"id": "c1", "type": "function",
+//! #     "function": {"name": "list_sheets", "arguments": "{\"file_path\":\"a.xlsx\"}"}}]});
+//! # let run = |_tool: &str, _arguments: &serde_json::Value| "Sheet1".to_owned();
+//! let engine = Engine::builder(Catalog::from_openai(tools_json)?).build()?;      // once a process
+//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").id("c-42").start()?;
+//! let mut messages = vec![json!({"role": "user", "content": "Which sheets are there?"})];
+//!
+//! let request = json!({"tools": conversation.tools().value(), "messages": messages});
+//! let message = model(&request);                                                 // the provider's answer
+//! let mut turn = conversation.turn(&message)?;                                   // judges every call, in order
+//! for call in turn.runnable() {
+//!     turn.finish(&call.id, run(call.target.as_str(), &call.arguments))?;        // toolfold never runs a tool
+//! }
+//! let answers = turn.into_messages();                                            // one answer a call, in the wire's shape
+//! messages.push(message);
+//! messages.extend(answers);
+//! # assert_eq!(messages[2]["content"], "Sheet1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A host that gets calls one at a time uses [`Conversation::call`] and [`Conversation::answer`]. A conversation is derived
+//! from its log of [`Event`]s: [`Engine::replay`] and [`Engine::restore`](crate::engine::Engine::restore) give it back, and
+//! [`Start::from_transcript`] makes one from a message array alone.
+//!
+//! It knows nothing of files, clocks or networks: where a log is kept, the host writes the records that
+//! [`Conversation::take_log`] gives before it acts on an outcome.
+//!
+//! [`Engine::replay`]: crate::engine::Engine::replay
+
+mod answer;
+mod bound;
+mod breaker;
+mod error;
+mod event;
+mod gate;
+mod id;
+mod outcome;
+mod replay;
+mod seen;
+mod start;
+mod state;
+mod tools;
+mod transcript;
+mod turn;
+
+pub use answer::ToolResult;
+pub use error::{CallError, RestoreError, StartError};
+pub use event::{Event, LOG_VERSION, LogRecord};
+pub use id::{ApprovalId, CallId};
+pub use outcome::{Confirm, Context, Forward, OpenedTool, Outcome, PolicyMark, Refuse, Reply, ReplyKind, Resumed};
+pub use start::Start;
+pub use state::{Snapshot, State, Waiting};
+pub use tools::Tools;
+pub use transcript::TranscriptError;
+pub use turn::{Turn, TurnError};
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use self::bound::{Bound, ToolArray};
+use crate::catalog::Tool;
+use crate::diagnostic::Diagnostic;
+use crate::engine::{CallRef, Engine, InFlight};
+use crate::profile::{Arm, Delivery, ExpandRequest, Expanded, Expansion, Plan, Presentation, definitions, expand};
+use crate::wire::Wire;
+
+/// How many calls at the host are timed for the audit; the oldest are forgotten first.
+const MAX_IN_FLIGHT: usize = 256;
+
+/// One conversation with a model.
+///
+/// Two conversations are equal if they know the same, whatever rendered text they happen to hold.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    engine: Engine,
+    bound: Arc<Bound>,
+    state: State,
+    log: Vec<Event>,
+    /// The number of the first event of `log`.
+    logged: u64,
+    /// The array last asked for; emptied when the array changes.
+    array: Option<Arc<ToolArray>>,
+    /// When the calls at the host began, for the audit alone.
+    in_flight: IndexMap<CallId, InFlight>,
+    /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
+    recalling: bool,
+}
+
+impl PartialEq for Conversation {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+    }
+}
+
+impl Conversation {
+    fn new(engine: Engine, bound: Arc<Bound>, state: State) -> Self {
+        let logged = state.events;
+        Self {
+            engine,
+            bound,
+            state,
+            log: Vec::new(),
+            logged,
+            array: None,
+            in_flight: IndexMap::new(),
+            recalling: false,
+        }
+    }
+
+    /// Takes an event into the log and the state.
+    fn record(&mut self, event: Event) {
+        let changes = matches!(event, Event::Expanded { .. } | Event::Dropped { .. });
+        self.state.apply(&event);
+        self.log.push(event);
+        if changes && self.arm().delivery() == Delivery::InPlace {
+            self.array = None;
+        }
+    }
+
+    /// The engine that this conversation uses.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The host's id of the conversation; empty if it gave none.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.state.id
+    }
+
+    /// The provider's API.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        self.state.wire
+    }
+
+    /// The model, if the host named one.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.state.model.as_deref()
+    }
+
+    /// The arm, pinned for the conversation's life; never [`Arm::Auto`].
+    #[must_use]
+    pub fn arm(&self) -> Arm {
+        self.state.arm
+    }
+
+    /// The variant of the experiment that chose the arm, if one did.
+    #[must_use]
+    pub fn variant(&self) -> Option<&str> {
+        self.state.variant.as_deref()
+    }
+
+    /// Why the conversation has its arm, in one sentence.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        format!("arm {}: {}", self.state.arm, self.state.reason)
+    }
+
+    /// What is worth knowing: what was noticed when the engine was built, and what this wire could not carry of the array.
+    #[must_use]
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let engine = self.engine.diagnostics().iter().cloned();
+        engine.chain(self.bound.diagnostics(&self.engine)).collect()
+    }
+
+    /// The array to send now, noted in the log as shown to the model if it was not shown this one last.
+    pub fn tools(&mut self) -> Tools {
+        let array = self.current_array();
+        self.presented(array.digest());
+        Tools::new(array, self.engine.clone(), self.bound.clone(), self.plan())
+    }
+
+    /// SHA-256 of the array to send now, in hexadecimal digits. Notes nothing.
+    pub fn digest(&mut self) -> String {
+        self.current_array().digest().to_owned()
+    }
+
+    fn current_array(&mut self) -> Arc<ToolArray> {
+        if let Some(array) = &self.array {
+            return array.clone();
+        }
+        let first = self.arm().delivery() != Delivery::InPlace || self.state.expanded == Expanded::default();
+        let array = if first {
+            self.bound.first_array(&self.engine)
+        } else {
+            Arc::new(self.bound.render(&self.engine, &self.plan()))
+        };
+        self.array = Some(array.clone());
+        array
+    }
+
+    fn presented(&mut self, digest: &str) {
+        if self.state.presented.as_deref() == Some(digest) {
+            return;
+        }
+        if let Some(policy) = self.engine.policy() {
+            let opened = self.opened_tools();
+            let opened: Vec<&str> = opened.iter().map(|tool| tool.name().as_str()).collect();
+            policy.note_disclosure(&self.state.id, digest, &opened);
+        }
+        self.record(Event::Presented { digest: digest.to_owned() });
+    }
+
+    /// Every form that tools can take in this conversation.
+    #[must_use]
+    pub fn presentation(&self) -> &Presentation {
+        self.engine.presentation(self.state.arm)
+    }
+
+    /// What is shown now, tool by tool.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        self.presentation().plan(self.engine.catalog(), self.engine.assignment(), &self.state.expanded)
+    }
+
+    /// What the conversation has opened, in the names of the profile and the catalogue.
+    #[must_use]
+    pub fn expanded(&self) -> &Expanded {
+        &self.state.expanded
+    }
+
+    /// The tools that are open, in catalogue order and under the names that the model sees.
+    #[must_use]
+    pub fn opened(&self) -> Vec<String> {
+        self.opened_tools().iter().map(|tool| self.bound.names.tools.sent(tool.name().as_str()).to_owned()).collect()
+    }
+
+    fn opened_tools(&self) -> Vec<&Tool> {
+        let tools = self.engine.catalog().iter().zip(self.engine.assignment().iter());
+        let open = tools.filter(|(tool, own)| self.state.expanded.has(tool.name().as_str(), own.category.as_str()));
+        open.map(|(tool, _)| tool).collect()
+    }
+
+    /// Opens what a request names and gives the answer that a call of `expand_tools` would get, outside the gate. Names are
+    /// those that the model sees; the host's own are understood too.
+    pub fn expand(&mut self, request: &ExpandRequest) -> Expansion {
+        self.open(None, request)
+    }
+
+    /// Opens what a request names, as the answer to a call.
+    fn open(&mut self, by: Option<&CallId>, request: &ExpandRequest) -> Expansion {
+        let (engine, presentation) = (&self.engine, self.presentation());
+        let (catalog, assignment) = (engine.catalog(), engine.assignment());
+        let expansion = expand(catalog, assignment, presentation, &self.state.expanded, request, &*self.bound.names);
+        if !expansion.categories.is_empty() || !expansion.tools.is_empty() {
+            let (categories, tools) = (expansion.categories.clone(), expansion.tools.clone());
+            self.record(Event::Expanded { by: by.cloned(), categories, tools });
+        }
+        expansion
+    }
+
+    /// The schemas of everything that is open, as text for the model in the names that it sees: what a compaction of the
+    /// conversation dropped. `None` if nothing is open, or if the array itself shows it.
+    #[must_use]
+    pub fn redeliver(&self) -> Option<String> {
+        let catalog = self.engine.catalog();
+        let opened = self.opened_tools();
+        if opened.is_empty() || matches!(self.arm().delivery(), Delivery::None | Delivery::InPlace) {
+            return None;
+        }
+        let places = opened.iter().filter_map(|tool| catalog.position(tool.name().as_str()));
+        Some(definitions(catalog, self.arm(), places, &*self.bound.names))
+    }
+
+    /// Tells that the host ran a forwarded call, where it wraps results itself. An id that is not at the host is ignored: it
+    /// was reported already.
+    pub fn report_result(&mut self, id: &CallId, ok: bool) {
+        let began = self.in_flight.shift_remove(id);
+        if !self.state.is_at_host(id) {
+            return;
+        }
+        if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
+            policy.note_outcome(CallRef { conversation: &self.state.id, call: id.as_str() }, ok, began.as_ref());
+        }
+        self.record(Event::Finished { id: id.clone(), ok });
+    }
+
+    /// Notes when a call went to the host.
+    fn begins(&mut self, id: &CallId, tool: &Tool) {
+        if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
+            self.in_flight.insert(id.clone(), policy.began(tool));
+            if self.in_flight.len() > MAX_IN_FLIGHT {
+                self.in_flight.shift_remove_index(0);
+            }
+        }
+    }
+
+    /// Everything that happened since the conversation began, was restored or gave its log away, oldest first.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.log
+    }
+
+    /// Gives the events away that have not been taken yet, as records to write. `at_ms` is the time in milliseconds since
+    /// 1970. Write them before acting on the outcome that they led to: then a conversation that dies is the one its log tells.
+    pub fn take_log(&mut self, at_ms: i64) -> Vec<LogRecord> {
+        let first = std::mem::replace(&mut self.logged, self.state.events);
+        let record = |(seq, event)| LogRecord {
+            v: LOG_VERSION,
+            conversation: self.state.id.clone(),
+            seq,
+            at_ms,
+            variant: self.state.variant.clone(),
+            event,
+        };
+        (first..).zip(std::mem::take(&mut self.log)).map(record).collect()
+    }
+
+    /// The state to store. [`Engine::restore`] makes the conversation from it.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { version: LOG_VERSION, state: self.state.clone() }
+    }
+}

@@ -1,0 +1,68 @@
+//! Results of tools, wrapped for the wire.
+
+use std::fmt::Display;
+
+use serde_json::Value;
+
+use super::state::CallRecord;
+use super::{CallError, CallId, Conversation};
+use crate::wire::Answered;
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The text for the model.
+    pub content: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl From<String> for ToolResult {
+    fn from(content: String) -> Self {
+        Self { content, is_error: false }
+    }
+}
+
+impl From<&str> for ToolResult {
+    fn from(content: &str) -> Self {
+        Self::from(content.to_owned())
+    }
+}
+
+impl From<&Value> for ToolResult {
+    /// Text as it is, anything else as compact JSON.
+    fn from(value: &Value) -> Self {
+        Self::from(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }
+}
+
+impl<T: Display, E: Display> From<Result<T, E>> for ToolResult {
+    fn from(result: Result<T, E>) -> Self {
+        match result {
+            Ok(content) => Self { content: content.to_string(), is_error: false },
+            Err(why) => Self { content: why.to_string(), is_error: true },
+        }
+    }
+}
+
+impl Conversation {
+    /// Takes the result of a forwarded call, and gives what to append to the conversation: whole messages in the wire's
+    /// shape.
+    ///
+    /// # Errors
+    /// [`CallError::NotAtHost`] if no call of that id is at the host: it was never forwarded, or has its result already.
+    pub fn answer(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<Vec<Value>, CallError> {
+        let answer = self.answer_part(id, &result.into())?;
+        Ok(self.wire().wrapped(vec![answer]))
+    }
+
+    /// As [`answer`](Self::answer), without what stands around the answers of one turn.
+    pub(super) fn answer_part(&mut self, id: &CallId, result: &ToolResult) -> Result<Value, CallError> {
+        let Some(CallRecord { name, .. }) = self.state.calls.get(id).filter(|_| self.state.is_at_host(id)) else {
+            return Err(CallError::NotAtHost(id.clone()));
+        };
+        let answer = self.wire().answer(Answered { id: id.as_str(), name }, &result.content, result.is_error);
+        self.report_result(id, !result.is_error);
+        Ok(answer)
+    }
+}

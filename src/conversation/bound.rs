@@ -1,0 +1,113 @@
+//! An engine bound to a wire and an arm: names, meta-tools and the first array, made once for all conversations.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::catalog::Tool;
+use crate::diagnostic::Diagnostic;
+use crate::engine::{ACTIVATE_SKILL, Engine};
+use crate::name::sha256_hex;
+use crate::profile::{Arm, Expanded, Plan};
+use crate::wire::{MetaEntry, MetaRole, NameTable, NoFreeName, RenderInput, RenderOptions, ToolEntry, Wire};
+
+/// A rendered tool array: the text to send, and its digest.
+#[derive(Debug)]
+pub(super) struct ToolArray {
+    text: String,
+    digest: OnceLock<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl ToolArray {
+    /// The array as compact JSON.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// SHA-256 of the text, in lower-case hexadecimal digits. Computed when it is first asked for.
+    pub(super) fn digest(&self) -> &str {
+        self.digest.get_or_init(|| sha256_hex(self.text.as_bytes()))
+    }
+}
+
+/// Everything about an engine on a wire under an arm that no conversation changes.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) wire: Wire,
+    pub(super) arm: Arm,
+    pub(super) names: Arc<NameTable>,
+    meta: Vec<MetaEntry>,
+    options: RenderOptions,
+    /// The array of a conversation that has opened nothing: rendered once for all of them.
+    first: OnceLock<Arc<ToolArray>>,
+}
+
+impl Bound {
+    /// The binding of an engine, shared by all conversations that have the same.
+    pub(super) fn of(engine: &Engine, wire: Wire, arm: Arm, options: &RenderOptions) -> Result<Arc<Self>, NoFreeName> {
+        let names = engine.memo(wire as u64, || table(engine, wire).map(Arc::new));
+        let names = names.as_ref().clone()?;
+        let key = (wire as u64) | (arm as u64) << 8 | u64::from(options.key()) << 16;
+        Ok(engine.memo(key, || Self::new(engine, wire, arm, names, options.clone())))
+    }
+
+    fn new(engine: &Engine, wire: Wire, arm: Arm, names: Arc<NameTable>, options: RenderOptions) -> Self {
+        let roles = [MetaRole::Expand, MetaRole::Call];
+        let declared = engine.presentation(arm).meta_tools_as(engine.catalog(), &*names);
+        let folding = declared.into_iter().zip(roles).map(|(tool, role)| MetaEntry { role, tool });
+        let skill = engine.skills().and_then(crate::engine::SkillLayer::tool);
+        let skill = skill.and_then(|tool| renamed(tool, names.meta(MetaRole::Skill)));
+        let skill = skill.map(|tool| MetaEntry { role: MetaRole::Skill, tool });
+        let meta = folding.chain(skill).collect();
+        Self { wire, arm, names, meta, options, first: OnceLock::new() }
+    }
+
+    /// The array of a conversation that has opened nothing.
+    pub(super) fn first_array(&self, engine: &Engine) -> Arc<ToolArray> {
+        let plan = || {
+            let presentation = engine.presentation(self.arm);
+            presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default())
+        };
+        self.first.get_or_init(|| Arc::new(self.render(engine, &plan()))).clone()
+    }
+
+    /// The array of a plan.
+    pub(super) fn render(&self, engine: &Engine, plan: &Plan) -> ToolArray {
+        let rendered = self.wire.render_array(&self.input(engine, plan));
+        ToolArray { text: rendered.text, digest: OnceLock::new(), diagnostics: rendered.diagnostics }
+    }
+
+    /// The tools of a plan's array in neutral form.
+    pub(super) fn entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
+        self.wire.render_entries(&self.input(engine, plan))
+    }
+
+    /// What the wire could not carry of the first array.
+    pub(super) fn diagnostics(&self, engine: &Engine) -> Vec<Diagnostic> {
+        self.first_array(engine).diagnostics.clone()
+    }
+
+    fn input<'e>(&'e self, engine: &'e Engine, plan: &'e Plan) -> RenderInput<'e> {
+        RenderInput {
+            catalog: engine.catalog(),
+            presentation: engine.presentation(self.arm),
+            plan,
+            names: &self.names.tools,
+            namespaces: &self.names.namespaces,
+            meta: &self.meta,
+            options: &self.options,
+        }
+    }
+}
+
+fn table(engine: &Engine, wire: Wire) -> Result<NameTable, NoFreeName> {
+    let categories: Vec<&str> = engine.assignment().categories().map(|(name, _)| name.as_str()).collect();
+    NameTable::new(wire, engine.catalog(), &[], &categories, ACTIVATE_SKILL)
+}
+
+/// A meta-tool under another name.
+fn renamed(tool: &Tool, name: &str) -> Option<Tool> {
+    if *tool.name() == name {
+        return Some(tool.clone());
+    }
+    Tool::new(name, tool.description(), tool.parameters().clone()).ok()
+}

@@ -1,0 +1,168 @@
+//! Conversations out of logs, snapshots and other conversations.
+
+use super::bound::Bound;
+use super::event::{Event, LOG_VERSION, LogRecord};
+use super::start::no_free_name;
+use super::state::{Snapshot, State};
+use super::{Conversation, RestoreError, StartError};
+use crate::engine::{ACTIVATE_SKILL, Engine};
+use crate::profile::{Arm, Naming};
+use crate::wire::{MetaRole, Named};
+
+impl Engine {
+    /// The conversation that a log describes. Its own log is empty: what is taken from it next goes behind these records.
+    ///
+    /// # Errors
+    /// [`RestoreError`] if the records are of another form or of several conversations, do not begin with the start, are
+    /// not all there, or this engine cannot carry the conversation.
+    pub fn replay(&self, log: &[LogRecord]) -> Result<Conversation, RestoreError> {
+        let first = log.first().ok_or(RestoreError::Empty)?;
+        for (record, expected) in log.iter().zip(0_u64..) {
+            if record.v != LOG_VERSION {
+                return Err(RestoreError::Version(record.v));
+            }
+            if record.conversation != first.conversation {
+                return Err(RestoreError::Mixed(first.conversation.clone(), record.conversation.clone()));
+            }
+            if record.seq != expected {
+                return Err(RestoreError::Gap { expected, found: record.seq });
+            }
+            if expected > 0 && matches!(record.event, Event::Started { .. } | Event::Forked { .. }) {
+                return Err(RestoreError::SecondStart(expected));
+            }
+        }
+        let wire = match &first.event {
+            Event::Started { wire, .. } => *wire,
+            Event::Forked { state } => state.wire,
+            _ => return Err(RestoreError::NoStart),
+        };
+        let mut state = State::new(first.conversation.clone(), first.variant.clone(), wire);
+        for record in log {
+            state.apply(&record.event);
+        }
+        self.resumed(state)
+    }
+
+    /// The conversation of a snapshot, with an empty log.
+    ///
+    /// # Errors
+    /// [`RestoreError`] if the snapshot is of another form, or this engine cannot carry the conversation.
+    pub fn restore(&self, snapshot: Snapshot) -> Result<Conversation, RestoreError> {
+        if snapshot.version != LOG_VERSION {
+            return Err(RestoreError::Version(snapshot.version));
+        }
+        self.resumed(snapshot.state)
+    }
+
+    fn resumed(&self, state: State) -> Result<Conversation, RestoreError> {
+        if state.arm != Arm::Full && !self.folds() {
+            return Err(StartError::NothingToFold(state.arm).into());
+        }
+        state.wire.supports(state.arm).map_err(StartError::from)?;
+        let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
+        let bound = Bound::of(&engine, state.wire, state.arm, &state.options).map_err(no_free_name)?;
+        Ok(Conversation::new(engine, bound, state))
+    }
+
+    /// The same engine over the tools of these names only; it knows skills only if `activate_skill` is among them.
+    fn allowed(&self, names: &[String]) -> Self {
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let kept: Vec<bool> = self.catalog().iter().map(|tool| has(tool.name().as_str())).collect();
+        self.part(&kept, self.skills().filter(|_| has(ACTIVATE_SKILL)).cloned())
+    }
+}
+
+impl LogRecord {
+    /// Takes records of several conversations apart: in the order in which each conversation first appears.
+    #[must_use]
+    pub fn apart(records: impl IntoIterator<Item = Self>) -> Vec<Vec<Self>> {
+        let mut groups: indexmap::IndexMap<String, Vec<Self>> = indexmap::IndexMap::new();
+        for record in records {
+            groups.entry(record.conversation.clone()).or_default().push(record);
+        }
+        groups.into_values().collect()
+    }
+}
+
+impl Conversation {
+    /// A second conversation that goes on from here, with an id of its own: this one's with `/1`, `/2` … behind it. What
+    /// waits for a person here waits here only.
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        let id = self.branch();
+        let state = State::new(id, self.state.variant.clone(), self.wire());
+        let mut fork = Self::new(self.engine.clone(), self.bound.clone(), state);
+        fork.record(Event::Forked { state: Box::new(self.state.clone()) });
+        fork
+    }
+
+    /// A conversation for a sub-agent that may use some of this one's tools and nothing else, with an id of its own. It has
+    /// opened nothing. Unless `allowed` has `expand_tools`, everything it was given is shown full; unless it has
+    /// `activate_skill`, it knows no skills. Names are the host's own, or those that the model sees.
+    ///
+    /// # Errors
+    /// [`StartError::UnknownTools`] if a name is neither a tool of this conversation nor a meta-tool.
+    pub fn child(&mut self, allowed: &[&str]) -> Result<Self, StartError> {
+        let (mut names, mut unknown) = (Vec::new(), Vec::new());
+        let mut expands = false;
+        for name in allowed {
+            match self.named(name) {
+                Some(Allowed::Tool(own)) => names.push(own),
+                Some(Allowed::Expand) => expands = true,
+                Some(Allowed::Call) => {}
+                Some(Allowed::Skill) => names.push(ACTIVATE_SKILL.to_owned()),
+                None => unknown.push((*name).to_owned()),
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(StartError::UnknownTools(unknown));
+        }
+        let (arm, reason) = match expands {
+            true => (self.arm(), "a sub-agent's, as its parent's"),
+            false => (Arm::Full, "a sub-agent without expand_tools"),
+        };
+        let engine = self.engine.allowed(&names);
+        let options = self.state.options.clone();
+        let bound = Bound::of(&engine, self.wire(), arm, &options).map_err(no_free_name)?;
+        let state = State::new(self.branch(), self.state.variant.clone(), self.wire());
+        let mut child = Self::new(engine, bound, state);
+        let (wire, model) = (self.wire(), self.state.model.clone());
+        let (reason, allowed) = (reason.to_owned(), Some(names));
+        child.record(Event::Started { wire, model, arm, reason, options, allowed });
+        Ok(child)
+    }
+
+    fn named(&self, name: &str) -> Option<Allowed> {
+        let catalog = self.engine.catalog();
+        let own = |at: usize| catalog.at(at).map(|tool| Allowed::Tool(tool.name().as_str().to_owned()));
+        // A host's own name goes before a meta-tool's of the same.
+        if let Some(at) = catalog.position(name) {
+            return own(at);
+        }
+        match self.bound.names.find(catalog, name) {
+            Some(Named::Tool(at)) => own(at),
+            Some(Named::Meta(MetaRole::Expand)) => Some(Allowed::Expand),
+            Some(Named::Meta(MetaRole::Call)) => Some(Allowed::Call),
+            Some(Named::Meta(MetaRole::Skill)) => Some(Allowed::Skill),
+            None => self.bound.names.find_tool(catalog, name).and_then(own),
+        }
+    }
+
+    /// The id of a conversation that branches off here.
+    fn branch(&mut self) -> String {
+        let id = match self.id() {
+            "" => String::new(),
+            own => format!("{own}/{}", self.state.branches + 1),
+        };
+        self.record(Event::Branched { conversation: id.clone() });
+        id
+    }
+}
+
+/// What a name in a sub-agent's list means.
+enum Allowed {
+    Tool(String),
+    Expand,
+    Call,
+    Skill,
+}

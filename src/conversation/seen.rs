@@ -1,0 +1,75 @@
+//! What the model can still see: after a compaction, what was dropped counts as closed again.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+use serde_json::Value;
+
+use super::event::Event;
+use super::state::Became;
+use super::{CallId, Conversation};
+use crate::profile::Delivery;
+use crate::wire::{Step, StepResult, WireError};
+
+/// The part of an answer that must be left for its schemas to count as visible, in hundredths of its length.
+const LEAST_LEFT: usize = 75;
+
+impl Conversation {
+    /// Sets what is open to what the model can still see: `messages` are those of the next request, or the request itself.
+    /// What an answer opened that is gone, or was cut, counts as closed; the next `expand_tools` brings it again. So does a
+    /// skill's text. What the host opened by itself stays open.
+    ///
+    /// Under an arm that expands in place nothing is closed: there the array shows it.
+    ///
+    /// # Errors
+    /// [`WireError`] names the place where the messages have not the wire's shape. Nothing has changed then.
+    pub fn seen(&mut self, messages: &Value) -> Result<(), WireError> {
+        let mut visible: IndexSet<CallId> = IndexSet::new();
+        // Where a provider gives no ids, calls are told by their order, as they were when they were made.
+        let mut unnamed: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
+        for (id, record) in &self.state.calls {
+            unnamed.entry(record.name.clone()).or_default().push(id.clone());
+        }
+        for step in self.wire().steps(messages)? {
+            let Step::Result(StepResult { id, name, text, .. }) = step else { continue };
+            let ids = match (id, name) {
+                (Some(id), _) => vec![CallId::from(id)],
+                // Without an id any call of that name may be meant: the text tells which.
+                (None, Some(name)) => unnamed.get(&name).cloned().unwrap_or_default(),
+                (None, None) => Vec::new(),
+            };
+            visible.extend(ids.into_iter().filter(|id| self.is_left(id, &text)));
+        }
+        self.drop_unseen(&visible);
+        Ok(())
+    }
+
+    /// The same for a host whose messages are of no wire: the calls whose answers the model still sees whole.
+    pub fn seen_calls(&mut self, calls: impl IntoIterator<Item = impl Into<CallId>>) {
+        let visible: IndexSet<CallId> = calls.into_iter().map(Into::into).collect();
+        self.drop_unseen(&visible);
+    }
+
+    fn drop_unseen(&mut self, visible: &IndexSet<CallId>) {
+        if self.arm().delivery() == Delivery::InPlace {
+            return;
+        }
+        let delivering = self.state.delivering_calls();
+        let calls: Vec<CallId> = delivering.into_iter().filter(|id| !visible.contains(*id)).cloned().collect();
+        if !calls.is_empty() {
+            self.record(Event::Dropped { calls });
+        }
+    }
+
+    /// Whether enough of the answer to a call is left: it names every tool that the call opened, and was not cut.
+    fn is_left(&self, id: &CallId, text: &str) -> bool {
+        let whole = match self.state.calls.get(id).map(|record| &record.became) {
+            // Under native deferral the answer refers to definitions instead of holding them.
+            Some(Became::Answered { content, .. }) if self.arm().delivery() != Delivery::Native => content.len(),
+            _ => 0,
+        };
+        let names = &self.bound.names.tools;
+        let mut opened = self.state.opened_by(id).flat_map(|(_, tools)| tools);
+        text.len() * 100 >= whole * LEAST_LEFT && opened.all(|tool| text.contains(names.sent(tool.as_str())))
+    }
+}

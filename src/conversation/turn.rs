@@ -1,0 +1,160 @@
+//! One assistant message: its calls, judged in order, and their answers.
+
+use serde_json::{Value, json};
+
+use super::gate::Call;
+use super::outcome::{Confirm, Forward, Outcome, Resumed};
+use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
+use crate::wire::{Message, MetaRole, Wire, WireCall, WireError};
+
+/// Why a message gives no turn.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// The message has not the wire's shape.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// One of its calls cannot be judged.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// What became of one call of the message.
+#[derive(Debug)]
+struct Judged {
+    /// The id of a JSON-RPC request, which may be a number.
+    request: Option<Value>,
+    outcome: Outcome,
+    /// What the call is answered with; empty until its result is there.
+    answers: Vec<Value>,
+}
+
+/// The calls of one assistant message. They were judged when it was made, one by one and in order.
+#[derive(Debug)]
+pub struct Turn<'c> {
+    conversation: &'c mut Conversation,
+    calls: Vec<Judged>,
+}
+
+impl Conversation {
+    /// Reads and judges every call of an assistant message, in order. The message is a value or JSON text in the wire's own
+    /// shape: the message (`openai-chat`, `anthropic`), the output items (`openai-responses`), the content (`gemini`), the
+    /// request or requests (`mcp`). As text, arguments keep every digit.
+    ///
+    /// # Errors
+    /// [`TurnError`] if the message is of another API, a whole response, or malformed: it names what it looks like, or the
+    /// place. Nothing is judged then. A call whose id belongs to another call ends the turn as an error, too; the calls
+    /// before it were judged.
+    pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
+        let calls = self.wire().calls(&message.into())?;
+        let mut judged = Vec::with_capacity(calls.len());
+        for call in calls {
+            let (call, request) = self.read(call);
+            let outcome = self.judge(call)?;
+            judged.push(Judged { request, answers: outcome.answers(), outcome });
+        }
+        Ok(Turn { conversation: self, calls: judged })
+    }
+
+    /// A call off the wire as the gate takes it.
+    pub(super) fn read(&self, call: WireCall) -> (Call, Option<Value>) {
+        let name = call.name.unwrap_or_else(|| self.bound.names.meta(MetaRole::Expand).to_owned());
+        let id = CallId::from(call.id.unwrap_or_default());
+        (Call { id, name, arguments: call.arguments }, call.request)
+    }
+}
+
+impl Turn<'_> {
+    /// What became of each call, in the model's order.
+    pub fn outcomes(&self) -> impl ExactSizeIterator<Item = &Outcome> {
+        self.calls.iter().map(|call| &call.outcome)
+    }
+
+    /// Whether the message had no call: the model has ended its turn.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The same turn, for a host that was told that there are calls (a stop reason such as `tool_use`).
+    ///
+    /// # Errors
+    /// [`WireError::NoCall`] if there are none.
+    pub fn require_calls(self) -> Result<Self, WireError> {
+        if self.is_empty() { Err(WireError::NoCall { wire: self.conversation.wire() }) } else { Ok(self) }
+    }
+
+    /// The calls to run that have no result yet.
+    #[must_use]
+    pub fn runnable(&self) -> Vec<Forward> {
+        let open = self.calls.iter().filter(|call| call.answers.is_empty());
+        open.filter_map(|call| match &call.outcome {
+            Outcome::Forward(forward) => Some(forward.clone()),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// The calls that wait for a person.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Confirm> {
+        let each = self.calls.iter().filter_map(|call| match &call.outcome {
+            Outcome::Confirm(confirm) => Some(confirm.clone()),
+            _ => None,
+        });
+        each.collect()
+    }
+
+    /// Takes the result of a call that was run.
+    ///
+    /// # Errors
+    /// [`CallError::NotAtHost`] if no call of that id in this turn is to be run, or it has its result already.
+    pub fn finish(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<(), CallError> {
+        let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(own) if own.id == *id);
+        let Some(call) = self.calls.iter_mut().filter(|call| call.answers.is_empty()).find(open) else {
+            return Err(CallError::NotAtHost(id.clone()));
+        };
+        call.answers = vec![self.conversation.answer_part(id, &result.into())?];
+        Ok(())
+    }
+
+    /// Takes up a person's answer to a call that waits. What is approved is [runnable](Self::runnable) from now on.
+    ///
+    /// # Errors
+    /// [`CallError::NotWaiting`] if nothing waits under this id.
+    pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
+        let resumed = self.conversation.resume(approval)?;
+        let outcome = match resumed.clone() {
+            Resumed::Run(forward) => Outcome::Forward(forward),
+            Resumed::Waiting(confirm) => Outcome::Confirm(confirm),
+            Resumed::Refused(refuse) => Outcome::Refuse(refuse),
+        };
+        if let Some(call) = self.calls.iter_mut().find(|call| call.outcome.id() == outcome.id()) {
+            call.answers = outcome.answers();
+            call.outcome = outcome;
+        }
+        Ok(resumed)
+    }
+
+    /// What to append to the conversation behind the assistant message: one answer a call, in the model's order and the
+    /// wire's shape. A call that still waits is answered with its approval; a later call that is the same takes it up. A
+    /// call that was to be run and has no result is answered as failed.
+    #[must_use]
+    pub fn into_messages(mut self) -> Vec<Value> {
+        let missing: Vec<CallId> = self.runnable().into_iter().map(|forward| forward.id).collect();
+        for id in missing {
+            let result = ToolResult { content: "the tool gave no result".to_owned(), is_error: true };
+            // It is runnable, so that it takes a result.
+            drop(self.finish(&id, result));
+        }
+        let wire = self.conversation.wire();
+        let answers = self.calls.into_iter().flat_map(|call| {
+            let request = call.request;
+            call.answers.into_iter().map(move |answer| match (&request, wire) {
+                (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
+                _ => answer,
+            })
+        });
+        wire.wrapped(answers.collect())
+    }
+}

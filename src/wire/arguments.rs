@@ -1,0 +1,337 @@
+//! The arguments of a call, as the model wrote them and as a value.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+/// The deepest nesting that is read. Source: the recursion limit of `serde_json` is 128.
+const MAX_DEPTH: usize = 120;
+
+/// Digits that every number of 64 bits keeps. Numbers with more may be changed by a value, so that their text counts.
+const SAFE_DIGITS: usize = 15;
+
+/// The arguments of a call.
+///
+/// The text stays as it was written: a value holds integers beyond 64 bits as the nearest floating-point number, the text
+/// keeps their digits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arguments {
+    text: Option<String>,
+    read: Result<Value, String>,
+}
+
+impl Arguments {
+    /// Reads JSON text. Nothing at all, and `null`, are an empty object: models write it for tools without parameters.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        let read = match serde_json::from_str(text) {
+            _ if text.trim().is_empty() => return Self::empty(),
+            Ok(Value::Null) => return Self::empty(),
+            Ok(value) => Ok(value),
+            Err(why) => match not_a_number(text) {
+                Some(word) => Err(format!("`{word}` is not a JSON number: leave the argument out, or give a number")),
+                None => nearest_value(text, 0).ok_or_else(|| why.to_string()),
+            },
+        };
+        Self { text: Some(text.to_owned()), read }
+    }
+
+    fn empty() -> Self {
+        Self { text: None, read: Ok(Value::Object(Map::new())) }
+    }
+
+    /// The value, or why the text is no JSON.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in words for the model.
+    pub fn value(&self) -> Result<&Value, &str> {
+        self.read.as_ref().map_err(String::as_str)
+    }
+
+    /// JSON text: as it was written, or made from the value if there was none.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match (&self.text, &self.read) {
+            (Some(text), _) => Cow::Borrowed(text),
+            (None, Ok(value)) => Cow::Owned(value.to_string()),
+            (None, Err(_)) => Cow::Borrowed(""),
+        }
+    }
+
+    /// The text as it was written; `None` if the arguments came as a value.
+    pub(crate) fn written(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// A member of the arguments object, as exactly as the object itself was written. Text in it is read as JSON: some
+    /// models write inner arguments as text.
+    pub(crate) fn member(&self, key: &str) -> Option<Self> {
+        let value = self.read.as_ref().ok()?.get(key)?;
+        let raw = self.text.as_deref().and_then(|text| {
+            let members: IndexMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            members.get(key).copied()
+        });
+        Some(match (value, raw) {
+            (Value::String(text), _) => Self::from_text(text),
+            (_, Some(raw)) => Self::from_text(raw.get()),
+            (value, None) => Self::from(value),
+        })
+    }
+
+    /// The same for equal arguments, whatever the order of their keys and the space between them; different where any digit
+    /// of a number is.
+    pub(crate) fn canonical(&self) -> String {
+        let mut out = String::new();
+        match (&self.read, &self.text) {
+            (Ok(_), Some(text)) if has_long_number(text) => write_exact(&mut out, text, 0),
+            (Ok(value), _) => write_sorted(&mut out, value),
+            (Err(_), Some(text)) => out.push_str(text),
+            (Err(_), None) => {}
+        }
+        out
+    }
+}
+
+impl From<&Value> for Arguments {
+    /// Text is read as JSON, as Chat Completions has it; null is an empty object.
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::String(text) => Self::from_text(text),
+            Value::Null => Self::empty(),
+            other => Self { text: None, read: Ok(other.clone()) },
+        }
+    }
+}
+
+impl From<Value> for Arguments {
+    /// As from `&Value`.
+    fn from(value: Value) -> Self {
+        match value {
+            Value::String(_) | Value::Null => Self::from(&value),
+            other => Self { text: None, read: Ok(other) },
+        }
+    }
+}
+
+impl From<&str> for Arguments {
+    /// As [`from_text`](Self::from_text).
+    fn from(text: &str) -> Self {
+        Self::from_text(text)
+    }
+}
+
+impl From<&String> for Arguments {
+    fn from(text: &String) -> Self {
+        Self::from_text(text)
+    }
+}
+
+impl From<String> for Arguments {
+    fn from(text: String) -> Self {
+        Self::from_text(&text)
+    }
+}
+
+impl From<&RawValue> for Arguments {
+    /// A JSON value as it was written. If it is text, that text is read as JSON.
+    fn from(raw: &RawValue) -> Self {
+        match serde_json::from_str::<String>(raw.get()) {
+            Ok(text) => Self::from_text(&text),
+            Err(_) => Self::from_text(raw.get()),
+        }
+    }
+}
+
+/// The words that other languages write for numbers that JSON has not.
+fn not_a_number(text: &str) -> Option<&'static str> {
+    const WORDS: [&str; 4] = ["-Infinity", "Infinity", "NaN", "nan"];
+    let mut outside = OutsideStrings::new(text);
+    std::iter::from_fn(|| outside.next()).find_map(|run| {
+        let words = run.split(|c: char| !(c.is_ascii_alphabetic() || c == '-')).filter(|word| !word.is_empty());
+        words.into_iter().find_map(|word| WORDS.into_iter().find(|known| *known == word))
+    })
+}
+
+fn has_long_number(text: &str) -> bool {
+    let mut outside = OutsideStrings::new(text);
+    std::iter::from_fn(|| outside.next()).any(|run| {
+        let numbers = run.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-')));
+        numbers.into_iter().any(|number| number.bytes().filter(u8::is_ascii_digit).count() > SAFE_DIGITS)
+    })
+}
+
+/// The parts of a JSON text that are outside its strings.
+struct OutsideStrings<'t> {
+    rest: &'t str,
+}
+
+impl<'t> OutsideStrings<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { rest: text }
+    }
+
+    fn next(&mut self) -> Option<&'t str> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let Some((run, mut string)) = self.rest.split_once('"') else { return Some(std::mem::take(&mut self.rest)) };
+        // To the end of the string: a quote that no backslash escapes.
+        loop {
+            match string.find(['"', '\\']) {
+                Some(at) if string.as_bytes().get(at) == Some(&b'"') => {
+                    self.rest = string.get(at + 1..).unwrap_or("");
+                    return Some(run);
+                }
+                Some(at) => {
+                    let escaped = string.get(at + 1..).unwrap_or("");
+                    let mut chars = escaped.chars();
+                    chars.next();
+                    string = chars.as_str();
+                }
+                None => {
+                    self.rest = "";
+                    return Some(run);
+                }
+            }
+        }
+    }
+}
+
+/// The nearest value of a JSON text in which numbers are too large for any float. `None` if it is no JSON.
+fn nearest_value(text: &str, depth: usize) -> Option<Value> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let text = text.trim();
+    match text.bytes().next()? {
+        b'{' => {
+            let members: IndexMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            let each = members.into_iter().map(|(key, raw)| Some((key, nearest_value(raw.get(), depth + 1)?)));
+            each.collect::<Option<Map<_, _>>>().map(Value::Object)
+        }
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            items
+                .into_iter()
+                .map(|raw| nearest_value(raw.get(), depth + 1))
+                .collect::<Option<Vec<_>>>()
+                .map(Value::Array)
+        }
+        first => serde_json::from_str(text).ok().or_else(|| {
+            // A raw value is sound JSON, so that what does not read as a float is beyond its range.
+            let _sound: &RawValue = serde_json::from_str(text).ok()?;
+            let most = if first == b'-' { f64::MIN } else { f64::MAX };
+            (first == b'-' || first.is_ascii_digit()).then(|| Number::from_f64(most).map(Value::Number)).flatten()
+        }),
+    }
+}
+
+fn write_sorted(out: &mut String, value: &Value) {
+    match value {
+        Value::Object(map) => {
+            let mut members: Vec<(&String, &Value)> = map.iter().collect();
+            members.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (key, value) in members {
+                crate::catalog::write_string(out, key);
+                out.push(':');
+                write_sorted(out, value);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Value::Array(list) => {
+            out.push('[');
+            for value in list {
+                write_sorted(out, value);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::String(text) => crate::catalog::write_string(out, text),
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+/// As [`write_sorted`], with every number as it is written.
+fn write_exact(out: &mut String, text: &str, depth: usize) {
+    let text = text.trim();
+    let sorted = |text| serde_json::from_str::<std::collections::BTreeMap<String, &RawValue>>(text);
+    match text.bytes().next() {
+        Some(b'{') if depth <= MAX_DEPTH => {
+            out.push('{');
+            for (key, raw) in sorted(text).unwrap_or_default() {
+                crate::catalog::write_string(out, &key);
+                out.push(':');
+                write_exact(out, raw.get(), depth + 1);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Some(b'[') if depth <= MAX_DEPTH => {
+            out.push('[');
+            for raw in serde_json::from_str::<Vec<&RawValue>>(text).unwrap_or_default() {
+                write_exact(out, raw.get(), depth + 1);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Some(b'"') => crate::catalog::write_string(out, &serde_json::from_str::<String>(text).unwrap_or_default()),
+        _ => out.push_str(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_any_size_keep_their_digits() {
+        let long = format!("{{\"a\":[{}],\"b\":-1{}}}", "12345678901234567890123", "0".repeat(400));
+        let read = Arguments::from_text(&long);
+        assert_eq!(read.text(), long);
+        let value = read.value().unwrap();
+        assert_eq!(value["a"][0].as_f64(), Some(1.2345678901234568e22));
+        assert_eq!(value["b"].as_f64(), Some(f64::MIN), "a value holds the nearest number there is");
+        let other = Arguments::from_text(&long.replace("0123]", "0124]"));
+        assert_eq!(other.value(), read.value());
+        assert_ne!(other.canonical(), read.canonical(), "digits that no float holds tell two calls apart");
+    }
+
+    #[test]
+    fn order_and_space_do_not_tell_calls_apart() {
+        let same = ["{\"a\":1,\"b\":{\"c\":\"x\",\"d\":[]}}", "{ \"b\": {\"d\":[], \"c\":\"\\u0078\"}, \"a\":1 }"];
+        assert_eq!(Arguments::from_text(same[0]).canonical(), Arguments::from_text(same[1]).canonical());
+        let long = same.map(|text| Arguments::from_text(&text.replace(":1", ":11111111111111111111")).canonical());
+        assert_eq!(long[0], long[1]);
+        assert_ne!(
+            Arguments::from_text("{\"a\":[1,2]}").canonical(),
+            Arguments::from_text("{\"a\":[2,1]}").canonical()
+        );
+        assert_ne!(
+            Arguments::from_text("{\"a\":[\"1,\"]}").canonical(),
+            Arguments::from_text("{\"a\":[\"1\",\"\"]}").canonical()
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_is_named() {
+        let why = |text: &str| Arguments::from_text(text).value().unwrap_err().to_owned();
+        assert!(why("{\"a\": NaN}").starts_with("`NaN` is not a JSON number"));
+        assert!(why("{\"a\": [1, -Infinity]}").starts_with("`-Infinity`"));
+        assert!(why("{\"NaN\": \"a \\\" NaN\", \"b\": }").starts_with("expected value"), "words in strings are words");
+        assert!(why(&"[".repeat(100_000)).contains("recursion") || !why(&"[".repeat(100_000)).is_empty());
+    }
+
+    #[test]
+    fn a_member_is_as_exact_as_the_whole() {
+        let outer = Arguments::from_text("{\"name\":\"f\",\"arguments\":{\"n\": 12345678901234567890123 }}");
+        assert_eq!(outer.member("arguments").unwrap().text(), "{\"n\": 12345678901234567890123 }");
+        let inner = Arguments::from_text("{\"arguments\":\"{\\\"n\\\": 5.0}\"}").member("arguments").unwrap();
+        assert_eq!(inner.text(), "{\"n\": 5.0}");
+        assert_eq!(Arguments::from(serde_json::json!({"a": {"b": 1}})).member("a").unwrap().text(), "{\"b\":1}");
+        assert_eq!(Arguments::from_text("[1]").member("a"), None);
+    }
+}

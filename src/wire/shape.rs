@@ -1,0 +1,174 @@
+//! What a message looks like: so that a message of another API is refused by name, never taken for one without calls.
+
+use serde_json::Value;
+
+use super::{Wire, WireError};
+
+/// What a JSON value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// An assistant message that says nothing by which two APIs differ: text alone.
+    PlainMessage,
+    ChatMessage,
+    ChatResponse,
+    ResponsesItems,
+    ResponsesResponse,
+    AnthropicMessage,
+    GeminiContent,
+    GeminiResponse,
+    McpRequest,
+    Request,
+    Unknown,
+}
+
+impl Shape {
+    fn describe(self) -> &'static str {
+        match self {
+            Self::PlainMessage => "an assistant message of text",
+            Self::ChatMessage => "a Chat Completions message (`tool_calls`)",
+            Self::ChatResponse => "a whole Chat Completions response: pass its `choices[0].message`",
+            Self::ResponsesItems => "output items of OpenAI Responses (`function_call`)",
+            Self::ResponsesResponse => "a whole response of OpenAI Responses: pass its `output`",
+            Self::AnthropicMessage => "an Anthropic message (`tool_use` blocks)",
+            Self::GeminiContent => "a Gemini content (`parts`)",
+            Self::GeminiResponse => "a whole Gemini response: pass its `candidates[0].content`",
+            Self::McpRequest => "an MCP request (`method`)",
+            Self::Request => "a request to a model, not its answer",
+            Self::Unknown => "nothing that a model answers",
+        }
+    }
+
+    fn fits(self, wire: Wire) -> bool {
+        match self {
+            Self::PlainMessage => matches!(wire, Wire::OpenAiChat | Wire::Anthropic),
+            Self::ChatMessage => wire == Wire::OpenAiChat,
+            Self::ResponsesItems => wire == Wire::OpenAiResponses,
+            Self::AnthropicMessage => wire == Wire::Anthropic,
+            Self::GeminiContent => wire == Wire::Gemini,
+            Self::McpRequest => wire == Wire::Mcp,
+            Self::ChatResponse | Self::ResponsesResponse | Self::GeminiResponse | Self::Request | Self::Unknown => {
+                false
+            }
+        }
+    }
+}
+
+/// What a wire's assistant message is.
+fn expected(wire: Wire) -> &'static str {
+    match wire {
+        Wire::OpenAiChat => "an assistant message of Chat Completions (`content`, `tool_calls`)",
+        Wire::OpenAiResponses => "the output items of OpenAI Responses (`function_call`)",
+        Wire::Anthropic => "an assistant message of Anthropic Messages (`content` blocks)",
+        Wire::Gemini => "a content of Gemini (`parts`)",
+        Wire::Mcp => "a `tools/call` request of MCP",
+    }
+}
+
+/// Refuses a message in which no call was found unless it has the wire's shape.
+///
+/// # Errors
+/// [`WireError::Foreign`] names both shapes.
+pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
+    let shape = shape_of(message);
+    // An array may hold nothing at all: a turn without output.
+    let empty = message.as_array().is_some_and(Vec::is_empty) && wire != Wire::OpenAiChat;
+    if empty || shape.fits(wire) {
+        return Ok(());
+    }
+    Err(WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
+}
+
+/// The error for a message that is recognisably of another API; `None` if nobody can say of which.
+pub(super) fn foreign(wire: Wire, message: &Value) -> Option<WireError> {
+    let shape = shape_of(message);
+    let known = shape != Shape::Unknown && !shape.fits(wire);
+    known.then(|| WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
+}
+
+fn shape_of(value: &Value) -> Shape {
+    match value {
+        Value::Object(_) => object_shape(value),
+        Value::Array(list) => {
+            let shapes = list.iter().map(object_shape);
+            shapes.into_iter().find(|shape| *shape != Shape::Unknown).map_or(Shape::Unknown, |shape| match shape {
+                // A list of these is what another place holds: a request's messages, a response's choices.
+                Shape::PlainMessage | Shape::ChatMessage => Shape::Request,
+                other => other,
+            })
+        }
+        _ => Shape::Unknown,
+    }
+}
+
+fn object_shape(value: &Value) -> Shape {
+    let has = |key: &str| value.get(key).is_some();
+    let list = |key: &str| value.get(key).and_then(Value::as_array);
+    let kind = value.get("type").and_then(Value::as_str).unwrap_or("");
+    if list("choices").is_some() {
+        return Shape::ChatResponse;
+    }
+    if list("candidates").is_some() {
+        return Shape::GeminiResponse;
+    }
+    if list("output").is_some() && kind != "function_call_output" {
+        return Shape::ResponsesResponse;
+    }
+    if has("jsonrpc") || has("method") {
+        return Shape::McpRequest;
+    }
+    if list("messages").is_some() || has("input") && has("model") || list("contents").is_some() {
+        return Shape::Request;
+    }
+    if list("parts").is_some() || has("functionCall") || has("function_call") && has("thoughtSignature") {
+        return Shape::GeminiContent;
+    }
+    if list("tool_calls").is_some() || value.get("function_call").is_some_and(Value::is_object) {
+        return Shape::ChatMessage;
+    }
+    if RESPONSES_ITEMS.contains(&kind) || kind == "message" && has("role") && has("status") {
+        return Shape::ResponsesItems;
+    }
+    if ANTHROPIC_BLOCKS.contains(&kind) {
+        return Shape::AnthropicMessage;
+    }
+    let Some(content) = value.get("content") else {
+        return match (kind, value.get("role").and_then(Value::as_str)) {
+            ("text", _) if has("text") => Shape::AnthropicMessage,
+            ("", None) if has("text") => Shape::GeminiContent,
+            (_, Some("model")) => Shape::GeminiContent,
+            (_, Some("assistant")) => Shape::PlainMessage,
+            _ => Shape::Unknown,
+        };
+    };
+    let blocks = content.as_array().into_iter().flatten();
+    let kinds = blocks.filter_map(|block| block.get("type").and_then(Value::as_str));
+    for kind in kinds {
+        if ANTHROPIC_BLOCKS.contains(&kind) {
+            return Shape::AnthropicMessage;
+        }
+        if kind == "output_text" {
+            return Shape::ResponsesItems;
+        }
+    }
+    Shape::PlainMessage
+}
+
+/// Items of a Responses output that no other API has. Source: OpenAI's reference, "Response object", `output`.
+const RESPONSES_ITEMS: [&str; 12] = [
+    "function_call",
+    "function_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "custom_tool_call",
+    "reasoning",
+    "web_search_call",
+    "file_search_call",
+    "computer_call",
+    "code_interpreter_call",
+    "local_shell_call",
+    "mcp_call",
+];
+
+/// Blocks of an Anthropic message that no other API has. Source: Anthropic's reference, "Messages", `content`.
+const ANTHROPIC_BLOCKS: [&str; 6] =
+    ["tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking", "web_search_tool_result"];

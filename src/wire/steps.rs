@@ -1,0 +1,154 @@
+//! Reading a provider's message array: who called what, and what came of it.
+
+use serde_json::Value;
+
+use super::calls::{WireCall, calls, request_id};
+use super::reader::At;
+use super::{Wire, WireError};
+
+/// One thing that a message array tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Step {
+    /// The model called.
+    Call(WireCall),
+    /// A call was answered.
+    Result(StepResult),
+}
+
+/// An answer in a message array.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StepResult {
+    /// The call, if the provider has ids.
+    pub(crate) id: Option<String>,
+    /// The name it was made by, as the model wrote it, where only that tells the call.
+    pub(crate) name: Option<String>,
+    pub(crate) ok: bool,
+    /// Every text in the answer.
+    pub(crate) text: String,
+}
+
+impl Wire {
+    /// Everything that a message array, or the request that holds one, tells in order.
+    ///
+    /// # Errors
+    /// [`WireError::Shape`] names the place where the array has not the wire's shape.
+    pub(crate) fn steps(self, messages: &Value) -> Result<Vec<Step>, WireError> {
+        let top = At::top(self, messages, None);
+        let inside = match self {
+            Self::OpenAiChat | Self::Anthropic | Self::Mcp => "messages",
+            Self::OpenAiResponses => "input",
+            Self::Gemini => "contents",
+        };
+        let list = match top.get(inside) {
+            // Responses takes a bare text for a user's message.
+            Some(inner) if self == Self::OpenAiResponses && inner.value.is_string() => return Ok(Vec::new()),
+            Some(inner) => inner,
+            None => top,
+        };
+        let mut found = Vec::new();
+        for message in list.list()? {
+            let message = message.object()?;
+            match self {
+                Self::OpenAiChat => chat(&message, &mut found)?,
+                Self::OpenAiResponses => responses(&message, &mut found)?,
+                Self::Anthropic => anthropic(&message, &mut found)?,
+                Self::Gemini => gemini(&message, &mut found)?,
+                Self::Mcp => mcp(&message, &mut found)?,
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn called(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    found.extend(calls(at)?.into_iter().map(Step::Call));
+    Ok(())
+}
+
+fn answered(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
+    let mut text = String::new();
+    if let Some(answer) = answer {
+        add_texts(&mut text, answer.value);
+    }
+    Step::Result(StepResult { id, name: None, ok, text })
+}
+
+/// Adds every text below a value. As deep as JSON that was read can be.
+fn add_texts(out: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => out.push_str(text),
+        Value::Array(list) => list.iter().for_each(|value| add_texts(out, value)),
+        Value::Object(map) => map.values().for_each(|value| add_texts(out, value)),
+        _ => {}
+    }
+}
+
+fn chat(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    if at.is("role", "assistant") {
+        return called(at, found);
+    }
+    if at.is("role", "tool") {
+        let id = Some(at.need("tool_call_id", "a string")?.text()?.to_owned());
+        // Chat Completions does not say whether a tool failed.
+        found.push(answered(id, true, at.get("content")));
+    }
+    Ok(())
+}
+
+fn responses(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    if at.is("type", "function_call_output") {
+        let id = Some(at.need("call_id", "a string")?.text()?.to_owned());
+        found.push(answered(id, true, at.get("output")));
+    } else if at.is("type", "tool_search_output") {
+        let id = at.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
+        found.push(answered(id, true, at.get("tools")));
+    } else if at.is("type", "function_call") || at.is("type", "tool_search_call") {
+        // An item is passed over unless it is a call; a message's own `output` or `content` holds none.
+        called(at, found)?;
+    }
+    Ok(())
+}
+
+fn anthropic(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    if at.is("role", "assistant") {
+        return called(at, found);
+    }
+    let Some(content) = at.get("content").filter(|content| content.value.is_array()) else { return Ok(()) };
+    for block in content.list()?.iter().filter(|block| block.is("type", "tool_result")) {
+        let id = Some(block.need("tool_use_id", "a string")?.text()?.to_owned());
+        let ok = block.get("is_error").is_none_or(|failed| failed.value != &Value::Bool(true));
+        found.push(answered(id, ok, block.get("content")));
+    }
+    Ok(())
+}
+
+fn gemini(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    if at.is("role", "model") {
+        return called(at, found);
+    }
+    let Some(parts) = at.get("parts") else { return Ok(()) };
+    for part in parts.list()? {
+        let Some(answer) = part.get("functionResponse").or_else(|| part.get("function_response")) else { continue };
+        let name = answer.need("name", "a string")?.text()?.to_owned();
+        let id = answer.get("id").map(|id| id.text().map(str::to_owned)).transpose()?;
+        let response = answer.get("response");
+        let ok = response.as_ref().is_none_or(|response| response.get("error").is_none());
+        if let Step::Result(result) = answered(id, ok, response) {
+            found.push(Step::Result(StepResult { name: Some(name), ..result }));
+        }
+    }
+    Ok(())
+}
+
+fn mcp(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    if at.get("method").is_some() {
+        return called(at, found);
+    }
+    let (result, error) = (at.get("result"), at.get("error"));
+    if let Some(id) = at.get("id").filter(|_| result.is_some() || error.is_some()) {
+        let failed = |result: &At<'_>| result.get("isError").is_some_and(|flag| flag.value == &Value::Bool(true));
+        let ok = error.is_none() && !result.as_ref().is_some_and(failed);
+        found.push(answered(Some(request_id(&id)?), ok, result.or(error)));
+    }
+    Ok(())
+}

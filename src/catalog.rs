@@ -93,7 +93,7 @@ impl Catalog {
     }
 
     fn whole(loaded: Loaded<Self>) -> Result<Self, Error> {
-        loaded.into_result().map_err(|diagnostics| Error::new(ErrorKind::Catalog, diagnostics))
+        loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.into_diagnostics()))
     }
 
     /// The catalogue as a compact JSON tool array. A tool that came in the same format goes out byte for byte as it

@@ -192,10 +192,42 @@ impl<T> Loaded<T> {
     ///
     /// # Errors
     /// All diagnostics, if at least one of them is an error.
-    pub fn into_result(self) -> Result<T, Vec<Diagnostic>> {
-        if self.has_errors() { Err(self.diagnostics) } else { Ok(self.value) }
+    pub fn into_result(self) -> Result<T, LoadError> {
+        if self.has_errors() { Err(LoadError(self.diagnostics)) } else { Ok(self.value) }
     }
 }
+
+/// Why something was not loaded: every diagnostic, at least one of them an error. Displayed one a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError(Vec<Diagnostic>);
+
+impl LoadError {
+    /// The diagnostics, in the order of the input.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.0
+    }
+
+    /// The diagnostics, in the order of the input.
+    #[must_use]
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.0
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, diagnostic) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            diagnostic.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LoadError {}
 
 /// Makes control, bidirectional and other invisible characters visible as `\u{…}`, so that a hostile name
 /// cannot rewrite the terminal line that reports it. Text without any is borrowed.

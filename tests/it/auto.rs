@@ -7,11 +7,12 @@ use toolfold::profile::{Arm, Cache, Delivery, Outlook, ToolProfile};
 use toolfold::wire::{Capabilities, Wire};
 
 use crate::project;
+use crate::talk::Talk;
 
 fn excel(outlook: Outlook) -> Engine {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
-    Engine::builder(catalog).profile(profile).arm(Arm::Auto).outlook(outlook).build().unwrap()
+    Engine::builder(catalog).profile(profile).arm(Arm::Auto).workload(outlook).build().unwrap()
 }
 
 #[track_caller]
@@ -25,7 +26,7 @@ fn check(session: &Session, arm: Arm, because: &[&str]) {
 
 #[test]
 fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
-    let session = excel(Outlook::default()).session();
+    let session = excel(Outlook::default()).talk();
     check(
         &session,
         Arm::Signature,
@@ -37,7 +38,7 @@ fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
 fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Three requests and every category: each answer comes on top, and each asks for a request more.
     let short = Outlook { requests: 3, expansions: 11, ..Outlook::default() };
-    check(&excel(short).session(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
+    check(&excel(short).talk(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
     let quiet = Outlook { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };

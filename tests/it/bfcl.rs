@@ -60,7 +60,7 @@ impl<'c> Engines<'c> {
             let catalog = corpus.catalog(domains.iter().copied());
             let core: Vec<String> = domains.iter().flat_map(|domain| corpus.most_used(domain, setting.core)).collect();
             let profile = derived(&catalog, &core);
-            let engine = Engine::builder(catalog).profile(profile).outlook(OUTLOOK).build().unwrap();
+            let engine = Engine::builder(catalog).profile(profile).workload(OUTLOOK).build().unwrap();
             assert!(!engine.diagnostics().iter().any(|d| d.code == "bad-schema"), "every schema compiles");
             engine
         })

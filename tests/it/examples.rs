@@ -1,5 +1,6 @@
 //! The adoption examples run, and do what they are there to show.
 
+use crate::talk::Talk;
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
@@ -12,7 +13,7 @@ fn array() -> String {
     let catalog = Catalog::from_openai(include_str!("../../profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(include_str!("../../profiles/excel/profile.toml"), "profile.toml").value;
     let engine = Engine::builder(catalog).profile(profile).arm(Arm::Stable).build().unwrap();
-    engine.session().tools(Wire::OpenAiChat).to_string()
+    engine.talk_on(Wire::OpenAiChat).tools().json().to_owned()
 }
 
 #[test]

@@ -25,12 +25,15 @@ mod orthogonality;
 mod policy;
 mod profile;
 mod skill;
+mod talk;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
 #[cfg(feature = "validate")]
 mod validate;
 
+#[path = "../../examples/agent.rs"]
+mod example_agent;
 #[path = "../../examples/async_openai.rs"]
 mod example_async_openai;
 #[path = "../../examples/genai.rs"]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format, Tool};
 use toolfold::profile::{
-    Arm, Detail, ExpandRequest, Expanded, Folded, Presentation, Tier, ToolProfile, expand, first_sentence,
-    profile_schema,
+    Arm, CatalogNames, Detail, ExpandRequest, Expanded, Folded, Presentation, Tier, ToolProfile, expand,
+    first_sentence, profile_schema,
 };
 
 use crate::project;
@@ -282,11 +282,11 @@ fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String
     let mut expanded = Expanded::default();
     for name in open {
         let request = ExpandRequest { categories: vec![(*name).to_owned()], tools: vec![] };
-        expand(&catalog, &assignment, &presentation, &expanded.clone(), &request).apply(&mut expanded);
+        expand(&catalog, &assignment, &presentation, &expanded.clone(), &request, &CatalogNames).apply(&mut expanded);
     }
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let request = ExpandRequest { categories: list(categories), tools: list(tools) };
-    expand(&catalog, &assignment, &presentation, &expanded, &request).reply.to_string()
+    expand(&catalog, &assignment, &presentation, &expanded, &request, &CatalogNames).reply.to_string()
 }
 
 #[test]

@@ -16,6 +16,7 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use crate::project;
+use crate::talk::Talk;
 
 /// The excel profile's engine under an arm.
 fn excel(arm: Arm) -> Engine {
@@ -33,7 +34,7 @@ fn engine(tools: &Value, profile: &str, arm: Arm) -> Engine {
 
 /// What a new session sends.
 fn sent(engine: &Engine, wire: Wire) -> Value {
-    serde_json::from_str(&engine.session().tools(wire)).unwrap()
+    serde_json::from_str(&engine.talk().tools()).unwrap()
 }
 
 /// The arms that a wire carries.

@@ -9,6 +9,7 @@ use toolfold::profile::{Arm, Detail, Folded, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::{found, sound};
+use crate::talk::Talk;
 
 /// Reads a tool list and checks what everyone relies on: it ends soon, and says a bounded number of sound things.
 #[track_caller]
@@ -45,7 +46,7 @@ fn with_schema(schema: &str) -> String {
 fn render_all(catalog: &Catalog) {
     for arm in Arm::EVERYWHERE {
         let engine = Engine::builder(catalog.clone()).profile(ToolProfile::derive(catalog)).arm(arm).build().unwrap();
-        let array = engine.session().tools(Wire::OpenAiChat);
+        let array = engine.talk_on(Wire::OpenAiChat).tools();
         serde_json::from_str::<Vec<&serde_json::value::RawValue>>(&array).unwrap();
     }
 }
@@ -217,8 +218,7 @@ fn a_tool_without_a_schema_is_not_made_longer_by_folding() {
         let length = |arm: Arm| {
             let profile = ToolProfile::derive(&catalog);
             let engine = Engine::builder(catalog.clone()).profile(profile).arm(arm).build().unwrap();
-            let array: Vec<serde_json::Value> =
-                serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+            let array: Vec<serde_json::Value> = engine.talk_on(Wire::OpenAiChat).tools().to().unwrap();
             array[0].to_string().len()
         };
         for arm in [Arm::Stable, Arm::Signature, Arm::Lean] {
@@ -264,7 +264,7 @@ fn a_tool_named_like_a_category_opens_by_its_name() {
         ToolProfile::parse("[category.read]\ntools=['scan']\n[category.x]\ntools=['read']", "p").into_result();
     let engine = Engine::builder(catalog).profile(profile.unwrap()).arm(Arm::Stable).build().unwrap();
     let request = toolfold::profile::ExpandRequest { categories: vec![], tools: vec!["read".to_owned()] };
-    let opened = engine.session().expand(&request).opened;
+    let opened = engine.talk().expand(&request).opened;
     assert!(opened.iter().any(|tool| *tool == "read"), "opened {opened:?}");
 }
 

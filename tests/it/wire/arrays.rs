@@ -9,6 +9,7 @@ use toolfold::wire::{Wire, WireError};
 
 use super::{arms, excel, sent};
 use crate::project;
+use crate::talk::Talk;
 
 const WORDS: &str = "Words enough that folding it saves something, and more than something.";
 
@@ -29,16 +30,16 @@ fn tool(name: &str) -> Value {
 fn full_goes_out_as_it_came_on_its_own_wire() {
     let text = project("profiles/excel/tools.json");
     let compact = serde_json::from_str::<Value>(&text).unwrap().to_string();
-    assert_eq!(excel(Arm::Full).session().tools(Wire::OpenAiChat).text(), compact);
+    assert_eq!(excel(Arm::Full).talk().tools().text(), compact);
     let odd = r#"[{"name":"a","input_schema":{"type":"object","x-n":1e3},"cache_control":{"type":"ephemeral"}}]"#;
     let engine = Engine::builder(Catalog::from_anthropic(odd).unwrap()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::Anthropic).text(), odd);
+    assert_eq!(engine.talk_on(Wire::Anthropic).tools().text(), odd);
     let odd = r#"[{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{"k":1.0}}]"#;
     let engine = Engine::builder(Catalog::from_mcp(odd).unwrap()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::Mcp).text(), odd);
+    assert_eq!(engine.talk_on(Wire::Mcp).tools().text(), odd);
     let odd = r#"[{"type":"function","name":"a","parameters":{"type":"object"},"strict":true}]"#;
     let engine = Engine::builder(Catalog::from_openai(odd).unwrap()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::OpenAiResponses).text(), odd);
+    assert_eq!(engine.talk_on(Wire::OpenAiResponses).tools().text(), odd);
 }
 
 #[test]
@@ -201,7 +202,7 @@ fn a_schema_without_a_type_is_given_an_objects() {
 fn an_empty_catalogue_sends_an_empty_array() {
     let engine = Engine::builder(Catalog::new()).build().unwrap();
     for wire in Wire::ALL {
-        assert_eq!(&**engine.session().tools(wire), "[]", "{wire}");
+        assert_eq!(&**engine.talk().tools(), "[]", "{wire}");
     }
 }
 
@@ -210,10 +211,10 @@ fn the_text_is_shared_and_the_same_in_every_engine() {
     for wire in Wire::ALL {
         for arm in arms(wire) {
             let (one, two) = (excel(arm), excel(arm));
-            let mut session = one.session();
-            let first = session.tools(wire);
-            assert!(std::sync::Arc::ptr_eq(&first, &session.tools(wire)), "{wire} {arm}");
-            assert_eq!(first, two.session().tools(wire), "{wire} {arm}");
+            let mut session = one.talk();
+            let first = session.tools();
+            assert!(std::sync::Arc::ptr_eq(&first, &session.tools()), "{wire} {arm}");
+            assert_eq!(first, two.talk().tools(), "{wire} {arm}");
         }
     }
 }

@@ -7,6 +7,7 @@ use toolfold::profile::Arm;
 use toolfold::wire::Wire;
 
 use super::{engine, sent};
+use crate::talk::Talk;
 
 fn one(schema: Value) -> Engine {
     engine(&json!([{"name": "t", "inputSchema": schema}]), "", Arm::Full)
@@ -165,14 +166,14 @@ fn a_hostile_schema_ends() {
         defs.insert(format!("d{n}"), json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}));
     }
     let engine = one(json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": defs}));
-    let text = engine.session().tools(Wire::Gemini).to_string();
+    let text = engine.talk_on(Wire::Gemini).tools().to_string();
     assert!(text.len() < 2_000_000, "{} bytes", text.len());
     let all = json!({"anyOf": [{"type": "string"}, {"type": "number"}], "oneOf": [{"minimum": 1}, {"minimum": 2}]});
     let deep = (0..40).fold(all.clone(), |inner, _| json!({"anyOf": [inner, all]}));
     let nested = one(json!({"type": "object", "properties": {"p": deep}}));
-    assert!(nested.session().tools(Wire::Gemini).len() < 2_000_000);
+    assert!(nested.talk_on(Wire::Gemini).tools().len() < 2_000_000);
     let circle = one(
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}),
     );
-    assert!(circle.session().tools(Wire::Gemini).len() < 2_000);
+    assert!(circle.talk_on(Wire::Gemini).tools().len() < 2_000);
 }

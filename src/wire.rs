@@ -14,7 +14,9 @@ mod cache;
 mod capability;
 mod gemini;
 mod input;
+pub mod limits;
 mod mcp;
+pub mod model;
 mod names;
 mod openai_chat;
 mod openai_responses;
@@ -25,7 +27,9 @@ mod start;
 mod transcript;
 
 pub use cache::CacheRow;
-pub use capability::{Capabilities, Capability, CapabilityRow, Known};
+pub use capability::{Capabilities, Capability, CapabilityRow, Support};
+pub use limits::{LimitRow, Limits, RenderedFacts};
+pub use model::{ModelId, ModelPattern};
 pub use render::{Rendered, chat_tool};
 
 use std::fmt;

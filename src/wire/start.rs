@@ -1,6 +1,6 @@
 //! Starting a session for a provider and a model.
 
-use super::{CacheRow, Capabilities, Known, Wire, WireError};
+use super::{CacheRow, Capabilities, Support, Wire, WireError};
 use crate::engine::{Engine, Session, SessionOptions};
 use crate::profile::{Arm, Delivery};
 
@@ -36,19 +36,19 @@ impl Engine {
         let arm = self.chosen_arm(&options);
         let known = capabilities.of(wire, model);
         wire.supports(arm)?;
-        if known.of(arm.delivery()) == Known::No {
+        if known.of(arm.delivery()) == Support::No {
             let row = known.row(arm.delivery());
             let because = row.map(|row| format!("{} ({})", row.source, row.date)).unwrap_or_default();
             let why = format!("the capability table says no: {because}; use arm full or stable, or override the row");
             return Err(WireError::Arm { wire, arm, model: model.map(str::to_owned), why });
         }
-        let native = (known.of(Delivery::Native) == Known::Yes && wire.supports(Arm::Native).is_ok()).then(|| {
+        let native = (known.of(Delivery::Native) == Support::Yes && wire.supports(Arm::Native).is_ok()).then(|| {
             let row = known.row(Delivery::Native);
             let because = row.map(|row| format!(" ({}, {})", row.source, row.date)).unwrap_or_default();
             format!("{wire} with {}{because}", model.unwrap_or("any model"))
         });
         let refused = [Delivery::InResult, Delivery::Bridge].into_iter().filter_map(|delivery| {
-            let row = known.row(delivery).filter(|_| known.of(delivery) == Known::No)?;
+            let row = known.row(delivery).filter(|_| known.of(delivery) == Support::No)?;
             Some((delivery, format!("the capability table says no ({}, {})", row.source, row.date)))
         });
         let cache = capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();

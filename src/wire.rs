@@ -6,8 +6,9 @@
 //! what is known of each provider's models; [`Engine::session_on`] starts a session by it, and
 //! [`Engine::from_transcript`] makes one from a message array alone.
 //!
-//! Source of every shape: `design/wires.md`, and where that is silent the provider's reference as named at the rule.
+//! Source of every shape: `docs/wires.md`, and where that is silent the provider's reference as named at the rule.
 
+mod adapter;
 mod answer;
 mod anthropic;
 mod cache;
@@ -30,7 +31,7 @@ pub use cache::CacheRow;
 pub use capability::{Capabilities, Capability, CapabilityRow, Support};
 pub use limits::{LimitRow, Limits, RenderedFacts};
 pub use model::{ModelId, ModelPattern};
-pub use render::{Rendered, chat_tool};
+pub use render::{RenderOptions, Rendered, ToolEntry, chat_tool};
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,8 +39,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, Session, ToolArray};
-use crate::profile::{Arm, Plan};
+use crate::engine::{Session, ToolArray};
+use crate::profile::Arm;
 
 /// A provider's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -92,16 +93,6 @@ impl Wire {
             Self::Mcp => "MCP has no deferred tools, and a server does not know its client's model: use arm stable",
         };
         Err(WireError::Arm { wire: self, arm, model: None, why: why.to_owned() })
-    }
-
-    /// The tool array of a plan under an arm as compact JSON. [`Wire::rendered`] says what it could not carry.
-    ///
-    /// It is what the request's `tools` holds: for Gemini one entry with every function,
-    /// `[{"functionDeclarations":[…]}]`; for MCP the `tools` of a `tools/list` result. A tool that is sent whole and came in
-    /// the wire's own shape goes out as it came. [`Arm::Native`] on a wire that cannot defer sends every tool whole.
-    #[must_use]
-    pub fn render(self, engine: &Engine, arm: Arm, plan: &Plan) -> String {
-        self.rendered(engine, arm, plan).text
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::names::Names;
 use super::parse::{MAX_WRAPPING, renamed};
-use super::{Wire, openai_responses};
+use super::{Wire, adapter};
 use crate::engine::{Arguments, Call, Engine, Refusal, Reply};
 use crate::profile::{Arm, EXPAND_TOOLS, Words};
 
@@ -19,7 +19,7 @@ impl Wire {
         let expands = reply.context.arm == Arm::Native && reply.target.as_deref() == Some(EXPAND_TOOLS);
         match self {
             Self::OpenAiResponses if expands && call.name == EXPAND_TOOLS => {
-                openai_responses::search_output(engine, &call.id, &reply.mentioned)
+                adapter::search_output(engine, &call.id, &reply.mentioned)
             }
             Self::Anthropic if expands && !reply.mentioned.is_empty() => {
                 let names = Names::of(self, engine);

@@ -5,33 +5,37 @@
 
 pub(super) mod schema;
 
-use super::render::{Sending, write_head};
+use super::render::{OutTool, RenderInput, RenderOptions, comma, write_head};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
 
-pub(super) fn render(sending: &mut Sending<'_>) -> String {
+pub(super) fn render(input: &RenderInput<'_>, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) -> String {
+    if tools.is_empty() {
+        return "[]".to_owned();
+    }
     let mut out = String::from("[{\"functionDeclarations\":[");
-    let (mut notes, mut first) = (Vec::new(), true);
-    for sent in sending.tools() {
-        if !std::mem::take(&mut first) {
-            out.push(',');
-        }
-        let name = sending.name(&sent.tool);
-        out.push('{');
-        write_head(&mut out, name, sent.tool.description());
-        let subset = schema::parameters(&sent.tool.parameters());
-        if let Some(parameters) = subset.schema {
-            out.push_str(",\"parameters\":");
-            out.push_str(&parameters.to_string());
-        }
-        out.push('}');
-        // What folding opened is no loss of the tool's own.
-        let own = subset.changes.into_iter().filter(|_| sent.tool.detail() != Detail::Summary && sent.index.is_some());
-        notes.extend(own.map(|change| change.diagnostic(name)));
+    for tool in tools {
+        comma(&mut out);
+        write_tool(&mut out, tool, input.options, notes);
     }
     out.push_str("]}]");
-    sending.notes.extend(notes);
-    if first { "[]".to_owned() } else { out }
+    out
+}
+
+/// One function declaration.
+fn write_tool(out: &mut String, tool: &OutTool<'_>, _: &RenderOptions, notes: &mut Vec<Diagnostic>) {
+    out.push('{');
+    write_head(out, tool.name, tool.description());
+    let subset = schema::parameters(&tool.folded.parameters());
+    if let Some(parameters) = subset.schema {
+        out.push_str(",\"parameters\":");
+        out.push_str(&parameters.to_string());
+    }
+    out.push('}');
+    // What folding opened is no loss of the tool's own.
+    if tool.folded.detail() != Detail::Summary && tool.index.is_some() {
+        notes.extend(subset.changes.into_iter().map(|change| change.diagnostic(tool.name)));
+    }
 }
 
 impl schema::Change {

@@ -76,7 +76,7 @@ impl Rule {
 
 /// The names that are sent otherwise than they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Names(IndexMap<String, String>);
+pub(crate) struct Names(IndexMap<String, String>);
 
 impl Names {
     /// The tools' names on a wire.
@@ -127,13 +127,8 @@ impl Names {
         Self(sent)
     }
 
-    /// Whether every name is sent as it is.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The name under which a tool is sent.
-    pub(super) fn sent<'n>(&'n self, original: &'n str) -> &'n str {
+    pub(crate) fn sent<'n>(&'n self, original: &'n str) -> &'n str {
         self.0.get(original).map_or(original, String::as_str)
     }
 
@@ -143,7 +138,7 @@ impl Names {
     }
 
     /// What was changed, in catalogue order where nothing was crowded out.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, sent)| (name.as_str(), sent.as_str()))
     }
 }

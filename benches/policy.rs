@@ -5,7 +5,7 @@
 
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
-use toolfold::policy::{Call, Facts, Origin, Policy, PolicyFile, Scope};
+use toolfold::policy::{Context, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 const POLICY: &str = include_str!("../profiles/excel/policy.toml");
 
@@ -14,11 +14,12 @@ fn main() {
 }
 
 fn decide(bencher: Bencher<'_, '_>, tool: &str, arguments: &Value) {
-    let file = PolicyFile::load(POLICY, "policy.toml", Scope::User).into_result().expect("our own policy is sound");
+    let file =
+        PolicyFile::load(POLICY, "policy.toml", PolicyScope::User).into_result().expect("our own policy is sound");
     let policy = Policy::new(vec![file]);
-    let facts = Facts { interactive: true, cwd: Some("/work/sheets".to_owned()), ..Facts::default() };
-    let call = Call { tool, origin: &Origin::Native, arguments };
-    bencher.bench_local(|| policy.decide(black_box(&call), black_box(&facts), &[]));
+    let context = Context { interactive: true, cwd: Some("/work/sheets".to_owned()), ..Context::default() };
+    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    bencher.bench_local(|| policy.decide(black_box(&call), black_box(&context), &[]));
 }
 
 #[divan::bench]

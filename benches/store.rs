@@ -13,7 +13,7 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::{Approver, Gate, open};
-use toolfold::policy::{Facts, Origin, Policy, PolicyFile, Request, Scope, Shown};
+use toolfold::policy::{Context, Displayed, Policy, PolicyFile, PolicyScope, Request, ToolOrigin};
 use toolfold::store::SqliteStore;
 
 fn main() {
@@ -27,7 +27,7 @@ const CALLERS: [usize; 4] = [1, 8, 64, 256];
 struct Place {
     folder: PathBuf,
     policy: Policy,
-    facts: Facts,
+    context: Context,
     gate: Gate,
     approver: Approver,
 }
@@ -40,15 +40,15 @@ impl Place {
         std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
         let store = SqliteStore::open(&folder.join("store.sqlite")).expect("a new store opens");
         let text = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n";
-        let file = PolicyFile::load(text, "policy.toml", Scope::User).into_result().expect("the policy is sound");
-        let facts = Facts { session: "s".to_owned(), interactive: true, now_ms: 10, ..Facts::default() };
+        let file = PolicyFile::load(text, "policy.toml", PolicyScope::User).into_result().expect("the policy is sound");
+        let context = Context { session: "s".to_owned(), interactive: true, now_ms: 10, ..Context::default() };
         let (gate, approver) = open(Arc::new(store));
-        Self { folder, policy: Policy::new(vec![file]), facts, gate, approver }
+        Self { folder, policy: Policy::new(vec![file]), context, gate, approver }
     }
 
     fn ask(&self, number: usize) -> String {
         let request = Request {
-            origin: Origin::Native,
+            origin: ToolOrigin::Native,
             tool: "delete".to_owned(),
             schema_hash: "h".to_owned(),
             arguments: json!({ "path": format!("reports/2026/{number}.xlsx"), "sheet": "Q1", "rows": [1, 2, 3] }),
@@ -56,15 +56,15 @@ impl Place {
             session: "s".to_owned(),
             call_id: format!("c{number}"),
             policy_version: self.policy.version().to_owned(),
-            shown: Shown { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Shown::default() },
+            displayed: Displayed { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Displayed::default() },
             redact: Vec::new(),
         };
         self.gate.ask(request, 0, WAIT_MS).expect("the store takes it").id
     }
 
     fn accept(&self, id: &str) {
-        self.approver.accept(id, 1).expect("it waits for an answer");
-        self.gate.redeem(id, &self.policy, &self.facts, "h").expect("it was accepted");
+        self.approver.approve(id, 1).expect("it waits for an answer");
+        self.gate.redeem(id, &self.policy, &self.context, "h").expect("it was accepted");
     }
 }
 

@@ -2,9 +2,6 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod catalog;
-#[cfg(feature = "cli")]
-pub mod cli;
-pub mod config;
 pub mod diagnostic;
 pub mod engine;
 pub mod error;

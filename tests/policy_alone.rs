@@ -17,13 +17,13 @@ use layer::{catalog, diagnostic, error, name, policy, schema};
 fn a_decision_needs_no_engine() {
     let text =
         "[tool.delete]\ntier = 'a'\nwrites = ['path']\n[[rule]]\ndecide = 'deny'\ntool = '*'\npath = 'keep/**'\n";
-    let file = policy::PolicyFile::load(text, "policy.toml", policy::Scope::User).into_result().unwrap();
+    let file = policy::PolicyFile::load(text, "policy.toml", policy::PolicyScope::User).into_result().unwrap();
     let policy = policy::Policy::new(vec![file]);
-    let facts = policy::Facts { interactive: true, ..policy::Facts::default() };
+    let context = policy::Context { interactive: true, ..policy::Context::default() };
     let decide = |path: &str| {
         let arguments = serde_json::json!({ "path": path });
-        let call = policy::Call { tool: "delete", origin: &policy::Origin::Native, arguments: &arguments };
-        policy.decide(&call, &facts, &[]).decision
+        let call = policy::PolicyCall { tool: "delete", origin: &policy::ToolOrigin::Native, arguments: &arguments };
+        policy.decide(&call, &context, &[]).decision
     };
     assert_eq!(decide("a.xlsx"), policy::Decision::Confirm);
     assert_eq!(decide("keep/a.xlsx"), policy::Decision::Deny);

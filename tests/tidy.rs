@@ -23,6 +23,8 @@ const TOP: &[&str] = &[
     "README.md",
     "benches",
     "clippy.toml",
+    "crates",
+    "docs",
     "examples",
     "profiles",
     "rustfmt.toml",
@@ -54,7 +56,7 @@ fn files(folder: &str) -> Vec<String> {
 }
 
 fn rust_files() -> Vec<String> {
-    let all = ["src", "tests", "benches", "examples"].into_iter().flat_map(files);
+    let all = ["src", "tests", "benches", "crates", "examples"].into_iter().flat_map(files);
     let rust: Vec<String> = all.filter(|path| path.ends_with(".rs")).collect();
     assert!(rust.len() > 20, "the sources were not found");
     rust
@@ -82,7 +84,10 @@ fn no_file_is_forgotten() {
     for path in rust_files() {
         let parts: Vec<&str> = path.split('/').collect();
         let is_root = match parts[..] {
-            ["src", name] => ["lib.rs", "main.rs"].contains(&name),
+            ["src", name] => name == "lib.rs",
+            ["crates", _, "src", name] => ["lib.rs", "main.rs"].contains(&name),
+            ["crates", _, "tests" | "benches", _, name] => name == "main.rs",
+            ["crates", ..] => false,
             [_, _] => true,
             ["tests" | "benches" | "examples", _, name] => name == "main.rs",
             _ => false,
@@ -127,7 +132,7 @@ fn declared(items: &[syn::Item], folder: &str, known: &mut BTreeSet<String>) {
 #[test]
 fn nothing_is_left_to_do() {
     let marks = ["TODO", "FIXME", "XXX", "dbg!", "todo!", "unimplemented!"];
-    for path in files("src") {
+    for path in files("src").into_iter().chain(files("crates")) {
         for (at, line) in text(&path).lines().enumerate() {
             let mark = marks.iter().find(|mark| line.contains(*mark));
             assert!(mark.is_none(), "{path}:{}: `{}` is left over", at + 1, mark.unwrap());
@@ -137,7 +142,8 @@ fn nothing_is_left_to_do() {
 
 #[test]
 fn every_line_ends_clean() {
-    let below = ["src", "tests", "benches", "examples", "profiles", ".ci"].into_iter().flat_map(files);
+    let below =
+        ["src", "tests", "benches", "crates", "docs", "examples", "profiles", ".ci"].into_iter().flat_map(files);
     let top = TOP.iter().map(|name| (*name).to_owned()).filter(|name| root().join(name).is_file());
     let kept = |path: &String| [".rs", ".toml", ".md", ".lock", ".json", "/run"].iter().any(|end| path.ends_with(end));
     for path in below.chain(top).filter(kept) {

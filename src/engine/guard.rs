@@ -9,8 +9,8 @@ use super::sha256;
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::{
-    Approval, ApprovalError, Call, Decision, Disk, Facts, Gate, Grant, Origin, Policy, Request, Shown, Verdict,
-    approval,
+    Approval, ApprovalError, Context, Decision, Disk, Displayed, Gate, Grant, Policy, PolicyCall, Request, ToolOrigin,
+    Verdict, approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -22,10 +22,10 @@ pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 pub struct Guard {
     policy: Arc<Policy>,
     gate: Gate,
-    facts: Arc<Facts>,
+    context: Arc<Context>,
     clock: Clock,
     disk: Option<Arc<dyn Disk>>,
-    origins: Arc<BTreeMap<String, (Origin, String)>>,
+    origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
 }
 
 impl std::fmt::Debug for Guard {
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Guard {
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
     /// Empty where the call is simply allowed: nobody looks at it then.
-    pub(super) shown: Shown,
+    pub(super) shown: Displayed,
 }
 
 /// The conversation and the call in it, as records name them.
@@ -51,9 +51,9 @@ pub(super) struct Which<'a> {
 impl Guard {
     /// A guard. `facts` are the surroundings that do not change; session, time and annotations are filled in per call.
     #[must_use]
-    pub fn new(policy: Policy, gate: Gate, facts: Facts, clock: Clock) -> Self {
-        let (facts, origins) = (Arc::new(facts), Arc::default());
-        Self { policy: Arc::new(policy), gate, facts, clock, disk: None, origins }
+    pub fn new(policy: Policy, gate: Gate, context: Context, clock: Clock) -> Self {
+        let (context, origins) = (Arc::new(context), Arc::default());
+        Self { policy: Arc::new(policy), gate, context, clock, disk: None, origins }
     }
 
     /// The same with eyes: before each decision the disk is asked where the call's paths lead. Without it paths are
@@ -67,7 +67,7 @@ impl Guard {
     /// Says who offers a tool, by its name in the catalogue: its origin, and its name there. Rules and records speak of
     /// those. A tool that is not in the map is the host's own.
     #[must_use]
-    pub fn origins(mut self, origins: BTreeMap<String, (Origin, String)>) -> Self {
+    pub fn origins(mut self, origins: BTreeMap<String, (ToolOrigin, String)>) -> Self {
         self.origins = Arc::new(origins);
         self
     }
@@ -81,21 +81,21 @@ impl Guard {
     /// Whether a tool is denied whatever it is called with: it is then shown, listed, expanded and named nowhere.
     pub(super) fn denies_outright(&self, tool: &Tool) -> bool {
         let (origin, name) = self.identity(tool);
-        self.policy.denies_outright(name, origin, &self.facts_of(tool, "", &[]))
+        self.policy.denies_outright(name, origin, &self.context_of(tool, "", &[]))
     }
 
-    fn identity<'a>(&'a self, tool: &'a Tool) -> (&'a Origin, &'a str) {
+    fn identity<'a>(&'a self, tool: &'a Tool) -> (&'a ToolOrigin, &'a str) {
         let name = tool.name().as_str();
-        self.origins.get(name).map_or((&Origin::Native, name), |(origin, name)| (origin, name.as_str()))
+        self.origins.get(name).map_or((&ToolOrigin::Native, name), |(origin, name)| (origin, name.as_str()))
     }
 
-    fn facts_of(&self, tool: &Tool, session: &str, active: &[(String, String)]) -> Facts {
-        Facts {
+    fn context_of(&self, tool: &Tool, session: &str, active: &[(String, String)]) -> Context {
+        Context {
             annotations: tool.annotations().copied().unwrap_or_default(),
             session: session.to_owned(),
             active_skills: active.to_vec(),
             now_ms: self.now_ms(),
-            ..(*self.facts).clone()
+            ..(*self.context).clone()
         }
     }
 
@@ -104,41 +104,41 @@ impl Guard {
     }
 
     /// The facts with where the call's paths lead now.
-    fn looked(&self, call: &Call<'_>, facts: Facts) -> Facts {
+    fn looked(&self, call: &PolicyCall<'_>, context: Context) -> Context {
         match &self.disk {
-            Some(disk) => Facts { links: Some(self.policy.links(call, &facts, disk.as_ref())), ..facts },
-            None => facts,
+            Some(disk) => Context { links: Some(self.policy.links(call, &context, disk.as_ref())), ..context },
+            None => context,
         }
     }
 
     pub(super) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
-        let facts = self.facts_of(tool, session, active);
+        let context = self.context_of(tool, session, active);
         // Grants that cannot be read lift nothing.
-        let grants: Vec<Grant> = self.gate.grants(facts.now_ms).unwrap_or_default();
+        let grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
         let (origin, name) = self.identity(tool);
-        let call = Call { tool: name, origin, arguments };
-        let facts = self.looked(&call, facts);
-        let verdict = self.policy.decide(&call, &facts, &grants);
+        let call = PolicyCall { tool: name, origin, arguments };
+        let context = self.looked(&call, context);
+        let verdict = self.policy.decide(&call, &context, &grants);
         let shown = match verdict.decision {
-            Decision::Allow => Shown::default(),
-            _ => self.policy.shown(&call, &facts, &verdict),
+            Decision::Allow => Displayed::default(),
+            _ => self.policy.displayed(&call, &context, &verdict),
         };
         Judged { verdict, shown }
     }
 
     /// The call as records and approvals hold it.
-    fn request(&self, tool: &Tool, arguments: &Value, which: Which<'_>, shown: Shown) -> Request {
+    fn request(&self, tool: &Tool, arguments: &Value, which: Which<'_>, shown: Displayed) -> Request {
         let (origin, name) = self.identity(tool);
         Request {
             origin: origin.clone(),
             tool: name.to_owned(),
             schema_hash: schema_hash(tool),
             arguments: arguments.clone(),
-            cwd: self.facts.cwd.clone(),
+            cwd: self.context.cwd.clone(),
             session: which.session.to_owned(),
             call_id: which.call.to_owned(),
             policy_version: self.policy.version().to_owned(),
-            shown,
+            displayed: shown,
             redact: self.policy.redactions().into_iter().map(str::to_owned).collect(),
         }
     }
@@ -191,7 +191,7 @@ impl Guard {
         tool: &Tool,
         arguments: &Value,
         which: Which<'_>,
-        shown: Shown,
+        shown: Displayed,
     ) -> Result<Approval, ApprovalError> {
         self.gate.ask(self.request(tool, arguments, which, shown), self.now_ms(), approval::WAIT_MS)
     }
@@ -217,11 +217,11 @@ impl Guard {
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
     pub(super) fn redeem(&self, id: &str, tool: &Tool, session: &str) -> Result<Approval, ApprovalError> {
         let request = self.gate.get(id)?.request;
-        let call = Call { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
+        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
         // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
-        let facts = Facts { cwd: request.cwd.clone(), ..self.facts_of(tool, session, &[]) };
-        let facts = self.looked(&call, facts);
-        self.gate.redeem(id, &self.policy, &facts, &schema_hash(tool))
+        let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, session, &[]) };
+        let context = self.looked(&call, context);
+        self.gate.redeem(id, &self.policy, &context, &schema_hash(tool))
     }
 }
 
@@ -229,7 +229,7 @@ impl Guard {
 #[derive(Debug, Clone)]
 pub(super) struct Began {
     at_ms: i64,
-    origin: Origin,
+    origin: ToolOrigin,
     tool: String,
 }
 

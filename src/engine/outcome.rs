@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::name::ToolName;
-use crate::policy::Shown;
+use crate::policy::Displayed;
 use crate::profile::{Arm, Words};
 use crate::skill::Activation;
 
@@ -127,7 +127,7 @@ pub struct Confirm {
     /// The arguments that would run, and no others.
     pub arguments: Value,
     /// What to show the person: target, canonical arguments, effects, undo, why.
-    pub shown: Shown,
+    pub shown: Displayed,
     /// Why a person is asked.
     pub reason: String,
     /// Arm, variant, policy.

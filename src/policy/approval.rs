@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::audit::{Entry, Kind, redact, redact_lines};
 use super::canonical::digest;
-use super::facts::Origin;
-use super::grant::What;
+use super::context::ToolOrigin;
+use super::grant::GrantTarget;
 use super::links::Links;
 
 /// How long an approval waits for an answer, and a yes for its call, in milliseconds: 15 minutes.
@@ -17,7 +17,7 @@ pub const WAIT_MS: i64 = 15 * 60 * 1000;
 
 /// What a person is shown before the yes. Part of the digest: another picture needs another yes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct Displayed {
     /// The real target: where a tool passes a call on, what it passes it to.
     pub target: String,
     /// The arguments in canonical form, invisible characters escaped.
@@ -29,7 +29,7 @@ pub struct Shown {
     /// Why it is asked about.
     pub why: Vec<String>,
     /// What may be remembered with the yes. Empty: only this once.
-    pub remember: Vec<What>,
+    pub remember: Vec<GrantTarget>,
     /// The paths of the call that lead elsewhere than they say. Where they lead elsewhere again, the yes is void.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
@@ -39,7 +39,7 @@ pub struct Shown {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Who offers the tool.
-    pub origin: Origin,
+    pub origin: ToolOrigin,
     /// The tool's name at its origin.
     pub tool: String,
     /// The digest of the tool's definition.
@@ -55,7 +55,8 @@ pub struct Request {
     /// The policy's version.
     pub policy_version: String,
     /// What the person is shown.
-    pub shown: Shown,
+    #[serde(rename = "shown")]
+    pub displayed: Displayed,
     /// Globs over argument names that the policy keeps out of the audit. Not in the digest: the policy's version is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
@@ -68,7 +69,7 @@ impl Request {
         digest(&json!({
             "origin": self.origin, "tool": self.tool, "schema_hash": self.schema_hash, "arguments": self.arguments,
             "cwd": self.cwd, "session": self.session, "call_id": self.call_id, "policy_version": self.policy_version,
-            "shown": self.shown,
+            "shown": self.displayed,
         }))
     }
 
@@ -84,10 +85,10 @@ impl Request {
             call_id: self.call_id.clone(),
             digest: Some(digest.to_owned()),
             arguments: redact(&self.arguments, &hidden),
-            effects: json!(redact_lines(&self.shown.effects, &self.arguments, &hidden)),
+            effects: json!(redact_lines(&self.displayed.effects, &self.arguments, &hidden)),
             rule: rule.and_then(|rule| redact_lines(&[rule], &self.arguments, &hidden).pop()),
             detail: self.links_on_record(&hidden),
-            undo: Some(self.shown.undo.clone()).filter(|undo| !undo.is_empty()),
+            undo: Some(self.displayed.undo.clone()).filter(|undo| !undo.is_empty()),
             ..Entry::new(kind, now_ms)
         }
     }
@@ -96,7 +97,7 @@ impl Request {
 impl Request {
     /// Where the call's paths led, as far as no secret shows; nothing if they led where they say.
     fn links_on_record(&self, hidden: &[&str]) -> Value {
-        let pairs = self.shown.links.iter().filter(|(path, real)| {
+        let pairs = self.displayed.links.iter().filter(|(path, real)| {
             let lines = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
             redact_lines(&lines, &self.arguments, hidden) == lines
         });
@@ -108,7 +109,7 @@ impl Request {
 /// Where an approval stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ApprovalState {
     /// It waits for an answer.
     Pending,
     /// A person said yes; the call has not run.
@@ -121,7 +122,7 @@ pub enum State {
     Consumed,
 }
 
-impl std::fmt::Display for State {
+impl std::fmt::Display for ApprovalState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Pending => "pending",
@@ -143,7 +144,7 @@ pub struct Approval {
     /// What it is for.
     pub request: Request,
     /// Where it stands.
-    pub state: State,
+    pub state: ApprovalState,
     /// When it was made, in milliseconds since 1970 UTC.
     pub created_ms: i64,
     /// When it ends, unless it is used before.
@@ -157,9 +158,9 @@ pub struct Approval {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// Yes, to exactly this.
-    Yes,
+    Approve,
     /// No, and why.
-    No(Option<String>),
+    Reject(Option<String>),
 }
 
 /// Why an approval does not let a call through. Every one of them means: the call does not run.
@@ -175,9 +176,9 @@ pub enum ApprovalError {
         /// Which.
         id: String,
         /// Where it stands.
-        state: State,
+        state: ApprovalState,
         /// Where it would have to stand.
-        wanted: State,
+        wanted: ApprovalState,
     },
     /// What would run is not what was approved.
     #[error("approval `{0}` was given for something else: {1}")]
@@ -199,7 +200,7 @@ impl Approval {
             id,
             digest: request.digest(),
             request,
-            state: State::Pending,
+            state: ApprovalState::Pending,
             created_ms: now_ms,
             expires_ms,
             reason: None,
@@ -208,9 +209,9 @@ impl Approval {
 
     /// Where it stands at a time.
     #[must_use]
-    pub fn state_at(&self, now_ms: i64) -> State {
+    pub fn state_at(&self, now_ms: i64) -> ApprovalState {
         match self.state {
-            State::Pending | State::Approved if now_ms >= self.expires_ms => State::Expired,
+            ApprovalState::Pending | ApprovalState::Approved if now_ms >= self.expires_ms => ApprovalState::Expired,
             state => state,
         }
     }
@@ -218,7 +219,7 @@ impl Approval {
     /// Whether its call may still run, now or after a yes.
     #[must_use]
     pub fn is_open_at(&self, now_ms: i64) -> bool {
-        matches!(self.state_at(now_ms), State::Pending | State::Approved)
+        matches!(self.state_at(now_ms), ApprovalState::Pending | ApprovalState::Approved)
     }
 
     /// After a person's answer. The first one wins.
@@ -226,14 +227,14 @@ impl Approval {
     /// # Errors
     /// [`ApprovalError::Not`] if it does not wait for one.
     pub fn answered(mut self, answer: Answer, now_ms: i64) -> Result<Self, ApprovalError> {
-        self.must_be(State::Pending, now_ms)?;
+        self.must_be(ApprovalState::Pending, now_ms)?;
         match answer {
-            Answer::Yes => {
-                self.state = State::Approved;
+            Answer::Approve => {
+                self.state = ApprovalState::Approved;
                 self.expires_ms = now_ms.saturating_add(WAIT_MS);
             }
-            Answer::No(reason) => {
-                self.state = State::Rejected;
+            Answer::Reject(reason) => {
+                self.state = ApprovalState::Rejected;
                 self.reason = reason;
             }
         }
@@ -245,15 +246,15 @@ impl Approval {
     /// # Errors
     /// [`ApprovalError`] if it is not approved now, or is for something else than `digest`.
     pub fn consumed(mut self, digest: &str, now_ms: i64) -> Result<Self, ApprovalError> {
-        self.must_be(State::Approved, now_ms)?;
+        self.must_be(ApprovalState::Approved, now_ms)?;
         if digest.is_empty() || self.digest != digest || self.request.digest() != digest {
             return Err(ApprovalError::Differs(self.id, "the digest is another"));
         }
-        self.state = State::Consumed;
+        self.state = ApprovalState::Consumed;
         Ok(self)
     }
 
-    fn must_be(&self, wanted: State, now_ms: i64) -> Result<(), ApprovalError> {
+    fn must_be(&self, wanted: ApprovalState, now_ms: i64) -> Result<(), ApprovalError> {
         let state = self.state_at(now_ms);
         if state == wanted { Ok(()) } else { Err(ApprovalError::Not { id: self.id.clone(), state, wanted }) }
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::canonical::canonical;
-use super::facts::Origin;
+use super::context::ToolOrigin;
 use super::load::hex;
 
 mod redact;
@@ -61,7 +61,7 @@ pub struct Entry {
     pub agent: Option<String>,
     /// Who offers the tool.
     #[serde(rename = "toolfold.origin", default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<ToolOrigin>,
     /// The tool's name at its origin.
     #[serde(rename = "gen_ai.tool.name", default, skip_serializing_if = "String::is_empty")]
     pub tool: String,

@@ -2,9 +2,9 @@
 //! likely not meant.
 
 use super::argv::base_name;
-use super::decision::Says;
-use super::load::{Mode, PolicyFile};
-use super::record::{Record, Tier};
+use super::capability::{PolicyTier, ToolCapability};
+use super::decision::Effect;
+use super::load::{PolicyFile, PolicyMode};
 use super::rule::{Rule, ToolPattern};
 use super::shell::{launchers, tables};
 use crate::diagnostic::{Diagnostic, Place};
@@ -28,21 +28,21 @@ impl PolicyFile {
     #[must_use]
     pub fn check(&self, tools: Option<&[Covered]>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for (name, record) in &self.records {
-            mutating(name, record, &mut found);
+        for (name, capability) in &self.capabilities {
+            mutating(name, capability, &mut found);
             let Some(tools) = tools else { continue };
             match tools.iter().find(|t| t.identity == *name) {
-                Some(tool) => arguments(tool, record, &mut found),
+                Some(tool) => arguments(tool, capability, &mut found),
                 None => {
                     let close = nearest(name, tools.iter().map(|t| t.identity.as_str()), 1);
                     let help = close.first().map_or("remove the record".to_owned(), |c| format!("did you mean `{c}`?"));
                     let message = format!("there is no tool `{name}`");
-                    found.push(Diagnostic::error("policy-no-such-tool", record.place.clone(), message).help(help));
+                    found.push(Diagnostic::error("policy-no-such-tool", capability.place.clone(), message).help(help));
                 }
             }
         }
         for tool in tools.unwrap_or_default() {
-            if !self.records.contains_key(&tool.identity) {
+            if !self.capabilities.contains_key(&tool.identity) {
                 let message = format!("the tool `{}` is in no tier: every call of it is asked about", tool.identity);
                 let help = format!("write [tool.\"{}\"] with tier = \"read_only\", \"b\" or \"a\"", tool.identity);
                 found.push(Diagnostic::error("policy-no-tier", Place::file(&self.source.0), message).help(help));
@@ -58,19 +58,19 @@ impl PolicyFile {
         let mut found = Vec::new();
         let head = Place::file(&self.source.0);
         match self.mode {
-            Some(Mode::Off) => found.push(
+            Some(PolicyMode::Off) => found.push(
                 Diagnostic::warning("policy-off", head.clone(), "the policy is off: nothing is judged")
                     .help("write mode = \"enforce\""),
             ),
-            Some(Mode::Audit) => {
+            Some(PolicyMode::Audit) => {
                 let message = "the policy only records: nothing but managed denies is enforced";
                 found.push(
                     Diagnostic::warning("policy-audit-only", head.clone(), message).help("write mode = \"enforce\""),
                 );
             }
-            Some(Mode::Enforce) | None => {}
+            Some(PolicyMode::Enforce) | None => {}
         }
-        if self.default == Some(Says::Allow) {
+        if self.default == Some(Effect::Allow) {
             let message = "what nothing speaks of is allowed";
             found.push(Diagnostic::warning("policy-default-allow", head, message).help("write default = \"ask\""));
         }
@@ -83,7 +83,7 @@ impl PolicyFile {
             {
                 let message = format!(
                     "this rule never decides: `{} {}` ({}) covers it",
-                    other.1.says, other.1.text, other.1.place
+                    other.1.effect, other.1.text, other.1.place
                 );
                 found.push(
                     Diagnostic::warning("policy-shadowed", rule.place.clone(), message).help("remove one of the two"),
@@ -94,52 +94,55 @@ impl PolicyFile {
     }
 }
 
-fn mutating(name: &str, record: &Record, found: &mut Vec<Diagnostic>) {
-    let tiers = record.tier.into_iter().chain(record.actions.iter().flat_map(|a| a.tiers.values().copied()));
-    let place = || record.place.clone();
-    if record.tier.is_none() {
+fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
+    let tiers = capability.tier.into_iter().chain(capability.actions.iter().flat_map(|a| a.tiers.values().copied()));
+    let place = || capability.place.clone();
+    if capability.tier.is_none() {
         let message = format!("`{name}` has no tier: every call of it is asked about");
         found.push(
             Diagnostic::error("policy-no-tier", place(), message).help("write tier = \"read_only\", \"b\" or \"a\""),
         );
     }
-    if tiers.max() > Some(Tier::ReadOnly) && record.writes.is_none() && record.command.is_none() {
+    if tiers.max() > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
         let message = format!("`{name}` changes something but does not say which argument names it");
         let help = "write writes = [\"…\"], or writes = [] if it changes no file";
         found.push(Diagnostic::error("policy-no-paths", place(), message).help(help));
     }
-    if record.tier == Some(Tier::ReadOnly)
-        && record.actions.is_none()
-        && record.writes.as_ref().is_some_and(|w| !w.is_empty())
+    if capability.tier == Some(PolicyTier::ReadOnly)
+        && capability.actions.is_none()
+        && capability.writes.as_ref().is_some_and(|w| !w.is_empty())
     {
         let message = format!("`{name}` is read-only but names arguments that it writes");
         found.push(Diagnostic::error("policy-read-only-writes", place(), message).help("one of the two is not meant"));
     }
 }
 
-fn arguments(tool: &Covered, record: &Record, found: &mut Vec<Diagnostic>) {
-    let single = [&record.command, &record.workdir, &record.target];
-    let named = record
+fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
+    let single = [&capability.command, &capability.workdir, &capability.target];
+    let named = capability
         .reads
         .iter()
-        .chain(record.writes.iter().flatten())
-        .chain(&record.hosts)
+        .chain(capability.writes.iter().flatten())
+        .chain(&capability.hosts)
         .chain(single.into_iter().flatten());
-    let action = record.actions.as_ref().map(|a| a.arg.as_str());
+    let action = capability.actions.as_ref().map(|a| a.arg.as_str());
     for name in named.flat_map(|n| n.split('|')).chain(action) {
         if !tool.arguments.iter().any(|a| a == name) {
             let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
             let help = close.first().map_or("look at the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
             let message = format!("`{}` has no argument `{name}`", tool.identity);
-            found.push(Diagnostic::error("policy-no-such-argument", record.place.clone(), message).help(help));
+            found.push(Diagnostic::error("policy-no-such-argument", capability.place.clone(), message).help(help));
         }
     }
 }
 
 /// An allow whose prefix lets a program run anything.
 fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    let Some((tokens, true)) =
-        rule.command.as_ref().filter(|_| rule.says == Says::Allow).and_then(super::command::CommandPattern::literal)
+    let Some((tokens, true)) = rule
+        .command
+        .as_ref()
+        .filter(|_| rule.effect == Effect::Allow)
+        .and_then(super::command::CommandPattern::literal)
     else {
         return;
     };
@@ -154,7 +157,8 @@ fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
 }
 
 fn boundary(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    if rule.says == Says::Allow && rule.command.as_ref().is_some_and(super::command::CommandPattern::first_is_glob) {
+    if rule.effect == Effect::Allow && rule.command.as_ref().is_some_and(super::command::CommandPattern::first_is_glob)
+    {
         let message = format!("`{}` has no word boundary: it also allows other programs that begin so", rule.text);
         found.push(Diagnostic::warning("policy-no-boundary", rule.place.clone(), message).help("write `name:*`"));
     }
@@ -163,7 +167,7 @@ fn boundary(rule: &Rule, found: &mut Vec<Diagnostic>) {
 fn anchor(rule: &Rule, found: &mut Vec<Diagnostic>) {
     let Some((pattern, _)) = &rule.path else { return };
     let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
-    if rule.says == Says::Deny && pattern.is_bare(text) {
+    if rule.effect == Effect::Deny && pattern.is_bare(text) {
         let message = format!("`{}` forbids only below the working folder", rule.text);
         let help = "write `**/…` for any folder, or `./…` if that is meant";
         found.push(Diagnostic::warning("policy-unanchored", rule.place.clone(), message).help(help));
@@ -172,7 +176,7 @@ fn anchor(rule: &Rule, found: &mut Vec<Diagnostic>) {
 
 /// Whether `other` decides wherever `rule` would.
 fn shadows(last_match: bool, (j, other): (usize, &Rule), (i, rule): (usize, &Rule)) -> bool {
-    let beats = if last_match { j > i } else { other.says > rule.says || (other.says == rule.says && j > i) };
+    let beats = if last_match { j > i } else { other.effect > rule.effect || (other.effect == rule.effect && j > i) };
     let same_tool = other.tool == rule.tool || other.tool == ToolPattern::Any;
     let plain =
         |r: &Rule| r.args.is_empty() && r.target.is_none() && r.host.is_none() && r.annotations == Default::default();

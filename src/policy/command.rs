@@ -205,9 +205,9 @@ impl CommandPattern {
     /// Whether a command fits under any spelling: options in another place, letters written together, words
     /// that may become what is forbidden. For ask and deny.
     #[must_use]
-    pub fn fit_any_spelling(&self, spellings: &[Vec<Word>]) -> Fit {
+    pub fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
-        for argv in spellings {
+        for argv in forms {
             best = best.max(self.fit(argv)).max(self.fit_options(argv));
             if best == Fit::Yes {
                 break;
@@ -393,7 +393,7 @@ mod tests {
         ] {
             let pattern_ = CommandPattern::parse(pattern).unwrap();
             assert_eq!(pattern_.fit(&words(argv)), allow, "allow {pattern} ~ {argv}");
-            assert_eq!(pattern_.fit_any_spelling(&[words(argv)]), deny, "deny {pattern} ~ {argv}");
+            assert_eq!(pattern_.fit_any_form(&[words(argv)]), deny, "deny {pattern} ~ {argv}");
         }
     }
 }

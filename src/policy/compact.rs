@@ -1,18 +1,22 @@
 //! The compact rule form of other systems: `Bash(git log:*)`, `Edit(src/**)`, `WebFetch(domain:x)`,
 //! `mcp__server__tool`, `Read`.
 
+use super::capability::{Family, ToolCapability};
 use super::command::CommandPattern;
-use super::decision::Says;
+use super::decision::Effect;
 use super::host::HostPattern;
 use super::path::PathPattern;
-use super::record::{Family, Record};
 use super::rule::{Access, Rule, ToolPattern};
 
 /// Reads one compact rule. `record` gives what the policy file says of a tool.
 ///
 /// # Errors
 /// A sentence that says what is wrong: the rule then means nothing.
-pub fn compact(says: Says, text: &str, record: impl Fn(&str) -> Option<Record>) -> Result<Rule, String> {
+pub fn compact(
+    effect: Effect,
+    text: &str,
+    capability: impl Fn(&str) -> Option<ToolCapability>,
+) -> Result<Rule, String> {
     let text = text.trim();
     let (name, body) = match text.split_once('(') {
         None => (text, None),
@@ -26,25 +30,27 @@ pub fn compact(says: Says, text: &str, record: impl Fn(&str) -> Option<Record>) 
     if name.contains(')') {
         return Err("a parenthesis is closed that was not opened".to_owned());
     }
-    let mut rule = Rule::new(says, ToolPattern::parse(name)?, text);
+    let mut rule = Rule::new(effect, ToolPattern::parse(name)?, text);
     rule.family = Family::of_name(name);
-    let record = record(name).or_else(|| Record::builtin(name)).unwrap_or_default();
-    let family = rule.family.or(record.family);
+    let capability = capability(name).or_else(|| ToolCapability::builtin(name)).unwrap_or_default();
+    let family = rule.family.or(capability.family);
     let Some(body) = body else { return Ok(rule) };
-    if record.command.is_some() || family == Some(Family::Shell) {
+    if capability.command.is_some() || family == Some(Family::Shell) {
         rule.command = Some(CommandPattern::parse(body)?);
     } else if matches!(family, Some(Family::Read | Family::Edit)) {
         let access = if family == Some(Family::Read) { Access::Read } else { Access::Write };
         let blanket = matches!(body, "*" | "**" | "//**");
         rule.path = if blanket { None } else { Some((PathPattern::parse(body)?, Some(access))) };
-    } else if family == Some(Family::Fetch) || !record.hosts.is_empty() {
+    } else if family == Some(Family::Fetch) || !capability.hosts.is_empty() {
         rule.host = match body.strip_prefix("domain:").unwrap_or(body) {
             "*" => None,
             host => Some(HostPattern::parse(host.split("://").last().unwrap_or(host).trim_end_matches("/*"))?),
         };
     } else {
         match body.split_once(':') {
-            Some((arg, pattern)) if record.target.is_none() && arg.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+            Some((arg, pattern))
+                if capability.target.is_none() && arg.chars().all(|c| c.is_alphanumeric() || c == '_') =>
+            {
                 rule.args.push((arg.to_owned(), pattern.to_owned()));
             }
             _ => rule.target = Some(body.to_owned()),
@@ -62,13 +68,13 @@ mod tests {
         for text in
             ["Bash(git status", "Bash(rm -rf /)*", "Bash(", "(src)", "Read([invalid", "Bash()", "", "Ba sh", "x)"]
         {
-            assert!(compact(Says::Allow, text, |_| None).is_err(), "{text}");
+            assert!(compact(Effect::Allow, text, |_| None).is_err(), "{text}");
         }
     }
 
     #[test]
     fn forms() {
-        let rule = |text| compact(Says::Allow, text, |_| None).unwrap();
+        let rule = |text| compact(Effect::Allow, text, |_| None).unwrap();
         assert!(rule("Bash(git log:*)").command.is_some());
         assert!(rule("Edit(src/**)").path.is_some());
         assert!(rule("WebFetch(domain:x.org)").host.is_some());

@@ -4,43 +4,43 @@
 //! A grant can lift an ask and nothing else. Nothing here depends on what is shown, expanded or active beyond
 //! what the facts say.
 
-use super::case::Case;
-use super::decision::{Decision, Fit, Reason, Says, Verdict};
-use super::facts::{Call, Facts, Origin};
+use super::call_context::CallContext;
+use super::capability::PolicyTier;
+use super::context::{Context, PolicyCall, ToolOrigin};
+use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{floor, may_be_protected};
 use super::grant::{Grant, covers};
 use super::host::{Host, HostPattern};
 use super::links::Links;
-use super::load::Mode;
-use super::record::Tier;
-use super::rule::{Rule, Scope};
-use super::set::Policy;
+use super::load::PolicyMode;
+use super::policy_set::Policy;
+use super::rule::{PolicyScope, Rule};
 use super::shell::{Role, Weight};
 
 impl Policy {
     /// Decides on a call.
     ///
     /// Never fails; whatever cannot be judged is asked about. The order of power stands at the head of this file: floor, deny, ask, allow, tier.
-    pub fn decide(&self, call: &Call<'_>, facts: &Facts, grants: &[Grant]) -> Verdict {
-        if self.mode == Mode::Off {
+    pub fn decide(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Verdict {
+        if self.mode == PolicyMode::Off {
             return Verdict {
                 decision: Decision::Allow,
-                reasons: vec![Reason::new(Says::Allow, "the policy is off: nothing is judged")],
+                reasons: vec![Reason::new(Effect::Allow, "the policy is off: nothing is judged")],
                 would_be: None,
                 links: Links::default(),
             };
         }
-        let links = facts.links.clone().unwrap_or_default();
-        let case = Case::new(call, facts, self.record(call, facts));
-        let mut outcome = self.judge(&case, grants);
-        if outcome.decision == Decision::Confirm && !facts.interactive {
+        let links = context.links.clone().unwrap_or_default();
+        let cx = CallContext::new(call, context, self.capability(call, context));
+        let mut outcome = self.judge(&cx, grants);
+        if outcome.decision == Decision::Confirm && !context.interactive {
             outcome.decision = Decision::Deny;
             let text = "this needs a person's yes and nobody can be asked here; choose another way or stop and say so";
-            outcome.reasons.insert(0, Reason::new(Says::Deny, text));
+            outcome.reasons.insert(0, Reason::new(Effect::Deny, text));
         }
-        if self.mode == Mode::Audit && !outcome.floor && !outcome.decision.runs() {
+        if self.mode == PolicyMode::Audit && !outcome.floor && !outcome.decision.runs() {
             let text = "the policy only records: this runs, audited";
-            outcome.reasons.insert(0, Reason::new(Says::Allow, text));
+            outcome.reasons.insert(0, Reason::new(Effect::Allow, text));
             return Verdict {
                 decision: Decision::AllowAudited,
                 reasons: outcome.reasons,
@@ -54,55 +54,57 @@ impl Policy {
     /// Whether a tool is denied whatever it is called with: then it is not shown, not listed, not expandable and
     /// not named in any error.
     #[must_use]
-    pub fn denies_outright(&self, tool: &str, origin: &Origin, facts: &Facts) -> bool {
-        if self.mode == Mode::Off {
+    pub fn denies_outright(&self, tool: &str, origin: &ToolOrigin, context: &Context) -> bool {
+        if self.mode == PolicyMode::Off {
             return false;
         }
         let none = serde_json::Value::Object(serde_json::Map::new());
-        let call = Call { tool, origin, arguments: &none };
-        let record = self.record(&call, facts);
-        let binds = |rule: &&Rule| self.mode == Mode::Enforce || rule.scope == Scope::Managed;
-        self.rules().filter(|r| r.says == Says::Deny && !r.is_conditional()).filter(binds).any(|rule| {
-            let family = rule.family.is_some() && rule.family == record.family;
-            (rule.tool.fits(&call, None, Says::Deny) || family) && rule.arguments_fit(&call, None, facts.annotations)
-        }) || (self.mode == Mode::Enforce
-            && self.default == Some(Says::Deny)
-            && record.tier.is_none()
+        let call = PolicyCall { tool, origin, arguments: &none };
+        let capability = self.capability(&call, context);
+        let binds = |rule: &&Rule| self.mode == PolicyMode::Enforce || rule.scope == PolicyScope::Managed;
+        self.rules().filter(|r| r.effect == Effect::Deny && !r.is_conditional()).filter(binds).any(|rule| {
+            let family = rule.family.is_some() && rule.family == capability.family;
+            (rule.tool.fits(&call, None, Effect::Deny) || family)
+                && rule.arguments_fit(&call, None, context.annotations)
+        }) || (self.mode == PolicyMode::Enforce
+            && self.default == Some(Effect::Deny)
+            && capability.tier.is_none()
             && !self.may_allow(&call))
     }
 
     /// Whether any allow speaks of a tool at all.
-    fn may_allow(&self, call: &Call<'_>) -> bool {
-        self.rules().any(|r| r.says == Says::Allow && (r.tool.fits(call, None, Says::Allow) || r.family.is_some()))
+    fn may_allow(&self, call: &PolicyCall<'_>) -> bool {
+        self.rules()
+            .any(|r| r.effect == Effect::Allow && (r.tool.fits(call, None, Effect::Allow) || r.family.is_some()))
     }
 
-    fn judge(&self, case: &Case<'_>, grants: &[Grant]) -> Outcome {
-        if let Some(reason) = floor(case) {
+    fn judge(&self, cx: &CallContext<'_>, grants: &[Grant]) -> Outcome {
+        if let Some(reason) = floor(cx) {
             return Outcome { decision: Decision::Deny, reasons: vec![reason], floor: true };
         }
-        let (mut denies, mut asks, mut restricted) = (Vec::new(), Vec::new(), !case.facts.protected.is_empty());
+        let (mut denies, mut asks, mut restricted) = (Vec::new(), Vec::new(), !cx.context.protected.is_empty());
         let (mut floor, mut doubt) = (false, false);
-        if let Some(reason) = may_be_protected(case) {
+        if let Some(reason) = may_be_protected(cx) {
             doubt = true;
             asks.push(reason);
         }
-        for rule in self.rules().filter(|r| r.says != Says::Allow) {
-            let fit = case.caught(rule);
+        for rule in self.rules().filter(|r| r.effect != Effect::Allow) {
+            let fit = cx.caught(rule);
             // A rule that catches nothing here may still be what an opaque part would run into.
-            restricted |= case.is_shell && rule.is_conditional() && (case.of_tool(rule) || case.of_effects(rule));
-            let fit = if fit != Fit::No && self.taken_back(case, rule) { Fit::No } else { fit };
-            match (fit, rule.says) {
-                (Fit::No, _) | (_, Says::Allow) => {}
-                (Fit::Yes, Says::Deny) => {
-                    floor |= rule.scope == Scope::Managed;
+            restricted |= cx.is_shell && rule.is_conditional() && (cx.of_tool(rule) || cx.of_effects(rule));
+            let fit = if fit != Fit::No && self.taken_back(cx, rule) { Fit::No } else { fit };
+            match (fit, rule.effect) {
+                (Fit::No, _) | (_, Effect::Allow) => {}
+                (Fit::Yes, Effect::Deny) => {
+                    floor |= rule.scope == PolicyScope::Managed;
                     // Of rules that say the same the last one is named.
                     denies.insert(0, by_rule(rule, "this is forbidden"));
                 }
-                (Fit::Maybe, Says::Deny) => {
+                (Fit::Maybe, Effect::Deny) => {
                     doubt = true;
                     asks.insert(0, by_rule(rule, "this may be what is forbidden"));
                 }
-                (Fit::Yes | Fit::Maybe, Says::Ask) => asks.insert(0, by_rule(rule, "this is to be asked about")),
+                (Fit::Yes | Fit::Maybe, Effect::Ask) => asks.insert(0, by_rule(rule, "this is to be asked about")),
             }
         }
         if !denies.is_empty() {
@@ -110,15 +112,18 @@ impl Policy {
         }
         if self.broken {
             let text = "a policy file could not be read whole: until it is mended everything is asked about";
-            return Outcome { decision: Decision::Confirm, reasons: vec![Reason::new(Says::Ask, text)], floor: false };
+            return Outcome {
+                decision: Decision::Confirm,
+                reasons: vec![Reason::new(Effect::Ask, text)],
+                floor: false,
+            };
         }
-        let permission = self.permission(case, restricted);
+        let permission = self.permission(cx, restricted);
         // Where a rule asks, what an allow says about the same command does not count: only the grants do.
         let by_rules = asks.is_empty();
         let covered = || {
-            let ids =
-                covers(grants, case, &|i| by_rules && self.command_allowed(case, i).is_some()).filter(|_| !doubt)?;
-            Some(Reason::new(Says::Allow, format!("a remembered yes covers it ({ids})")))
+            let ids = covers(grants, cx, &|i| by_rules && self.command_allowed(cx, i).is_some()).filter(|_| !doubt)?;
+            Some(Reason::new(Effect::Allow, format!("a remembered yes covers it ({ids})")))
         };
         let covered = covered();
         let (decision, reasons) = match (asks.is_empty(), permission) {
@@ -132,73 +137,70 @@ impl Policy {
         };
         if decision == Decision::Confirm {
             if let Some(reason) = covered {
-                return Outcome { decision: audited(case.tier), reasons: vec![reason], floor: false };
+                return Outcome { decision: audited(cx.tier), reasons: vec![reason], floor: false };
             }
             return Outcome { decision, reasons, floor: false };
         }
-        let decision = if decision == Decision::AllowAudited { audited(case.tier) } else { decision };
+        let decision = if decision == Decision::AllowAudited { audited(cx.tier) } else { decision };
         Outcome { decision, reasons, floor: false }
     }
 
     /// Whether a later allow of the same file covers all that a rule catches, in a file where the last match wins.
-    fn taken_back(&self, case: &Case<'_>, rule: &Rule) -> bool {
+    fn taken_back(&self, cx: &CallContext<'_>, rule: &Rule) -> bool {
         let Some(file) = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|r| std::ptr::eq(r, rule)))
         else {
             return false;
         };
         let later = file.rules.iter().skip_while(|r| !std::ptr::eq(*r, rule)).skip(1);
-        let mut allows = later.filter(|r| r.says == Says::Allow && case.of_tool(r) && self.may_loosen(r, case));
+        let mut allows = later.filter(|r| r.effect == Effect::Allow && cx.of_tool(r) && self.may_loosen(r, cx));
         allows.any(|allow| {
             let caught = |i: &usize| {
-                rule.command
-                    .as_ref()
-                    .is_none_or(|c| case.spellings.get(*i).is_some_and(|s| c.fit_any_spelling(s) != Fit::No))
+                rule.command.as_ref().is_none_or(|c| cx.forms.get(*i).is_some_and(|s| c.fit_any_form(s) != Fit::No))
             };
             let commands = allow.command.as_ref().is_none_or(|pattern| {
-                let all = &case.effects.commands;
+                let all = &cx.effects.commands;
                 (0..all.len()).filter(caught).all(|i| all.get(i).is_some_and(|c| pattern.fit(&c.words) == Fit::Yes))
             });
-            let files = allow.path.is_none() || case.effects.files.iter().all(|f| case.file_fit(allow, f) == Fit::Yes);
+            let files = allow.path.is_none() || cx.effects.files.iter().all(|f| cx.file_fit(allow, f) == Fit::Yes);
             commands && files && allow.host.is_none()
         })
     }
 
     /// What allows the call, or why nothing does.
-    fn permission(&self, case: &Case<'_>, restricted: bool) -> Result<Reason, Refusal> {
-        let closed = self.by_tier(case).err().filter(|refusal| refusal.decision == Decision::Deny);
-        if let (Some(refusal), true) = (&closed, case.unreadable.is_some() || case.facts.definition_changed) {
+    fn permission(&self, cx: &CallContext<'_>, restricted: bool) -> Result<Reason, Refusal> {
+        let closed = self.by_tier(cx).err().filter(|refusal| refusal.decision == Decision::Deny);
+        if let (Some(refusal), true) = (&closed, cx.unreadable.is_some() || cx.context.definition_changed) {
             return Err(Refusal { reason: refusal.reason.clone(), decision: Decision::Deny });
         }
-        if let Some(why) = &case.unreadable {
+        if let Some(why) = &cx.unreadable {
             return Err(Refusal::ask(why.clone()));
         }
-        if case.facts.definition_changed {
+        if cx.context.definition_changed {
             return Err(Refusal::ask("the tool's definition has changed since it was allowed"));
         }
-        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, case)).collect();
-        if case.is_shell {
-            return self.shell_permission(case, &rules, restricted);
+        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, cx)).collect();
+        if cx.is_shell {
+            return self.shell_permission(cx, &rules, restricted);
         }
         if let Some(rule) =
-            rules.iter().rev().find(|r| case.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.is_none())
+            rules.iter().rev().find(|r| cx.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.is_none())
         {
             return Ok(by_rule(rule, "allowed"));
         }
-        let file =
-            |f| rules.iter().rev().find(|r| r.path.is_some() && case.of_tool(r) && case.file_fit(r, f) == Fit::Yes);
+        let file = |f| rules.iter().rev().find(|r| r.path.is_some() && cx.of_tool(r) && cx.file_fit(r, f) == Fit::Yes);
         let host = |h: &Host| {
             let fits = |p: &HostPattern| p.fit(h, true) == Fit::Yes;
-            rules.iter().rev().find(|r| case.of_tool(r) && r.host.as_ref().is_some_and(fits))
+            rules.iter().rev().find(|r| cx.of_tool(r) && r.host.as_ref().is_some_and(fits))
         };
-        let files: Option<Vec<_>> = case.effects.files.iter().map(file).collect();
-        let hosts: Option<Vec<_>> = case.hosts.iter().map(host).collect();
+        let files: Option<Vec<_>> = cx.effects.files.iter().map(file).collect();
+        let hosts: Option<Vec<_>> = cx.hosts.iter().map(host).collect();
         if let (Some(files), Some(hosts)) = (files, hosts)
             && let Some(rule) = files.into_iter().chain(hosts).next()
         {
             return Ok(by_rule(rule, "allowed"));
         }
-        let over_paths = rules.iter().any(|r| r.path.is_some() && case.of_tool(r));
-        self.by_tier(case).map_err(|refusal| match case.why_no_path().filter(|_| over_paths) {
+        let over_paths = rules.iter().any(|r| r.path.is_some() && cx.of_tool(r));
+        self.by_tier(cx).map_err(|refusal| match cx.why_no_path().filter(|_| over_paths) {
             Some(why) if refusal.decision != Decision::Deny => refusal.because(why),
             _ => refusal,
         })
@@ -206,43 +208,43 @@ impl Policy {
 
     /// Whether an allow may be used here at all: a project's only in a trusted workspace, one that rests on a
     /// server's hints only if the server is trusted.
-    fn may_loosen(&self, rule: &Rule, case: &Case<'_>) -> bool {
+    fn may_loosen(&self, rule: &Rule, cx: &CallContext<'_>) -> bool {
         let hinted =
-            rule.annotations != super::facts::Annotations::default() && matches!(case.call.origin, Origin::Mcp(_));
-        rule.says == Says::Allow
-            && (rule.scope > Scope::Project || case.facts.workspace_trusted)
-            && (!hinted || case.facts.server_trusted)
-            && (case.of_tool(rule) || case.of_effects(rule))
-            && (!case.of_tool(rule) || rule.arguments_fit(case.call, case.target.as_deref(), case.facts.annotations))
+            rule.annotations != super::context::Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));
+        rule.effect == Effect::Allow
+            && (rule.scope > PolicyScope::Project || cx.context.workspace_trusted)
+            && (!hinted || cx.context.server_trusted)
+            && (cx.of_tool(rule) || cx.of_effects(rule))
+            && (!cx.of_tool(rule) || rule.arguments_fit(cx.call, cx.target.as_deref(), cx.context.annotations))
     }
 
-    fn by_tier(&self, case: &Case<'_>) -> Result<Reason, Refusal> {
-        let tool = case.call.tool;
-        match (case.tier, self.default) {
-            (Some(Tier::ReadOnly), _) => Ok(Reason::new(Says::Allow, format!("`{tool}` only reads"))),
-            (Some(Tier::B), _) => Ok(Reason::new(Says::Allow, format!("`{tool}` is Tier B: it runs, audited"))),
-            (Some(Tier::A), _) => Err(Refusal::ask(format!("`{tool}` is Tier A: a person sees it first"))),
-            (None, Some(Says::Allow)) => Ok(Reason::new(Says::Allow, "allowed by default")),
-            (None, Some(Says::Deny)) => {
+    fn by_tier(&self, cx: &CallContext<'_>) -> Result<Reason, Refusal> {
+        let tool = cx.call.tool;
+        match (cx.tier, self.default) {
+            (Some(PolicyTier::ReadOnly), _) => Ok(Reason::new(Effect::Allow, format!("`{tool}` only reads"))),
+            (Some(PolicyTier::B), _) => Ok(Reason::new(Effect::Allow, format!("`{tool}` is Tier B: it runs, audited"))),
+            (Some(PolicyTier::A), _) => Err(Refusal::ask(format!("`{tool}` is Tier A: a person sees it first"))),
+            (None, Some(Effect::Allow)) => Ok(Reason::new(Effect::Allow, "allowed by default")),
+            (None, Some(Effect::Deny)) => {
                 let text = format!("nothing allows `{tool}`, and what nothing allows is forbidden here");
-                Err(Refusal { reason: Reason::new(Says::Deny, text), decision: Decision::Deny })
+                Err(Refusal { reason: Reason::new(Effect::Deny, text), decision: Decision::Deny })
             }
             (None, _) => Err(Refusal::ask(format!("no rule and no tier speaks of `{tool}`"))),
         }
     }
 
-    fn shell_permission(&self, case: &Case<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Refusal> {
-        let unseen = case.effects.unknowns.iter().find(|u| u.weight == Weight::Unseen);
+    fn shell_permission(&self, cx: &CallContext<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Refusal> {
+        let unseen = cx.effects.unknowns.iter().find(|u| u.weight == Weight::Unseen);
         if let Some(part) = unseen {
             return Err(Refusal::ask(format!("it holds what a person could not see: `{}` ({})", part.text, part.kind)));
         }
         let blanket = rules.iter().rev().find(|r| {
-            case.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_none_or(|c| c.any)
+            cx.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_none_or(|c| c.any)
         });
-        let tier = self.by_tier(case);
+        let tier = self.by_tier(cx);
         let wide = blanket.map(|r| by_rule(r, "allowed")).or(tier.as_ref().ok().cloned());
         if let Some(reason) = wide {
-            let code = case.effects.unknowns.iter().find(|u| u.weight == Weight::Code);
+            let code = cx.effects.unknowns.iter().find(|u| u.weight == Weight::Code);
             return match code.filter(|_| restricted) {
                 None => Ok(reason),
                 Some(part) => {
@@ -256,11 +258,11 @@ impl Policy {
             Ok(_) => Refusal::ask("nothing allows it"),
         };
         let mut by: Option<Reason> = None;
-        for (i, command) in case.effects.commands.iter().enumerate() {
+        for (i, command) in cx.effects.commands.iter().enumerate() {
             if command.role != Role::Runs {
                 continue;
             }
-            match self.command_allowed_by(case, rules, i).or_else(|| self.named_with_wrapper(case, rules, i)) {
+            match self.command_allowed_by(cx, rules, i).or_else(|| self.named_with_wrapper(cx, rules, i)) {
                 Some(reason) => by = Some(reason),
                 None => {
                     let line = super::argv::display(&command.words);
@@ -270,14 +272,14 @@ impl Policy {
                 }
             }
         }
-        for file in case.effects.files.iter().filter(|f| f.own) {
-            match rules.iter().rev().find(|r| case.of_effects(r) && case.file_fit(r, file) == Fit::Yes) {
+        for file in cx.effects.files.iter().filter(|f| f.own) {
+            match rules.iter().rev().find(|r| cx.of_effects(r) && cx.file_fit(r, file) == Fit::Yes) {
                 Some(_) => {}
                 None => return Err(nothing.because(format!("no rule allows to write `{}`", file.text))),
             }
         }
-        for part in &case.effects.unknowns {
-            let named = part.interpreter.is_some_and(|i| rules.iter().any(|r| self.names_interpreter(case, r, i)));
+        for part in &cx.effects.unknowns {
+            let named = part.interpreter.is_some_and(|i| rules.iter().any(|r| self.names_interpreter(cx, r, i)));
             if !named {
                 return Err(nothing.because(format!("`{}` is only known when it runs ({})", part.text, part.kind)));
             }
@@ -286,13 +288,13 @@ impl Policy {
     }
 
     /// What allows one command, a rule or the built-in table: for grants, which fill the gaps, and to explain.
-    pub(crate) fn command_allowed(&self, case: &Case<'_>, index: usize) -> Option<Reason> {
-        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, case)).collect();
-        self.command_allowed_by(case, &rules, index)
+    pub(crate) fn command_allowed(&self, cx: &CallContext<'_>, index: usize) -> Option<Reason> {
+        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, cx)).collect();
+        self.command_allowed_by(cx, &rules, index)
     }
 
-    fn command_allowed_by(&self, case: &Case<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
-        let words = &case.effects.commands.get(index)?.words;
+    fn command_allowed_by(&self, cx: &CallContext<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let words = &cx.effects.commands.get(index)?.words;
         let program = words.first()?.get()?;
         if program.split('/').any(|part| part == "..") {
             return None;
@@ -305,19 +307,19 @@ impl Policy {
         }
         let fits = |r: &&&Rule| {
             let yes = |c: &super::command::CommandPattern| c.fit(words) == Fit::Yes || c.fit(&renamed) == Fit::Yes;
-            case.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_some_and(yes)
+            cx.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_some_and(yes)
         };
         if let Some(rule) = rules.iter().rev().find(fits) {
             return Some(by_rule(rule, "allowed"));
         }
         let reads =
-            self.read_only_shell(case.facts) && super::shell::readonly::only_reads(words, case.facts.workspace_trusted);
-        reads.then(|| Reason::new(Says::Allow, format!("`{program}` only reads")))
+            self.read_only_shell(cx.context) && super::shell::readonly::only_reads(words, cx.context.workspace_trusted);
+        reads.then(|| Reason::new(Effect::Allow, format!("`{program}` only reads")))
     }
 
     /// A rule whose own words reach into what a wrapper starts has named that too: `npx tsc:*`.
-    fn named_with_wrapper(&self, case: &Case<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
-        let all = &case.effects.commands;
+    fn named_with_wrapper(&self, cx: &CallContext<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let all = &cx.effects.commands;
         let inner = &all.get(index)?.words;
         let outer = &all.get(index.checked_sub(1)?)?.words;
         let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
@@ -328,17 +330,17 @@ impl Policy {
         let reaches = |c: &super::command::CommandPattern| {
             c.literal().is_some_and(|(words, _)| words.len() > from) && c.fit(outer) == Fit::Yes
         };
-        let rule = rules.iter().rev().find(|r| case.of_tool(r) && r.command.as_ref().is_some_and(reaches))?;
+        let rule = rules.iter().rev().find(|r| cx.of_tool(r) && r.command.as_ref().is_some_and(reaches))?;
         Some(by_rule(rule, "allowed"))
     }
 
-    fn names_interpreter(&self, case: &Case<'_>, rule: &Rule, index: usize) -> bool {
-        let words = case.effects.commands.get(index).map(|c| c.words.as_slice()).unwrap_or_default();
+    fn names_interpreter(&self, cx: &CallContext<'_>, rule: &Rule, index: usize) -> bool {
+        let words = cx.effects.commands.get(index).map(|c| c.words.as_slice()).unwrap_or_default();
         let program = words.first().and_then(super::argv::Word::get);
         let names = |c: &super::command::CommandPattern| {
             c.program().is_some() && c.program() == program && c.fit(words) == Fit::Yes
         };
-        case.of_tool(rule) && rule.command.as_ref().is_some_and(names)
+        cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
     }
 }
 
@@ -356,7 +358,7 @@ struct Refusal {
 
 impl Refusal {
     fn ask(text: impl Into<String>) -> Self {
-        Self { reason: Reason::new(Says::Ask, text), decision: Decision::Confirm }
+        Self { reason: Reason::new(Effect::Ask, text), decision: Decision::Confirm }
     }
 
     fn because(mut self, text: String) -> Self {
@@ -365,11 +367,11 @@ impl Refusal {
     }
 }
 
-fn audited(tier: Option<Tier>) -> Decision {
-    if tier == Some(Tier::ReadOnly) { Decision::Allow } else { Decision::AllowAudited }
+fn audited(tier: Option<PolicyTier>) -> Decision {
+    if tier == Some(PolicyTier::ReadOnly) { Decision::Allow } else { Decision::AllowAudited }
 }
 
 pub(crate) fn by_rule(rule: &Rule, what: &str) -> Reason {
     let text = rule.why.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"));
-    Reason { says: rule.says, text, rule: Some(rule.text.clone()), place: Some(rule.place.clone()) }
+    Reason { effect: rule.effect, text, rule: Some(rule.text.clone()), place: Some(rule.place.clone()) }
 }

@@ -64,7 +64,7 @@ impl fmt::Display for Decision {
 /// What a rule says. Ordered by power: a later one beats an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Says {
+pub enum Effect {
     /// The call, or the part of it that the rule matches, may run.
     Allow,
     /// A person is asked.
@@ -73,7 +73,7 @@ pub enum Says {
     Deny,
 }
 
-impl Says {
+impl Effect {
     /// Reads `allow`, `ask` or `deny`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -86,7 +86,7 @@ impl Says {
     }
 }
 
-impl fmt::Display for Says {
+impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Allow => "allow",
@@ -119,7 +119,8 @@ impl Fit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reason {
     /// What this part got.
-    pub says: Says,
+    #[serde(rename = "says")]
+    pub effect: Effect,
     /// A sentence without its full stop, lower case, user input in backticks; fit for a model to read.
     pub text: String,
     /// The rule that decided, as written. Absent where a tier or a default decided.
@@ -132,8 +133,8 @@ pub struct Reason {
 
 impl Reason {
     /// A reason without a rule.
-    pub(crate) fn new(says: Says, text: impl Into<String>) -> Self {
-        Self { says, text: text.into(), rule: None, place: None }
+    pub(crate) fn new(effect: Effect, text: impl Into<String>) -> Self {
+        Self { effect, text: text.into(), rule: None, place: None }
     }
 }
 
@@ -159,7 +160,7 @@ pub struct Verdict {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Decision>,
     /// The paths that led elsewhere than they say when this was decided. With these as
-    /// [`Facts::links`](super::Facts::links) it is decided again the same.
+    /// [`Context::links`](super::Context::links) it is decided again the same.
     #[serde(skip_serializing_if = "Links::is_empty")]
     pub links: Links,
 }

@@ -12,15 +12,15 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
-use super::decision::Says;
-use super::facts::{Annotations, Call, Facts, Origin};
-use super::grant::{Grant, Holds, What};
+use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
+use super::decision::Effect;
+use super::grant::{Grant, GrantScope, GrantTarget};
 use super::links::LinkTable;
 use super::load::PolicyFile;
-use super::record::{Record, Tier};
-use super::rule::{Rule, Scope, ToolPattern};
-use super::set::Policy;
+use super::policy_set::Policy;
+use super::rule::{PolicyScope, Rule, ToolPattern};
 
 mod approvals;
 
@@ -39,7 +39,7 @@ pub struct Evaluated {
 #[derive(Default)]
 struct Setting {
     file: PolicyFile,
-    facts: Facts,
+    context: Context,
     grants: Vec<Grant>,
     approve_once: bool,
     /// The latest answer that was given once, if it was a no.
@@ -75,10 +75,10 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
             Err(why) => done("deny", why),
         };
     }
-    let mut setting = Setting { facts: facts(ctx), ..Setting::default() };
+    let mut setting = Setting { context: context(ctx), ..Setting::default() };
     let origin = match ctx.get("server").and_then(Value::as_str) {
-        Some(server) => Origin::Mcp(server.to_owned()),
-        None => Origin::Native,
+        Some(server) => ToolOrigin::Mcp(server.to_owned()),
+        None => ToolOrigin::Native,
     };
     setting.file.last_match = text("profile") == Some("last-match");
     for line in &lines {
@@ -89,17 +89,17 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     if setting.refused {
         return done("deny", "the latest answer was no".to_owned());
     }
-    let call = Call { tool, origin: &origin, arguments };
+    let call = PolicyCall { tool, origin: &origin, arguments };
     setting.others.push(setting.file);
     let policy = Policy::new(setting.others);
-    if let Some(table) = links(ctx, setting.facts.cwd.as_deref().unwrap_or_default())? {
-        setting.facts.links = Some(policy.links(&call, &setting.facts, &table));
+    if let Some(table) = links(ctx, setting.context.cwd.as_deref().unwrap_or_default())? {
+        setting.context.links = Some(policy.links(&call, &setting.context, &table));
     }
     if setting.approve_once {
-        let (decision, reason) = approvals::evaluate(&policy, &call, &setting.facts, ctx);
+        let (decision, reason) = approvals::evaluate(&policy, &call, &setting.context, ctx);
         return done(decision, reason);
     }
-    let verdict = policy.decide(&call, &setting.facts, &setting.grants);
+    let verdict = policy.decide(&call, &setting.context, &setting.grants);
     done(verdict.decision.word(), verdict.reason())
 }
 
@@ -114,10 +114,10 @@ fn links(ctx: &Value, cwd: &str) -> Result<Option<LinkTable>, String> {
     Ok(Some(LinkTable::new(pairs.ok_or_else(wrong)?)))
 }
 
-fn facts(ctx: &Value) -> Facts {
+fn context(ctx: &Value) -> Context {
     let flag = |key: &str| ctx.get(key).and_then(Value::as_bool);
     let text = |key: &str| ctx.get(key).and_then(Value::as_str).map(str::to_owned);
-    Facts {
+    Context {
         cwd: text("cwd").or_else(|| Some("/workspace".to_owned())),
         home: text("home").or_else(|| Some("/home/user".to_owned())),
         interactive: flag("interactive").unwrap_or(true),
@@ -130,7 +130,7 @@ fn facts(ctx: &Value) -> Facts {
         case_sensitive_paths: flag("case_insensitive_fs").map(|b| !b),
         definition_changed: flag("schema_hash_changed").unwrap_or(false),
         active_skills: text("active_skill").map(|n| (n, "eval".to_owned())).into_iter().collect(),
-        ..Facts::default()
+        ..Context::default()
     }
 }
 
@@ -138,29 +138,29 @@ impl Setting {
     /// Takes one line; false if it means nothing.
     fn line(&mut self, line: &str, ctx: &Value, tool: &str) -> bool {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        if let Some(says) = Says::parse(word) {
-            return self.rule(says, rest, ctx, tool);
+        if let Some(effect) = Effect::parse(word) {
+            return self.rule(effect, rest, ctx, tool);
         }
         match (word, rest) {
             ("managed" | "floor" | "project", rest) => {
-                let scope = if word == "project" { Scope::Project } else { Scope::Managed };
+                let scope = if word == "project" { PolicyScope::Project } else { PolicyScope::Managed };
                 let own = std::mem::take(&mut self.file);
                 let known = self.line(rest, ctx, tool);
                 let file = std::mem::replace(&mut self.file, own);
                 self.others.push(PolicyFile { scope, broken: !known, ..file });
                 true
             }
-            ("default", says) => {
-                self.file.default = Says::parse(says);
+            ("default", effect) => {
+                self.file.default = Effect::parse(effect);
                 self.file.default.is_some()
             }
             ("mode", "non-interactive") => {
-                self.facts.interactive = false;
+                self.context.interactive = false;
                 true
             }
             // Bypassing asks is what a default of allow does; denies stay.
             ("mode", "yolo") => {
-                self.file.default = Some(Says::Allow);
+                self.file.default = Some(Effect::Allow);
                 true
             }
             ("mode", _) => true,
@@ -187,32 +187,32 @@ impl Setting {
         }
     }
 
-    fn rule(&mut self, says: Says, text: &str, ctx: &Value, tool: &str) -> bool {
+    fn rule(&mut self, effect: Effect, text: &str, ctx: &Value, tool: &str) -> bool {
         if let Some(pattern) = ctx.get("arg_pattern").and_then(Value::as_str) {
-            let mut rule = Rule::new(says, ToolPattern::Name(tool.to_owned()), text);
+            let mut rule = Rule::new(effect, ToolPattern::Name(tool.to_owned()), text);
             rule.args.push(("*".to_owned(), format!("*{pattern}*")));
             self.file.rules.push(rule);
             return true;
         }
-        match compact(says, text, |name| self.file.records.get(name).cloned()) {
+        match compact(effect, text, |name| self.file.capabilities.get(name).cloned()) {
             Ok(rule) => {
                 self.file.rules.push(rule);
                 true
             }
-            Err(_) => says == Says::Allow,
+            Err(_) => effect == Effect::Allow,
         }
     }
 
     fn tier(&mut self, rest: &str) -> bool {
         let Some((tier, tool)) = rest.split_once(' ') else { return false };
         let tier = match tier {
-            "READ_ONLY_SAFE" | "READ_ONLY" => Tier::ReadOnly,
-            "A" => Tier::A,
-            "B" => Tier::B,
+            "READ_ONLY_SAFE" | "READ_ONLY" => PolicyTier::ReadOnly,
+            "A" => PolicyTier::A,
+            "B" => PolicyTier::B,
             _ => return false,
         };
-        let record = Record { tier: Some(tier), ..Record::builtin(tool).unwrap_or_default() };
-        self.file.records.insert(tool.to_owned(), record);
+        let capability = ToolCapability { tier: Some(tier), ..ToolCapability::builtin(tool).unwrap_or_default() };
+        self.file.capabilities.insert(tool.to_owned(), capability);
         true
     }
 
@@ -220,11 +220,11 @@ impl Setting {
     fn skill(&mut self, rest: &str, ctx: &Value) -> bool {
         let Some((name, rule)) = rest.split_once(" allowed-tools ") else { return false };
         let folder = ctx.get("SKILL_DIR").and_then(Value::as_str).unwrap_or("${SKILL_DIR}");
-        let Ok(rule) = compact(Says::Allow, &rule.replace("${SKILL_DIR}", folder), |_| None) else { return true };
-        let holds = Holds::Skill { name: name.to_owned(), hash: "eval".to_owned() };
-        match Grant::from_rule(&rule, "skill", holds, name) {
+        let Ok(rule) = compact(Effect::Allow, &rule.replace("${SKILL_DIR}", folder), |_| None) else { return true };
+        let scope = GrantScope::Skill { name: name.to_owned(), hash: "eval".to_owned() };
+        match Grant::from_rule(&rule, "skill", scope, name) {
             Ok(grant) => self.grants.push(grant),
-            Err(_) if self.facts.active_skills.iter().any(|(n, _)| n == name) && !rule.text.contains("(*)") => {
+            Err(_) if self.context.active_skills.iter().any(|(n, _)| n == name) && !rule.text.contains("(*)") => {
                 self.file.rules.push(rule);
             }
             Err(_) => {}
@@ -239,7 +239,7 @@ impl Setting {
         if self.refused || kind.contains("expired") {
             return true;
         }
-        let holds = Holds::Always;
+        let scope = GrantScope::Always;
         if let Some(rest) = rest.strip_prefix("tool=") {
             let (head, arguments) = match rest.split_once(" args=") {
                 Some((head, json)) => (head, serde_json::from_str::<Value>(json).ok()),
@@ -249,34 +249,34 @@ impl Setting {
                 Some((tool, server)) => (tool, Some(server)),
                 None => (head, None),
             };
-            let what = arguments.map_or(What::Tool, |arguments| What::Arguments { arguments });
-            let origin = server.map_or(Origin::Native, |s| Origin::Mcp(s.to_owned()));
+            let target = arguments.map_or(GrantTarget::Tool, |arguments| GrantTarget::Arguments { arguments });
+            let origin = server.map_or(ToolOrigin::Native, |s| ToolOrigin::Mcp(s.to_owned()));
             let source = "a person".to_owned();
             self.grants.push(Grant {
                 id: "grant".to_owned(),
                 origin,
                 tool: tool.to_owned(),
-                what,
-                holds,
+                target,
+                scope,
                 expires_ms: None,
                 source,
             });
             return true;
         }
-        let Ok(rule) = compact(Says::Allow, rest, |_| None) else { return true };
-        self.grants.extend(Grant::from_rule(&rule, "grant", holds, "a person"));
+        let Ok(rule) = compact(Effect::Allow, rest, |_| None) else { return true };
+        self.grants.extend(Grant::from_rule(&rule, "grant", scope, "a person"));
         true
     }
 
     /// `permit(…) when {resource.readOnlyHint == true};`: what nothing permits is denied.
     fn cedar(&mut self, text: &str) -> bool {
-        self.file.default = Some(Says::Deny);
-        let says = match text.split('(').next() {
-            Some("permit") => Says::Allow,
-            Some("forbid") => Says::Deny,
+        self.file.default = Some(Effect::Deny);
+        let effect = match text.split('(').next() {
+            Some("permit") => Effect::Allow,
+            Some("forbid") => Effect::Deny,
             _ => return false,
         };
-        let mut rule = Rule::new(says, ToolPattern::Any, text);
+        let mut rule = Rule::new(effect, ToolPattern::Any, text);
         if let Some((_, condition)) = text.split_once("when") {
             let condition: String = condition.chars().filter(|c| !"{}; ".contains(*c)).collect();
             let Some((name, value)) = condition.split_once("==") else { return false };
@@ -297,6 +297,6 @@ impl Setting {
 fn persist(arguments: &Value) -> Result<(), String> {
     let proposed = arguments.get("proposed").and_then(Value::as_str).ok_or("nothing is proposed")?;
     let rule = proposed.strip_prefix("allow ").ok_or("only an allow can be remembered")?;
-    let rule = compact(Says::Allow, rule, |_| None)?;
-    Grant::from_rule(&rule, "proposed", Holds::Always, "eval").map(drop).map_err(|e| e.to_string())
+    let rule = compact(Effect::Allow, rule, |_| None)?;
+    Grant::from_rule(&rule, "proposed", GrantScope::Always, "eval").map(drop).map_err(|e| e.to_string())
 }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::approval::{Answer, Approval, ApprovalError, Request};
 use super::audit::{Entry, Kind};
+use super::context::{Context, PolicyCall};
 use super::decision::Decision;
-use super::facts::{Call, Facts};
 use super::grant::Grant;
-use super::set::Policy;
+use super::policy_set::Policy;
 
 /// Where audit records go.
 pub trait AuditSink: Send + Sync {
@@ -126,7 +126,7 @@ impl Gate {
     /// Uses an approval up and gives it back: the caller runs its stored arguments and nothing else.
     ///
     /// Judges again first: the stored call under the policy and the facts of now, of which
-    /// [`links`](Facts::links) must be those of the stored call. `schema_hash` is that of the tool's definition now.
+    /// [`links`](Context::links) must be those of the stored call. `schema_hash` is that of the tool's definition now.
     ///
     /// # Errors
     /// [`ApprovalError`]; the call does not run.
@@ -134,7 +134,7 @@ impl Gate {
         &self,
         id: &str,
         policy: &Policy,
-        facts: &Facts,
+        context: &Context,
         schema_hash: &str,
     ) -> Result<Approval, ApprovalError> {
         let approval = self.store.get(id)?;
@@ -146,23 +146,23 @@ impl Gate {
         if request.schema_hash != schema_hash {
             return differs("the tool's definition has changed");
         }
-        if request.session != facts.session {
+        if request.session != context.session {
             return differs("it belongs to another session");
         }
-        let call = Call { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
-        let facts = Facts { cwd: request.cwd.clone(), interactive: true, ..facts.clone() };
-        let verdict = policy.decide(&call, &facts, &[]);
+        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
+        let context = Context { cwd: request.cwd.clone(), interactive: true, ..context.clone() };
+        let verdict = policy.decide(&call, &context, &[]);
         if verdict.decision == Decision::Deny {
             return Err(ApprovalError::Denied(verdict.reason()));
         }
-        if verdict.links != request.shown.links {
+        if verdict.links != request.displayed.links {
             return differs("its paths now lead elsewhere");
         }
         let record = Entry {
             decision: Some(Decision::Confirm.name().to_owned()),
-            ..about(&approval, Kind::Consumed, facts.now_ms, Some(verdict.reason()))
+            ..about(&approval, Kind::Consumed, context.now_ms, Some(verdict.reason()))
         };
-        self.store.consume(id, &request.digest(), facts.now_ms, &record)
+        self.store.consume(id, &request.digest(), context.now_ms, &record)
     }
 
     /// One approval, for `why`.
@@ -211,8 +211,8 @@ impl Approver {
     ///
     /// # Errors
     /// [`ApprovalError`] if it does not wait for an answer.
-    pub fn accept(&self, id: &str, now_ms: i64) -> Result<Approval, ApprovalError> {
-        self.store.answer(&self.consent, id, Answer::Yes, now_ms)
+    pub fn approve(&self, id: &str, now_ms: i64) -> Result<Approval, ApprovalError> {
+        self.store.answer(&self.consent, id, Answer::Approve, now_ms)
     }
 
     /// Says no.
@@ -220,7 +220,7 @@ impl Approver {
     /// # Errors
     /// [`ApprovalError`] if it does not wait for an answer.
     pub fn reject(&self, id: &str, reason: Option<&str>, now_ms: i64) -> Result<Approval, ApprovalError> {
-        self.store.answer(&self.consent, id, Answer::No(reason.map(str::to_owned)), now_ms)
+        self.store.answer(&self.consent, id, Answer::Reject(reason.map(str::to_owned)), now_ms)
     }
 
     /// Remembers a yes.
@@ -274,7 +274,7 @@ pub fn about_grant(grant: &Grant, kind: Kind, now_ms: i64) -> Entry {
     Entry {
         origin: Some(grant.origin.clone()),
         tool: grant.tool.clone(),
-        detail: json!({ "grant": grant.id, "what": grant.what, "holds": grant.holds, "expires_ms": grant.expires_ms }),
+        detail: json!({ "grant": grant.id, "what": grant.target, "holds": grant.scope, "expires_ms": grant.expires_ms }),
         ..Entry::new(kind, now_ms)
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn glob_segment(pattern: &str, text: &str, fold: bool) -> bool {
 }
 
 /// The same where letters differ at most in case, and both cases agree: narrower than folding.
-pub(crate) fn glob_twins(pattern: &str, text: &str) -> bool {
-    glob_with(pattern, text, super::letters::is_twin, |c| c != '/')
+pub(crate) fn glob_ignoring_case(pattern: &str, text: &str) -> bool {
+    glob_with(pattern, text, super::unicode::differs_only_in_case, |c| c != '/')
 }
 
 /// Whether a text has any of the glob's own characters.

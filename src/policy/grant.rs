@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::argv::{Word, base_name};
-use super::case::Case;
-use super::facts::Origin;
-use super::record::Family;
+use super::call_context::CallContext;
+use super::capability::Family;
+use super::context::ToolOrigin;
 use super::rule::{Rule, ToolPattern};
 use super::shell::{Role, launchers, tables};
 
 /// What a grant covers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum What {
+pub enum GrantTarget {
     /// Every call of the tool. Never for a tool that runs commands.
     Tool,
     /// Calls with exactly these arguments.
@@ -36,7 +36,7 @@ pub enum What {
 /// How long a grant holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "scope", content = "of")]
-pub enum Holds {
+pub enum GrantScope {
     /// In one session.
     Session(String),
     /// In one project.
@@ -58,13 +58,15 @@ pub struct Grant {
     /// Its id. Never reused.
     pub id: String,
     /// Who offers the tool.
-    pub origin: Origin,
+    pub origin: ToolOrigin,
     /// The tool's name at its origin.
     pub tool: String,
     /// What it covers.
-    pub what: What,
+    #[serde(rename = "what")]
+    pub target: GrantTarget,
     /// How long it holds.
-    pub holds: Holds,
+    #[serde(rename = "holds")]
+    pub scope: GrantScope,
     /// When it ends, in milliseconds since 1970 UTC. Absent: with its scope.
     pub expires_ms: Option<i64>,
     /// Who said yes.
@@ -186,44 +188,44 @@ impl Grant {
     ///
     /// # Errors
     /// [`GrantError`] if it is a pattern or covers arbitrary code.
-    pub fn from_rule(rule: &Rule, id: &str, holds: Holds, source: &str) -> Result<Self, GrantError> {
+    pub fn from_rule(rule: &Rule, id: &str, scope: GrantScope, source: &str) -> Result<Self, GrantError> {
         let wide = || GrantError::TooWide(rule.text.clone());
         let (origin, tool) = match &rule.tool {
             ToolPattern::Any => return Err(wide()),
-            ToolPattern::Name(name) => (Origin::Native, name.clone()),
-            ToolPattern::Mcp { server, tool } => (Origin::Mcp(server.clone()), tool.clone()),
+            ToolPattern::Name(name) => (ToolOrigin::Native, name.clone()),
+            ToolPattern::Mcp { server, tool } => (ToolOrigin::Mcp(server.clone()), tool.clone()),
         };
         if tool.contains(['*', '?']) {
             return Err(GrantError::Pattern(rule.text.clone()));
         }
-        let what = match &rule.command {
+        let target = match &rule.command {
             Some(command) => {
                 if command.any {
                     return Err(wide());
                 }
                 let (tokens, open) = command.literal().ok_or_else(|| GrantError::Pattern(rule.text.clone()))?;
                 check_tokens(&tokens, open).map_err(|()| wide())?;
-                What::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open }
+                GrantTarget::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open }
             }
             None if rule.family == Some(Family::Shell) => return Err(wide()),
             None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") && !rule.is_conditional() => return Err(wide()),
             None if rule.is_conditional() => return Err(GrantError::Pattern(rule.text.clone())),
-            None => What::Tool,
+            None => GrantTarget::Tool,
         };
-        Ok(Self { id: id.to_owned(), origin, tool, what, holds, expires_ms: None, source: source.to_owned() })
+        Ok(Self { id: id.to_owned(), origin, tool, target, scope, expires_ms: None, source: source.to_owned() })
     }
 
     /// Whether it holds now.
     #[must_use]
-    pub fn is_live(&self, facts: &super::facts::Facts) -> bool {
-        let scope = match &self.holds {
+    pub fn is_live(&self, context: &super::context::Context) -> bool {
+        let in_scope = match &self.scope {
             // What has no name is not the same as another that has none.
-            Holds::Session(session) => !session.is_empty() && *session == facts.session,
-            Holds::Project(project) => !project.is_empty() && *project == facts.project,
-            Holds::Skill { name, hash } => facts.active_skills.iter().any(|(n, h)| n == name && h == hash),
-            Holds::Always => true,
+            GrantScope::Session(session) => !session.is_empty() && *session == context.session,
+            GrantScope::Project(project) => !project.is_empty() && *project == context.project,
+            GrantScope::Skill { name, hash } => context.active_skills.iter().any(|(n, h)| n == name && h == hash),
+            GrantScope::Always => true,
         };
-        scope && self.expires_ms.is_none_or(|end| facts.now_ms < end)
+        in_scope && self.expires_ms.is_none_or(|end| context.now_ms < end)
     }
 }
 
@@ -266,20 +268,20 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
 }
 
 /// What a person may be offered to remember for a call: absent if no part may be.
-pub(crate) fn offer(case: &Case<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<What>, GrantError> {
-    let exact = case.led_astray().is_none().then(|| What::Arguments { arguments: case.call.arguments.clone() });
-    if !case.is_shell {
-        return Ok(exact.into_iter().chain([What::Tool]).collect());
+pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
+    let exact = cx.led_astray().is_none().then(|| GrantTarget::Arguments { arguments: cx.call.arguments.clone() });
+    if !cx.is_shell {
+        return Ok(exact.into_iter().chain([GrantTarget::Tool]).collect());
     }
-    if let Some((text, _)) = case.heaviest() {
+    if let Some((text, _)) = cx.heaviest() {
         return Err(GrantError::NotStatic(text.to_owned()));
     }
-    let writes = case.effects.files.iter().find(|f| f.own);
+    let writes = cx.effects.files.iter().find(|f| f.own);
     if let Some(file) = writes.filter(|file| !file.certain || file.path.is_none()) {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
     let mut offers = Vec::new();
-    for (i, command) in case.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
+    for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
         if allowed(i) {
             continue;
         }
@@ -288,9 +290,9 @@ pub(crate) fn offer(case: &Case<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<
         let short: Vec<&str> = tokens.iter().copied().take(2).take_while(|t| !t.starts_with('-')).collect();
         let (tokens, open) = if check_tokens(&short, true).is_ok() { (short, true) } else { (tokens, false) };
         check_tokens(&tokens, open).map_err(|()| GrantError::TooWide(tokens.join(" ")))?;
-        let what = What::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open };
-        if !offers.contains(&what) {
-            offers.push(what);
+        let target = GrantTarget::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open };
+        if !offers.contains(&target) {
+            offers.push(target);
         }
     }
     // A prefix says nothing of what a redirect writes: only the very same line does.
@@ -301,40 +303,40 @@ pub(crate) fn offer(case: &Case<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<
 }
 
 /// The grants that together lift an ask: their ids, or nothing. `allowed` says which commands need none.
-pub(crate) fn covers(grants: &[Grant], case: &Case<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
-    let of_tool = |g: &&Grant| g.tool == case.call.tool && g.origin == *case.call.origin && g.is_live(case.facts);
+pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
+    let of_tool = |g: &&Grant| g.tool == cx.call.tool && g.origin == *cx.call.origin && g.is_live(cx.context);
     let live: Vec<&Grant> = grants.iter().filter(of_tool).collect();
-    if live.is_empty() || case.unreadable.is_some() || case.facts.definition_changed {
+    if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;
     }
-    if !case.is_shell {
-        let fits = |g: &&&Grant| match &g.what {
-            What::Tool => true,
-            What::Arguments { arguments } => {
-                super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments)
-                    && case.led_astray().is_none()
+    if !cx.is_shell {
+        let fits = |g: &&&Grant| match &g.target {
+            GrantTarget::Tool => true,
+            GrantTarget::Arguments { arguments } => {
+                super::canonical::canonical(arguments) == super::canonical::canonical(cx.call.arguments)
+                    && cx.led_astray().is_none()
             }
-            What::Command { .. } => false,
+            GrantTarget::Command { .. } => false,
         };
         return live.iter().find(fits).map(|g| g.id.clone());
     }
-    let exact = |g: &&&Grant| matches!(&g.what, What::Arguments { arguments } if super::canonical::canonical(arguments) == super::canonical::canonical(case.call.arguments) && case.led_astray().is_none());
+    let exact = |g: &&&Grant| matches!(&g.target, GrantTarget::Arguments { arguments } if super::canonical::canonical(arguments) == super::canonical::canonical(cx.call.arguments) && cx.led_astray().is_none());
     if let Some(grant) = live.iter().find(exact) {
         return Some(grant.id.clone());
     }
-    if !case.effects.unknowns.is_empty() || case.effects.files.iter().any(|f| f.own) {
+    if !cx.effects.unknowns.is_empty() || cx.effects.files.iter().any(|f| f.own) {
         return None;
     }
     let mut ids: Vec<&str> = Vec::new();
-    for (i, command) in case.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
+    for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
         let words: Vec<&str> = command.words.iter().map(Word::get).collect::<Option<_>>()?;
-        let fits = |g: &&&Grant| match &g.what {
-            What::Command { tokens, open } => {
+        let fits = |g: &&&Grant| match &g.target {
+            GrantTarget::Command { tokens, open } => {
                 words.len() >= tokens.len()
                     && words.iter().zip(tokens).all(|(w, t)| w == t)
                     && (*open || words.len() == tokens.len())
             }
-            What::Tool | What::Arguments { .. } => false,
+            GrantTarget::Tool | GrantTarget::Arguments { .. } => false,
         };
         match live.iter().find(fits) {
             Some(grant) => ids.push(&grant.id),

@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
-use super::letters::{fold, has_unseen, nfc, strip};
+use super::unicode::{fold, has_unseen, nfc, strip};
 
 mod address;
 mod punycode;

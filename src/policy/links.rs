@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
-use super::facts::{Call, Facts};
+use super::call_context::CallContext;
+use super::context::{Context, PolicyCall};
 use super::path::{Base, LexPath};
-use super::set::Policy;
+use super::policy_set::Policy;
 
+pub(super) mod commands;
 mod globs;
 
 /// The most links that are followed for one path: as many as Linux follows (`MAXSYMLINKS`, path_resolution(7)).
@@ -23,7 +24,7 @@ pub const MAX_LINKS: usize = 40;
 /// What a host can tell of its disk.
 pub trait Disk: Send + Sync {
     /// What stands at an absolute path whose folders are no links.
-    fn look(&self, path: &str) -> Entry;
+    fn look(&self, path: &str) -> DiskEntry;
 
     /// The names in a folder whose path has no links, in any order: for globs. Empty if it is no folder, or not there.
     /// `None`: they cannot be listed, as where a host does not say.
@@ -35,7 +36,7 @@ pub trait Disk: Send + Sync {
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum DiskEntry {
     /// A symbolic link, with its target as it is written.
     Link(String),
     /// Anything else, or nothing yet.
@@ -118,8 +119,8 @@ impl LinkTable {
 }
 
 impl Disk for LinkTable {
-    fn look(&self, path: &str) -> Entry {
-        self.0.get(path).map_or(Entry::Other, |target| Entry::Link(target.clone()))
+    fn look(&self, path: &str) -> DiskEntry {
+        self.0.get(path).map_or(DiskEntry::Other, |target| DiskEntry::Link(target.clone()))
     }
 
     /// The links, and the folders on the way to them: nothing else on this disk leads anywhere.
@@ -150,9 +151,9 @@ pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
             _ => real.push(part),
         }
         match disk.look(&format!("/{}", real.join("/"))) {
-            Entry::Other => {}
-            Entry::Unknown => return None,
-            Entry::Link(target) => {
+            DiskEntry::Other => {}
+            DiskEntry::Unknown => return None,
+            DiskEntry::Link(target) => {
                 links += 1;
                 if links > MAX_LINKS {
                     return None;
@@ -171,19 +172,19 @@ pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
 
 impl Policy {
     /// Looks up where everything leads that a decision on this call depends on: the files it names, the fronts of the
-    /// rules' patterns, the working folder, and what no call may write. To be put into [`Facts::links`].
+    /// rules' patterns, the working folder, and what no call may write. To be put into [`Context::links`].
     #[must_use]
-    pub fn links(&self, call: &Call<'_>, facts: &Facts, disk: &dyn Disk) -> Links {
-        let case = Case::new(call, facts, self.record(call, facts));
-        let mut spots = LexPath::here().spots(facts);
-        for path in case.effects.files.iter().filter_map(|file| file.path.as_ref()) {
-            spots.extend(path.meanings().flat_map(|meaning| meaning.spots(facts)));
+    pub fn links(&self, call: &PolicyCall<'_>, context: &Context, disk: &dyn Disk) -> Links {
+        let cx = CallContext::new(call, context, self.capability(call, context));
+        let mut spots = LexPath::here().spots(context);
+        for path in cx.effects.files.iter().filter_map(|file| file.path.as_ref()) {
+            spots.extend(path.meanings().flat_map(|meaning| meaning.spots(context)));
         }
-        if !case.effects.files.is_empty() {
+        if !cx.effects.files.is_empty() {
             spots.extend(
-                self.rules().filter_map(|rule| rule.path.as_ref()).flat_map(|(pattern, _)| pattern.spots(facts)),
+                self.rules().filter_map(|rule| rule.path.as_ref()).flat_map(|(pattern, _)| pattern.spots(context)),
             );
-            spots.extend(facts.protected.iter().flat_map(|path| LexPath::read(path).spots(facts)));
+            spots.extend(context.protected.iter().flat_map(|path| LexPath::read(path).spots(context)));
         }
         let mut links = Links::default();
         for spot in spots {
@@ -192,9 +193,9 @@ impl Policy {
         }
         // Globs are looked up only where a rule may turn on what they name.
         if self.rules().any(|rule| rule.path.is_some()) {
-            for path in case.effects.files.iter().filter_map(|file| file.path.as_ref()) {
-                let Some((glob, tail)) = path.glob_spot(facts) else { continue };
-                let folder = follow(&path.absolute(facts).to_string(), disk);
+            for path in cx.effects.files.iter().filter_map(|file| file.path.as_ref()) {
+                let Some((glob, tail)) = path.glob_spot(context) else { continue };
+                let folder = follow(&path.absolute(context).to_string(), disk);
                 if folder.is_some_and(|folder| globs::leads_where_it_says(&folder, tail, disk)) {
                     links.vouch(glob);
                 }

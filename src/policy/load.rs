@@ -26,12 +26,12 @@ use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use toml::de::{DeTable, DeValue};
 
-use super::decision::Says;
-use super::record::Record;
-use super::rule::{Rule, Scope};
+use super::capability::ToolCapability;
+use super::decision::Effect;
+use super::rule::{PolicyScope, Rule};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 
-mod records;
+mod capabilities;
 mod rules;
 mod toml_reader;
 
@@ -43,7 +43,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 /// Whether a policy decides or only records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum PolicyMode {
     /// Verdicts bind.
     #[default]
     Enforce,
@@ -57,18 +57,18 @@ pub enum Mode {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyFile {
     /// Who wrote it.
-    pub scope: Scope,
+    pub scope: PolicyScope,
     /// Its mode, if it gives one.
-    pub mode: Option<Mode>,
+    pub mode: Option<PolicyMode>,
     /// What a call gets that nothing speaks of.
-    pub default: Option<Says>,
+    pub default: Option<Effect>,
     /// Whether of this file's rules that fit one part of a call only the last one counts, so that a later allow
     /// takes back an earlier ask or deny. Off: deny beats ask beats allow, wherever they stand.
     pub last_match: bool,
     /// Whether the built-in table of reading shell commands allows.
     pub read_only_shell: bool,
     /// Records by identity: `name` or `mcp:server/tool`.
-    pub records: IndexMap<String, Record>,
+    pub capabilities: IndexMap<String, ToolCapability>,
     /// Rules in the order of the file.
     pub rules: Vec<Rule>,
     /// Which absolute paths are meant by a program's name in an allow.
@@ -84,7 +84,7 @@ pub struct PolicyFile {
 impl PolicyFile {
     /// Reads a policy file. What cannot be read is left out and named; a malformed deny makes the whole file
     /// [`broken`](Self::broken).
-    pub fn load(text: &str, file: &str, scope: Scope) -> Loaded<Self> {
+    pub fn load(text: &str, file: &str, scope: PolicyScope) -> Loaded<Self> {
         let digest = hex(&Sha256::digest(text.as_bytes()));
         let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
         let mut diagnostics = Vec::new();
@@ -109,7 +109,7 @@ impl PolicyFile {
         for (key, value) in table.get_ref() {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("policy", DeValue::Table(head)) => loaded.head(&mut reader, head),
-                ("tool", DeValue::Table(tools)) => records::read(&mut reader, tools, &mut loaded.records),
+                ("tool", DeValue::Table(tools)) => capabilities::read(&mut reader, tools, &mut loaded.capabilities),
                 ("programs", DeValue::Table(programs)) => loaded.programs(&mut reader, programs),
                 ("rule" | "allow" | "ask" | "deny", _) => {}
                 ("redact", _) => loaded.redact = reader.texts(value, "redact").unwrap_or_default(),
@@ -132,11 +132,11 @@ impl PolicyFile {
         for (key, value) in head {
             let at = value.span().start;
             match (key.get_ref().as_ref(), reader.text_of(value)) {
-                ("mode", Some("enforce")) => self.mode = Some(Mode::Enforce),
-                ("mode", Some("audit")) => self.mode = Some(Mode::Audit),
-                ("mode", Some("off")) => self.mode = Some(Mode::Off),
+                ("mode", Some("enforce")) => self.mode = Some(PolicyMode::Enforce),
+                ("mode", Some("audit")) => self.mode = Some(PolicyMode::Audit),
+                ("mode", Some("off")) => self.mode = Some(PolicyMode::Off),
                 ("mode", _) => reader.error("policy-mode", at, "the mode is not known", "write enforce, audit or off"),
-                ("default", Some(says)) if Says::parse(says).is_some() => self.default = Says::parse(says),
+                ("default", Some(effect)) if Effect::parse(effect).is_some() => self.default = Effect::parse(effect),
                 ("default", _) => {
                     reader.error("policy-default", at, "the default is not known", "write allow, ask or deny");
                     self.broken = true;

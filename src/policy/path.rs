@@ -2,19 +2,19 @@
 //!
 //! `..` and `.` are folded lexically, and a path remembers the steps that were folded away, because a symbolic link
 //! before a `..` changes where it leads. Where links lead is a fact that the host gives
-//! ([`Facts::links`](super::facts::Facts::links)); without it a path is judged as it is written, and a link to
+//! ([`Context::links`](super::context::Context::links)); without it a path is judged as it is written, and a link to
 //! anywhere fits what its name fits. That limit is part of the contract, and so are two that no facts lift: hard links
 //! and mounts cannot be told from files, and what changes between the decision and the call is not seen.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-use super::facts::Facts;
+use super::context::Context;
 use super::links::Lead;
 use tail::Tail;
 
+mod form;
 mod pattern;
-mod spelling;
 pub(crate) mod tail;
 mod view;
 
@@ -84,7 +84,7 @@ impl LexPath {
     /// fits no allow; ask and deny look at every meaning.
     #[must_use]
     pub fn read(text: &str) -> Self {
-        let text = spelling::plain_url(text).unwrap_or(text);
+        let text = form::plain_url(text).unwrap_or(text);
         let mut path = Self::plain(text);
         path.spell(text, Self::plain);
         path
@@ -92,7 +92,7 @@ impl LexPath {
 
     /// A text as it stands, without other meanings: for patterns, whose author is not the model.
     pub(crate) fn plain(text: &str) -> Self {
-        let text = spelling::plain_url(text).unwrap_or(text);
+        let text = form::plain_url(text).unwrap_or(text);
         if text == "~" || text.starts_with("~/") {
             return Self::at(Base::Home).with(text.get(2..).unwrap_or_default(), &Step::Up);
         }
@@ -126,7 +126,7 @@ impl LexPath {
     fn spell(&mut self, text: &str, read: impl Fn(&str) -> Self) {
         self.spell_once(text, &read);
         // `/x/../proc/self/root` and `self/root` from `/proc` are doors of the kernel too.
-        if self.base == Base::Root && self.parts.first().is_some_and(|first| spelling::has_doors(first)) {
+        if self.base == Base::Root && self.parts.first().is_some_and(|first| form::has_doors(first)) {
             let folded = self.to_string();
             if folded != text {
                 self.spell_once(&folded, &read);
@@ -137,7 +137,7 @@ impl LexPath {
     }
 
     fn spell_once(&mut self, text: &str, read: &impl Fn(&str) -> Self) {
-        let readings = spelling::readings(text);
+        let readings = form::readings(text);
         self.odd |= readings.odd;
         self.doubt |= readings.doubt;
         for other in readings.texts.iter().map(|text| read(text)) {
@@ -182,8 +182,8 @@ impl LexPath {
 
     /// The same path from the root where the facts allow it.
     #[must_use]
-    pub fn absolute(&self, facts: &Facts) -> Self {
-        let Some(base) = self.start(facts) else { return self.clone() };
+    pub fn absolute(&self, context: &Context) -> Self {
+        let Some(base) = self.start(context) else { return self.clone() };
         let mut path = Self { odd: self.odd, doubt: self.doubt, ..Self::at(Base::Root).with(base, &Step::Up) };
         if path.way.is_some() || self.way.is_some() {
             let mut way = path.take_way();
@@ -192,7 +192,7 @@ impl LexPath {
         }
         path.parts.truncate(path.parts.len().saturating_sub(self.up));
         path.parts.extend(self.parts.iter().cloned());
-        path.also = self.also.iter().map(|other| other.absolute(facts)).collect();
+        path.also = self.also.iter().map(|other| other.absolute(context)).collect();
         path
     }
 
@@ -244,8 +244,8 @@ impl LexPath {
     }
 
     /// What a person is shown, from the root where the facts allow it.
-    pub(crate) fn shown(&self, facts: &Facts) -> String {
-        let folder = self.absolute(facts).to_string();
+    pub(crate) fn displayed(&self, context: &Context) -> String {
+        let folder = self.absolute(context).to_string();
         match self.tail().map(|tail| (tail.is_glob(), tail.name())) {
             None => folder,
             Some((true, name)) => format!("{}/{name}", folder.trim_end_matches('/')),
@@ -254,9 +254,9 @@ impl LexPath {
     }
 
     /// The text, from the root, that stands for a glob of plain way, and the glob.
-    pub(crate) fn glob_spot(&self, facts: &Facts) -> Option<(String, &Tail)> {
+    pub(crate) fn glob_spot(&self, context: &Context) -> Option<(String, &Tail)> {
         let tail = self.tail().filter(|_| self.way.is_none())?;
-        let folder = self.absolute(facts);
+        let folder = self.absolute(context);
         let text = tail.text().filter(|_| folder.base == Base::Root)?;
         Some((format!("{}/{text}", folder.to_string().trim_end_matches('/')), tail))
     }
@@ -276,12 +276,12 @@ impl LexPath {
     }
 
     /// Everything that it may name, from the root: each meaning as written and where it leads.
-    pub(crate) fn everywhere(&self, facts: &Facts) -> Vec<Self> {
+    pub(crate) fn everywhere(&self, context: &Context) -> Vec<Self> {
         let mut all = Vec::new();
         for meaning in self.meanings() {
-            all.push(meaning.absolute(facts));
-            let Some(links) = &facts.links else { continue };
-            for spot in meaning.spots(facts) {
+            all.push(meaning.absolute(context));
+            let Some(links) = &context.links else { continue };
+            for spot in meaning.spots(context) {
                 if let Lead::To(real) = links.lead(&spot) {
                     all.push(Self::plain(real));
                 }
@@ -291,16 +291,16 @@ impl LexPath {
     }
 
     /// Where it leads, if that is elsewhere than it says. `Some(None)`: nobody knows.
-    pub(crate) fn leads_elsewhere(&self, facts: &Facts) -> Option<Option<String>> {
-        let links = facts.links.as_ref()?;
-        let mut written = self.absolute(facts).to_string();
+    pub(crate) fn leads_elsewhere(&self, context: &Context) -> Option<Option<String>> {
+        let links = context.links.as_ref()?;
+        let mut written = self.absolute(context).to_string();
         // A working folder that is itself behind a link is where the host says it is.
-        let base = Self::at(self.base).absolute(facts);
+        let base = Self::at(self.base).absolute(context);
         if let Some(mut base) = links.follow_path(&base).filter(|_| self.up == 0) {
             base.parts.extend(self.parts.iter().cloned());
             written = base.to_string();
         }
-        self.spots(facts).iter().find_map(|spot| match links.lead(spot) {
+        self.spots(context).iter().find_map(|spot| match links.lead(spot) {
             Lead::Nobody => Some(None),
             Lead::To(real) => Some(Self::plain(real).to_string()).filter(|real| *real != written).map(Some),
         })
@@ -308,8 +308,8 @@ impl LexPath {
 
     /// The texts, from the root, that say where this path leads: as folded, and as walked step by step if that may
     /// differ. Nothing where the base is not known.
-    pub(crate) fn spots(&self, facts: &Facts) -> Vec<String> {
-        let path = self.absolute(facts);
+    pub(crate) fn spots(&self, context: &Context) -> Vec<String> {
+        let path = self.absolute(context);
         if path.base != Base::Root {
             return Vec::new();
         }

@@ -3,20 +3,20 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::capability::Family;
 use super::command::CommandPattern;
-use super::decision::{Fit, Says};
-use super::facts::{Annotations, Call, Origin};
+use super::context::{Annotations, PolicyCall, ToolOrigin};
+use super::decision::{Effect, Fit};
 use super::glob::{glob, glob_fold, is_glob};
 use super::host::HostPattern;
-use super::letters::{fold, has_unseen};
 use super::path::PathPattern;
-use super::record::Family;
+use super::unicode::{fold, has_unseen};
 use crate::diagnostic::Place;
 
 /// Who wrote a rule. Ordered by power.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum PolicyScope {
     /// The project's own files: they only tighten, unless the workspace is trusted.
     Project,
     /// The user.
@@ -77,30 +77,31 @@ impl ToolPattern {
     }
 
     /// Whether a tool is meant: by its own name or, to ask or deny, by the target it passes the call on to.
-    pub(crate) fn fits(&self, call: &Call<'_>, target: Option<&str>, says: Says) -> bool {
+    pub(crate) fn fits(&self, call: &PolicyCall<'_>, target: Option<&str>, effect: Effect) -> bool {
         let named = |pattern: &str, name: &str| if is_glob(pattern) { glob(pattern, name) } else { pattern == name };
         // A name with characters that nobody sees is not the name that was allowed.
         let plain = !has_unseen(call.tool);
         // To ask or deny, names that a person would read as one are one.
         let like = |pattern: &str, name: &str| glob(pattern, name) || glob(&fold(pattern), &fold(name));
-        match (self, call.origin, says) {
-            (Self::Any, _, Says::Allow) => plain,
+        match (self, call.origin, effect) {
+            (Self::Any, _, Effect::Allow) => plain,
             (Self::Any, _, _) => true,
-            (Self::Name(pattern), Origin::Native, Says::Allow) => plain && named(pattern, call.tool),
-            (Self::Name(_), Origin::Mcp(_), Says::Allow) | (Self::Mcp { .. }, Origin::Native, Says::Allow) => false,
+            (Self::Name(pattern), ToolOrigin::Native, Effect::Allow) => plain && named(pattern, call.tool),
+            (Self::Name(_), ToolOrigin::Mcp(_), Effect::Allow)
+            | (Self::Mcp { .. }, ToolOrigin::Native, Effect::Allow) => false,
             (Self::Name(pattern), origin, _) => {
                 like(pattern, call.tool)
                     || target.is_some_and(|t| like(pattern, t))
-                    || matches!(origin, Origin::Mcp(server) if like(pattern, &joined(server, call.tool)))
+                    || matches!(origin, ToolOrigin::Mcp(server) if like(pattern, &joined(server, call.tool)))
             }
-            (Self::Mcp { server, tool }, Origin::Mcp(have), Says::Allow) => {
+            (Self::Mcp { server, tool }, ToolOrigin::Mcp(have), Effect::Allow) => {
                 plain && server == have && glob(tool, call.tool)
             }
-            (Self::Mcp { server, tool }, Origin::Mcp(have), _) => {
+            (Self::Mcp { server, tool }, ToolOrigin::Mcp(have), _) => {
                 (like(server, have) && like(tool, call.tool)) || like(&joined(server, tool), &joined(have, call.tool))
             }
             // A native tool that carries another's joined name claims to be it.
-            (Self::Mcp { server, tool }, Origin::Native, _) => like(&joined(server, tool), call.tool),
+            (Self::Mcp { server, tool }, ToolOrigin::Native, _) => like(&joined(server, tool), call.tool),
         }
     }
 }
@@ -125,7 +126,7 @@ pub enum Access {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// What it says.
-    pub says: Says,
+    pub effect: Effect,
     /// Which tools.
     pub tool: ToolPattern,
     /// Which family of tools beside those, from a compact name such as `Bash`.
@@ -145,7 +146,7 @@ pub struct Rule {
     /// Why it is there.
     pub why: Option<String>,
     /// Who wrote it.
-    pub scope: Scope,
+    pub scope: PolicyScope,
     /// The rule in one line.
     pub text: String,
     /// Where it stands.
@@ -155,9 +156,9 @@ pub struct Rule {
 impl Rule {
     /// A rule about a tool, without conditions.
     #[must_use]
-    pub fn new(says: Says, tool: ToolPattern, text: &str) -> Self {
+    pub fn new(effect: Effect, tool: ToolPattern, text: &str) -> Self {
         Self {
-            says,
+            effect,
             tool,
             family: None,
             command: None,
@@ -167,7 +168,7 @@ impl Rule {
             args: Vec::new(),
             annotations: Annotations::default(),
             why: None,
-            scope: Scope::User,
+            scope: PolicyScope::User,
             text: text.to_owned(),
             place: Place::default(),
         }
@@ -184,9 +185,9 @@ impl Rule {
     }
 
     /// Whether the arguments, the target and the hints fit, as far as conditions speak of them.
-    pub(crate) fn arguments_fit(&self, call: &Call<'_>, target: Option<&str>, hints: Annotations) -> bool {
+    pub(crate) fn arguments_fit(&self, call: &PolicyCall<'_>, target: Option<&str>, hints: Annotations) -> bool {
         let hint = |want: Option<bool>, have: Option<bool>| want.is_none() || want == have;
-        let loosen = self.says == Says::Allow;
+        let loosen = self.effect == Effect::Allow;
         self.args.iter().all(|(name, pattern)| arg_fits(call.arguments, name, pattern, loosen))
             && self.target.as_deref().is_none_or(|t| {
                 t == "*" || target.is_some_and(|have| glob(t, have) || (!loosen && glob(&fold(t), &fold(have))))

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 #[must_use]
 pub fn policy_schema() -> Value {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
-    let says = json!({ "enum": ["allow", "ask", "deny"] });
+    let effect = json!({ "enum": ["allow", "ask", "deny"] });
     let hint = json!({ "type": "boolean" });
-    let record = json!({
+    let capability = json!({
         "type": "object",
         "additionalProperties": false,
         "required": ["tier"],
@@ -32,7 +32,7 @@ pub fn policy_schema() -> Value {
         "additionalProperties": false,
         "required": ["decide"],
         "properties": {
-            "decide": says.clone(),
+            "decide": effect.clone(),
             "rule": { "type": "string", "description": "the compact form: Bash(git log:*), Edit(src/**), mcp__server__tool" },
             "tool": { "type": "string", "description": "a name, a glob, mcp:server/tool, or *" },
             "command": { "type": "string" }, "path": { "type": "string" }, "access": { "enum": ["read", "write", "any"] },
@@ -53,11 +53,11 @@ pub fn policy_schema() -> Value {
             "policy": {
                 "type": "object", "additionalProperties": false,
                 "properties": {
-                    "description": { "type": "string" }, "mode": { "enum": ["enforce", "audit", "off"] }, "default": says,
+                    "description": { "type": "string" }, "mode": { "enum": ["enforce", "audit", "off"] }, "default": effect,
                     "order": { "enum": ["strictest", "last-match"] }, "read_only_shell": { "type": "boolean" }
                 }
             },
-            "tool": { "type": "object", "additionalProperties": record },
+            "tool": { "type": "object", "additionalProperties": capability },
             "rule": { "type": "array", "items": rule },
             "allow": texts.clone(), "ask": texts.clone(), "deny": texts.clone(), "redact": texts.clone(),
             "programs": { "type": "object", "additionalProperties": texts }

@@ -24,7 +24,6 @@ mod ansi;
 mod awk;
 #[cfg(feature = "shell")]
 mod builtins;
-pub(crate) mod crude;
 #[cfg(feature = "shell")]
 mod environ;
 #[cfg(feature = "shell")]
@@ -33,6 +32,7 @@ mod expansion;
 mod files;
 #[cfg(feature = "shell")]
 mod globs;
+pub(crate) mod heuristics;
 #[cfg(feature = "shell")]
 mod inputs;
 #[cfg(feature = "shell")]
@@ -136,7 +136,7 @@ pub struct Unknown {
 
 /// Everything that a command line may do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Effects {
+pub struct SideEffects {
     /// The commands, in the order of the source.
     pub commands: Vec<Command>,
     /// The files.
@@ -145,7 +145,7 @@ pub struct Effects {
     pub unknowns: Vec<Unknown>,
 }
 
-impl Effects {
+impl SideEffects {
     pub(crate) fn unknown(&mut self, kind: &'static str, text: &str, weight: Weight) {
         let text = text.chars().take(80).collect();
         self.unknowns.push(Unknown { kind, text, weight, interpreter: None });
@@ -157,7 +157,7 @@ impl Effects {
 /// Never fails: what cannot be read is an unknown. Time and memory are bounded by [`MAX_CHARS`],
 /// [`MAX_COMMANDS`] and [`MAX_DEPTH`].
 #[must_use]
-pub fn effects(command: &str, start: &LexPath) -> Effects {
+pub fn effects(command: &str, start: &LexPath) -> SideEffects {
     let mut found = read(command, start);
     // A carriage return or an escape rewrites the line that the person sees.
     if let Some(c) = command.chars().find(|&c| c != '\n' && c != '\t' && (c.is_control() || is_hidden(c))) {
@@ -172,23 +172,23 @@ fn is_hidden(c: char) -> bool {
 }
 
 #[cfg(feature = "shell")]
-fn read(command: &str, start: &LexPath) -> Effects {
+fn read(command: &str, start: &LexPath) -> SideEffects {
     let mut found = walk::read(command, start);
     globs::loosen(&mut found, command);
     found
 }
 
 #[cfg(not(feature = "shell"))]
-fn read(command: &str, _start: &LexPath) -> Effects {
-    let mut found = Effects::default();
+fn read(command: &str, _start: &LexPath) -> SideEffects {
+    let mut found = SideEffects::default();
     found.unknown("no-shell-reader", command, Weight::Code);
-    crude::guess(command, &mut found);
+    heuristics::guess(command, &mut found);
     found
 }
 
-/// The spellings under which ask and deny look at a command: as written; the program without its folder; `git`
+/// The forms under which ask and deny look at a command: as written; the program without its folder; `git`
 /// without the options before its subcommand.
-pub(crate) fn spellings(words: &[Word]) -> Vec<Vec<Word>> {
+pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };
     let base = super::argv::base_name(program);

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{SqliteStore, append, failed};
-use crate::policy::approval::{Answer, Approval, ApprovalError, Request, State};
+use crate::policy::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
 use crate::policy::{Grant, canonical};
@@ -39,7 +39,7 @@ impl ApprovalStore for SqliteStore {
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
         let all = read_open(&self.reading(), now_ms)?;
-        Ok(all.into_iter().filter(|a| a.state_at(now_ms) == State::Pending).collect())
+        Ok(all.into_iter().filter(|a| a.state_at(now_ms) == ApprovalState::Pending).collect())
     }
 
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
@@ -51,7 +51,7 @@ impl ApprovalStore for SqliteStore {
         let (number, id) = (number(id, "ap-")?, id.to_owned());
         self.write(move |transaction| {
             let answered = fetch(transaction, &id, number)?.answered(answer, now_ms)?;
-            let kind = if answered.state == State::Approved { Kind::Accepted } else { Kind::Rejected };
+            let kind = if answered.state == ApprovalState::Approved { Kind::Accepted } else { Kind::Rejected };
             put(transaction, number, &answered)?;
             append(transaction, &about(&answered, kind, now_ms, None))?;
             Ok(answered)

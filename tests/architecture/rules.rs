@@ -2,11 +2,10 @@
 
 use crate::reader::{Named, Target, read};
 
-/// The crate's modules, innermost first, each with those of ours that it may name.
+/// The library's modules, innermost first, each with those of ours that it may name. Between crates, cargo says it.
 ///
 /// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors that give everything
-/// or nothing (`Catalog::from_openai`). The edges stand in one row of the table; of them only `cli`, the outermost, and
-/// `gateway` put others together.
+/// or nothing (`Catalog::from_openai`).
 const TABLE: &[(&str, &[&str])] = &[
     ("name", &[]),
     ("diagnostic", &[]),
@@ -18,35 +17,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("policy", &["catalog", "name", "diagnostic"]),
     ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
     ("wire", &["catalog", "schema", "profile", "engine", "name", "diagnostic", "error"]),
-    ("tokens", &["catalog", "schema", "profile", "engine", "name", "diagnostic", "error"]),
-    ("config", CORE),
-    ("store", CORE_AND_CONFIG),
-    ("gateway", CORE_AND_STORE),
-    ("cli", EVERYTHING),
+    ("tokens", &["catalog", "profile", "schema", "name", "diagnostic"]),
+    ("store", &["policy", "engine", "diagnostic"]),
 ];
 
-const CORE: &[&str] = EVERYTHING.split_at(11).0;
-const CORE_AND_CONFIG: &[&str] = EVERYTHING.split_at(12).0;
-const CORE_AND_STORE: &[&str] = EVERYTHING.split_at(13).0;
-const EVERYTHING: &[&str] = &[
-    "name",
-    "diagnostic",
-    "error",
-    "schema",
-    "catalog",
-    "profile",
-    "skill",
-    "policy",
-    "engine",
-    "wire",
-    "tokens",
-    "config",
-    "store",
-    "gateway",
-];
-
-/// The edges: the only modules that touch files, the environment, sockets or clocks.
-const EDGES: &[&str] = &["cli", "config", "store", "gateway", "skill::disk"];
+/// The edges inside the library: the only modules that touch files or clocks. Everything else of that kind is a crate of its own.
+const EDGES: &[&str] = &["store", "skill::disk"];
 
 /// Names of other crates that only some modules may use.
 const KEPT: &[(&str, &[&str])] = &[
@@ -55,39 +31,33 @@ const KEPT: &[(&str, &[&str])] = &[
     ("std::net", EDGES),
     ("std::time::SystemTime", EDGES),
     ("std::time::Instant", EDGES),
-    ("std::process", &["cli", "main"]),
-    ("std::io::stdin", &["cli", "gateway"]),
-    ("std::io::stdout", &["cli", "gateway"]),
-    ("std::io::stderr", &["cli", "gateway"]),
-    ("rmcp", &["gateway"]),
-    ("axum", &["gateway"]),
-    ("tokio", &["gateway"]),
-    ("clap", &["cli"]),
-    ("anstream", &["cli"]),
-    ("anstyle", &["cli"]),
+    ("std::process", &[]),
+    ("std::io::stdin", &[]),
+    ("std::io::stdout", &[]),
+    ("std::io::stderr", &[]),
+    ("rmcp", &[]),
+    ("axum", &[]),
+    ("tokio", &[]),
+    ("clap", &[]),
+    ("anstream", &[]),
+    ("anstyle", &[]),
     ("rusqlite", &["store"]),
     ("tiktoken_rs", &["tokens"]),
 ];
 
 /// Macros that only some modules may call.
-const KEPT_MACROS: &[(&str, &[&str])] = &[
-    ("println", &["cli", "main"]),
-    ("print", &["cli", "main"]),
-    ("eprintln", &["cli", "main"]),
-    ("eprint", &["cli", "main"]),
-    ("dbg", &[]),
-    ("include", &[]),
-];
+const KEPT_MACROS: &[(&str, &[&str])] =
+    &[("println", &[]), ("print", &[]), ("eprintln", &[]), ("eprint", &[]), ("dbg", &[]), ("include", &[])];
 
 /// What is wrong with a file, one line each: `file:line: what: why`. `file` is below `src/`.
 pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
     let module = module_of(file);
     let own = module.first().map_or("lib", String::as_str);
     let allowed = TABLE.iter().find(|(name, _)| *name == own).map(|(_, allowed)| *allowed);
-    if allowed.is_none() && !["lib", "main"].contains(&own) {
+    if allowed.is_none() && own != "lib" {
         return vec![format!("src/{file}:1: module `{own}` is not in the table of tests/architecture/rules.rs")];
     }
-    let names = match read(text, if own == "main" { &[] } else { &module }) {
+    let names = match read(text, &module) {
         Ok(names) => names,
         Err(why) => return vec![format!("src/{file}:{}: cannot be read: {why}", why.span().start().line)],
     };
@@ -101,7 +71,7 @@ pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
     faults.map(|(name, why)| format!("src/{file}:{}: `{}`: {why}", name.line, name.text)).collect()
 }
 
-/// The module path of a file below `src/`: nothing for the root, `main` for the binary.
+/// The module path of a file below `src/`: empty for the root.
 pub(crate) fn module_of(file: &str) -> Vec<String> {
     let path = file.strip_suffix(".rs").unwrap_or(file);
     if path == "lib" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
@@ -114,7 +84,6 @@ fn our_rule(own: &str, allowed: Option<&[&str]>, path: &[String]) -> Option<Stri
     };
     match (own, allowed) {
         ("lib", _) => None,
-        ("main", _) => (top != "cli").then(|| "`main` may name `toolfold::cli` only".to_owned()),
         (_, Some(allowed)) if top == own || allowed.contains(&top.as_str()) => None,
         (_, Some([])) => Some(format!("`{own}` may name nothing of ours")),
         (_, allowed) => Some(format!("`{own}` may name {} only", allowed.unwrap_or_default().join(", "))),

@@ -9,7 +9,7 @@ use toolfold::catalog::Catalog;
 use toolfold::engine::{Call, Engine, Guard, Outcome, Session, SessionOptions};
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
-use toolfold::policy::{ApprovalStore, Approver, Facts, MemoryStore, Origin, Policy, PolicyFile, Scope};
+use toolfold::policy::{ApprovalStore, Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope, ToolOrigin};
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
 
@@ -30,10 +30,10 @@ fn guard((from, to): (&str, &str), store: Arc<dyn ApprovalStore>) -> (Guard, App
     let text = project("profiles/excel/policy.toml");
     assert!(text.contains(from), "{from}");
     let text = text.replace(from, to);
-    let file = PolicyFile::load(&text, "policy.toml", Scope::User).into_result().unwrap();
+    let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap();
     let (gate, approver) = open(store);
-    let facts = Facts { cwd: Some("/work".into()), interactive: true, ..Facts::default() };
-    (Guard::new(Policy::new(vec![file]), gate, facts, clock()), approver)
+    let context = Context { cwd: Some("/work".into()), interactive: true, ..Context::default() };
+    (Guard::new(Policy::new(vec![file]), gate, context, clock()), approver)
 }
 
 fn session(edit: (&str, &str)) -> (Session, Approver, Arc<MemoryStore>) {
@@ -103,7 +103,7 @@ fn the_policys_own_secrets_stay_out_of_every_record() {
     let (mut session, approver, store) = session(("[\"content\"]", "[\"file_path\"]"));
     let call = Call::new("c1", "delete_file", json!({"file_path": "payroll.xlsx", "confirm": true}));
     let Outcome::Confirm(confirm) = session.dispatch(&call) else { panic!("Tier A waits") };
-    approver.accept(&confirm.approval, 1_010).unwrap();
+    approver.approve(&confirm.approval, 1_010).unwrap();
     let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
     assert_eq!(forward.arguments["file_path"], "payroll.xlsx", "what runs is whole");
     let text = json!(store.chain().unwrap().iter().map(|(_, body, _, _)| body.clone()).collect::<Vec<_>>()).to_string();
@@ -122,9 +122,9 @@ fn a_call_that_will_never_run_waits_no_longer() {
         let mut twin = session.fork();
         match case {
             "no" => drop(approver.reject(&confirm.approval, Some("keep it"), 1_010).unwrap()),
-            "late" => drop(approver.accept(&confirm.approval, -10_000_000).unwrap()),
+            "late" => drop(approver.approve(&confirm.approval, -10_000_000).unwrap()),
             _ => {
-                approver.accept(&confirm.approval, 1_010).unwrap();
+                approver.approve(&confirm.approval, 1_010).unwrap();
                 assert!(matches!(twin.accept(&confirm.approval), Some(Outcome::Forward(_))));
             }
         }
@@ -161,7 +161,7 @@ fn a_transcript_is_remembered_without_a_second_record_or_question() {
     assert_eq!(waits, [("ap-1".to_owned(), "c2".to_owned())], "the same call waits for the same answer");
     assert_eq!(store.pending(1_500).unwrap().len(), 1, "nobody is asked twice");
     assert_eq!(after, before);
-    approver.accept("ap-1", 1_500).unwrap();
+    approver.approve("ap-1", 1_500).unwrap();
     // Said yes to, not run: a session made from the transcript now still runs it, once.
     let mut later = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
     assert!(matches!(later.accept("ap-1"), Some(Outcome::Forward(forward)) if forward.id == "c2"));
@@ -178,9 +178,9 @@ fn a_transcript_is_remembered_without_a_second_record_or_question() {
 fn a_refusal_names_the_tool_as_the_wire_does() {
     let list = json!({"tools": [{"name": "files.delete", "inputSchema": {"type": "object"}}]}).to_string();
     let rules = "[tool.\"files.delete\"]\ntier = \"a\"\n";
-    let file = PolicyFile::load(rules, "policy.toml", Scope::User).into_result().unwrap();
+    let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
     let (gate, _approver) = open(Arc::new(MemoryStore::new()));
-    let guard = Guard::new(Policy::new(vec![file]), gate, Facts::default(), clock());
+    let guard = Guard::new(Policy::new(vec![file]), gate, Context::default(), clock());
     let engine = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(guard).build().unwrap();
     let call = Call::new("c", "files.delete", json!({}));
     let Outcome::Refuse(refusal) = engine.session().dispatch(&call) else { panic!("nobody can be asked") };
@@ -194,20 +194,20 @@ fn rules_speak_of_the_server_that_offers_a_tool() {
     let list = json!({"tools": [tool("github_delete"), tool("mail_delete"), tool("delete")]}).to_string();
     let rules = "[[rule]]\ndecide = \"allow\"\ntool = \"mcp:github/delete\"\n\
                  [[rule]]\ndecide = \"deny\"\ntool = \"mcp:mail/*\"\n";
-    let file = PolicyFile::load(rules, "policy.toml", Scope::User).into_result().unwrap();
+    let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
     let store = Arc::new(MemoryStore::new());
     let (gate, _approver) = open(store.clone());
-    let facts = Facts { interactive: true, ..Facts::default() };
-    let of = |server: &str| (Origin::Mcp(server.to_owned()), "delete".to_owned());
+    let context = Context { interactive: true, ..Context::default() };
+    let of = |server: &str| (ToolOrigin::Mcp(server.to_owned()), "delete".to_owned());
     let origins = BTreeMap::from([("github_delete".to_owned(), of("github")), ("mail_delete".to_owned(), of("mail"))]);
-    let guard = Guard::new(Policy::new(vec![file]), gate, facts, clock()).origins(origins);
+    let guard = Guard::new(Policy::new(vec![file]), gate, context, clock()).origins(origins);
     let mut session = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(guard).build().unwrap().session();
     let mut call = |name: &str| session.dispatch(&Call::new("c", name, Value::Object(serde_json::Map::new())));
     assert!(matches!(call("github_delete"), Outcome::Forward(_)), "allowed for that server");
     assert!(matches!(call("mail_delete"), Outcome::Reply(_)), "denied outright: there is no such tool");
     assert!(matches!(call("delete"), Outcome::Confirm(_)), "the host's own is another tool");
     let [decision] = &records(&store, Kind::Decision)[..] else { panic!("one record") };
-    assert_eq!((decision.origin.clone(), decision.tool.as_str()), (Some(Origin::Mcp("github".into())), "delete"));
+    assert_eq!((decision.origin.clone(), decision.tool.as_str()), (Some(ToolOrigin::Mcp("github".into())), "delete"));
 }
 
 #[test]

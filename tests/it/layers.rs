@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::engine::{Call, Engine, EngineBuilder, Guard, Knowledge, Outcome, PolicyMark, ReplyKind, Session};
 use toolfold::policy::gate::open;
-use toolfold::policy::{Approver, Facts, MemoryStore, Policy, PolicyFile, Scope};
+use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::skill::{
     self, Budget, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary,
@@ -26,11 +26,11 @@ pub(crate) fn builder(arm: Arm) -> EngineBuilder {
 /// The Excel policy with more rules, in memory; the clock stands still.
 fn guard(more: &str, interactive: bool) -> (Guard, Approver) {
     let text = format!("{}\n{more}", project("profiles/excel/policy.toml"));
-    let file = PolicyFile::load(&text, "policy.toml", Scope::User);
+    let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User);
     assert!(!file.has_errors(), "{:?}", file.diagnostics);
     let (gate, approver) = open(Arc::new(MemoryStore::default()));
-    let facts = Facts { cwd: Some("/work".into()), interactive, ..Facts::default() };
-    (Guard::new(Policy::new(vec![file.value]), gate, facts, Arc::new(|| 1_000)), approver)
+    let context = Context { cwd: Some("/work".into()), interactive, ..Context::default() };
+    (Guard::new(Policy::new(vec![file.value]), gate, context, Arc::new(|| 1_000)), approver)
 }
 
 fn with_policy(more: &str, interactive: bool) -> (Session, Approver) {
@@ -71,7 +71,7 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
         (&confirm.approval, &confirm.shown, &confirm.arguments)
     );
     assert_eq!(early.reason, "nobody has answered yet");
-    approver.accept(&confirm.approval, 1_000).unwrap();
+    approver.approve(&confirm.approval, 1_000).unwrap();
     let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
     assert_eq!((forward.id.as_str(), &forward.arguments), ("c1", &json!({"file_path": "a.xlsx", "confirm": true})));
     assert_eq!(forward.context.policy, PolicyMark::Confirm);

@@ -7,9 +7,6 @@ mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]
 mod bfcl;
 mod catalog;
-#[cfg(feature = "cli")]
-mod cli;
-mod config;
 #[cfg(feature = "shell")]
 mod consent;
 mod corpora;

@@ -3,8 +3,6 @@ mod cases;
 mod corpus;
 #[cfg(unix)]
 mod differential;
-#[cfg(all(unix, feature = "cli"))]
-mod disk;
 mod excel;
 mod floor;
 #[cfg(feature = "store")]

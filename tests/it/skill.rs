@@ -2,8 +2,6 @@
 
 mod agent_cpp;
 mod apex_bridge;
-#[cfg(feature = "cli")]
-mod cli;
 mod code_agent;
 mod corpora;
 mod hostile;

@@ -11,7 +11,7 @@ use super::super::guard::{Guard, Judged, Which};
 use super::super::outcome::{Confirm, Context, Forward, Outcome, PolicyMark, Refusal};
 use crate::catalog::Tool;
 use crate::name::ToolName;
-use crate::policy::{Approval, ApprovalError, Decision, State, Verdict};
+use crate::policy::{Approval, ApprovalError, ApprovalState, Decision, Verdict};
 use crate::profile::Words;
 
 impl Session {
@@ -96,7 +96,7 @@ impl Session {
             approval: approval.id,
             target: target.clone(),
             arguments: approval.request.arguments,
-            shown: approval.request.shown,
+            shown: approval.request.displayed,
             context: Context { policy: PolicyMark::Confirm, reason: Some(reason.clone()), ..self.context() },
             reason,
         })
@@ -154,13 +154,13 @@ impl Session {
         };
         let stored = guard.waiting(approval);
         match (&why, stored) {
-            (ApprovalError::Not { state: State::Pending, .. }, Ok(stored)) => {
+            (ApprovalError::Not { state: ApprovalState::Pending, .. }, Ok(stored)) => {
                 Some(self.waits(&waiting.id, tool.name(), stored, "nobody has answered yet".to_owned()))
             }
             (ApprovalError::Store(_), Ok(stored)) => {
                 Some(self.waits(&waiting.id, tool.name(), stored, format!("it was not run: {why}")))
             }
-            (ApprovalError::Not { state: State::Rejected, .. }, Ok(stored)) => {
+            (ApprovalError::Not { state: ApprovalState::Rejected, .. }, Ok(stored)) => {
                 self.reject(approval, stored.reason.as_deref())
             }
             _ => {

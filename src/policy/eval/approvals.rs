@@ -4,16 +4,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::policy::approval::{ApprovalError, Request, Shown, WAIT_MS};
-use crate::policy::facts::{Call, Facts};
+use crate::policy::approval::{ApprovalError, Displayed, Request, WAIT_MS};
+use crate::policy::context::{Context, PolicyCall};
 use crate::policy::gate::open;
-use crate::policy::memory::MemoryStore;
-use crate::policy::set::Policy;
+use crate::policy::memory_store::MemoryStore;
+use crate::policy::policy_set::Policy;
 
-pub(super) fn evaluate(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> (&'static str, String) {
-    match run(policy, call, facts, ctx) {
+pub(super) fn evaluate(
+    policy: &Policy,
+    call: &PolicyCall<'_>,
+    context: &Context,
+    ctx: &Value,
+) -> (&'static str, String) {
+    match run(policy, call, context, ctx) {
         Ok(()) => ("allow", "approved once, for exactly this".to_owned()),
-        Err(ApprovalError::Not { state: crate::policy::approval::State::Rejected, .. }) => {
+        Err(ApprovalError::Not { state: crate::policy::approval::ApprovalState::Rejected, .. }) => {
             ("deny", "it was rejected".to_owned())
         }
         Err(ApprovalError::Denied(why)) => ("deny", why),
@@ -21,7 +26,7 @@ pub(super) fn evaluate(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Va
     }
 }
 
-fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(), ApprovalError> {
+fn run(policy: &Policy, call: &PolicyCall<'_>, context: &Context, ctx: &Value) -> Result<(), ApprovalError> {
     let flag = |key: &str| ctx.get(key).and_then(Value::as_bool).unwrap_or(false);
     let text = |key: &str| ctx.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let request = |arguments: &Value, session: String, call_id: String, schema: &str, version: &str| Request {
@@ -29,11 +34,11 @@ fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(
         tool: call.tool.to_owned(),
         schema_hash: schema.to_owned(),
         arguments: arguments.clone(),
-        cwd: facts.cwd.clone(),
+        cwd: context.cwd.clone(),
         session,
         call_id,
         policy_version: version.to_owned(),
-        shown: Shown { links: facts.links.clone().unwrap_or_default(), ..Shown::default() },
+        displayed: Displayed { links: context.links.clone().unwrap_or_default(), ..Displayed::default() },
         redact: Vec::new(),
     };
     let (gate, approver) = open(Arc::new(MemoryStore::new()));
@@ -43,14 +48,14 @@ fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(
     if text("resolution") == "denied" {
         approver.reject(&approval.id, None, 1)?;
         if flag("late_grant") {
-            approver.accept(&approval.id, 2)?;
+            approver.approve(&approval.id, 2)?;
         }
     } else {
-        approver.accept(&approval.id, 1)?;
+        approver.approve(&approval.id, 1)?;
     }
     let schema = if flag("schema_hash_changed") { "schema-2" } else { "schema-1" };
     let now_ms = if flag("expired") { 10 * WAIT_MS } else { 2 };
-    let facts = Facts { session: text("scope"), now_ms, definition_changed: false, ..facts.clone() };
+    let context = Context { session: text("scope"), now_ms, definition_changed: false, ..context.clone() };
     if flag("policy_version_changed") {
         return Err(ApprovalError::Differs(approval.id, "the policy has changed"));
     }
@@ -58,12 +63,12 @@ fn run(policy: &Policy, call: &Call<'_>, facts: &Facts, ctx: &Value) -> Result<(
         return Err(ApprovalError::Differs(approval.id, "there is no digest"));
     }
     // The call that comes now must be the one that was approved, in everything it is bound to.
-    let now = request(call.arguments, facts.session.clone(), text("call_id"), schema, policy.version());
+    let now = request(call.arguments, context.session.clone(), text("call_id"), schema, policy.version());
     if now.digest() != approval.digest {
         return Err(ApprovalError::Differs(approval.id, "the digest is another"));
     }
     if flag("consumed") {
-        gate.redeem(&approval.id, policy, &facts, schema)?;
+        gate.redeem(&approval.id, policy, &context, schema)?;
     }
-    gate.redeem(&approval.id, policy, &facts, schema).map(drop)
+    gate.redeem(&approval.id, policy, &context, schema).map(drop)
 }

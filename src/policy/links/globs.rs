@@ -1,8 +1,8 @@
 //! Globs on a disk: whether anything that a glob word names is a symbolic link.
 
-use super::{Disk, Entry};
-use crate::policy::letters::Alike;
+use super::{Disk, DiskEntry};
 use crate::policy::path::tail::{Segment, Tail, meets};
+use crate::policy::unicode::Equivalence;
 
 /// The most names that are looked at for one glob.
 const MOST: usize = 2_000;
@@ -22,7 +22,9 @@ pub(super) fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) ->
             let Some(names) = disk.names(if folder.is_empty() { "/" } else { &folder }) else { return false };
             for name in names {
                 let wanted = match segment {
-                    Segment::Name { items, text } => *text == name || meets(&name, items, Alike::Any, tail.loose),
+                    Segment::Name { items, text } => {
+                        *text == name || meets(&name, items, Equivalence::Confusable, tail.loose)
+                    }
                     Segment::Deep => true,
                     Segment::Below(_) => return false,
                 };
@@ -31,7 +33,7 @@ pub(super) fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) ->
                 }
                 seen += 1;
                 let path = format!("{folder}/{name}");
-                if seen > MOST || disk.look(&path) != Entry::Other {
+                if seen > MOST || disk.look(&path) != DiskEntry::Other {
                     return false;
                 }
                 if matches!(segment, Segment::Deep) {

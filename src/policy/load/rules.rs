@@ -5,16 +5,16 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::toml_reader::Reader;
-use super::{Mode, PolicyFile};
+use super::{PolicyFile, PolicyMode};
+use crate::policy::capability::{Family, ToolCapability};
 use crate::policy::command::CommandPattern;
 use crate::policy::compact::compact;
-use crate::policy::decision::{Decision, Says};
-use crate::policy::facts::{Annotations, Call, Facts, Origin};
+use crate::policy::context::{Annotations, Context, PolicyCall, ToolOrigin};
+use crate::policy::decision::{Decision, Effect};
 use crate::policy::host::HostPattern;
 use crate::policy::path::PathPattern;
-use crate::policy::record::{Family, Record};
+use crate::policy::policy_set::Policy;
 use crate::policy::rule::{Access, Rule, ToolPattern};
-use crate::policy::set::Policy;
 
 /// The most rules a file may have.
 const MAX_RULES: usize = 5_000;
@@ -30,7 +30,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
             }
             ("rule", _) => broken(reader, file, value.span().start, "rules are written `[[rule]]`"),
             (word @ ("allow" | "ask" | "deny"), _) => {
-                let Some(says) = Says::parse(word) else { continue };
+                let Some(effect) = Effect::parse(word) else { continue };
                 let DeValue::Array(items) = value.get_ref() else {
                     broken(reader, file, value.span().start, "write a list of rules");
                     continue;
@@ -38,9 +38,9 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                 for item in items {
                     let place = reader.place(item.span().start);
                     let read = reader.text_of(item).ok_or_else(|| "a rule must be a text".to_owned());
-                    match read.and_then(|text| compact(says, text, |name| file.records.get(name).cloned())) {
+                    match read.and_then(|text| compact(effect, text, |name| file.capabilities.get(name).cloned())) {
                         Ok(rule) => file.rules.push(Rule { place, ..rule }),
-                        Err(why) => malformed(reader, file, Some(says), item.span().start, &why),
+                        Err(why) => malformed(reader, file, Some(effect), item.span().start, &why),
                     }
                 }
             }
@@ -59,13 +59,13 @@ fn broken(reader: &mut Reader<'_>, file: &mut PolicyFile, at: usize, help: &str)
 
 /// A malformed allow is left out. A malformed ask or deny, or one that does not say which it is, would have
 /// forbidden something: until it is mended everything asks.
-fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, says: Option<Says>, at: usize, why: &str) {
-    let (what, help) = match says {
-        Some(Says::Allow) => ("this allow is left out", "mend it; until then the calls it means are asked about"),
+fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effect>, at: usize, why: &str) {
+    let (what, help) = match effect {
+        Some(Effect::Allow) => ("this allow is left out", "mend it; until then the calls it means are asked about"),
         _ => ("this rule cannot be read", "until it is mended everything asks"),
     };
     reader.error("policy-rule", at, format!("{what}: {why}"), help);
-    file.broken |= says != Some(Says::Allow);
+    file.broken |= effect != Some(Effect::Allow);
 }
 
 const KEYS: &[&str] = &[
@@ -87,36 +87,36 @@ const KEYS: &[&str] = &[
 fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut PolicyFile) {
     let at = item.span().start;
     let DeValue::Table(table) = item.get_ref() else { return broken(reader, file, at, "rules are written `[[rule]]`") };
-    let decide = table.get("decide").and_then(|v| reader.text_of(v)).and_then(Says::parse);
-    let Some(says) = decide else { return malformed(reader, file, None, at, "`decide` must be allow, ask or deny") };
-    match fields(reader, table, says, file) {
+    let decide = table.get("decide").and_then(|v| reader.text_of(v)).and_then(Effect::parse);
+    let Some(effect) = decide else { return malformed(reader, file, None, at, "`decide` must be allow, ask or deny") };
+    match fields(reader, table, effect, file) {
         Ok(mut rule) => {
             rule.place = reader.place(at);
             if examples(reader, table, &rule, file) {
                 file.rules.push(rule);
             } else {
-                file.broken |= says != Says::Allow;
+                file.broken |= effect != Effect::Allow;
             }
         }
-        Err(why) => malformed(reader, file, Some(says), at, &why),
+        Err(why) => malformed(reader, file, Some(effect), at, &why),
     }
 }
 
-fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, says: Says, file: &PolicyFile) -> Result<Rule, String> {
+fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &PolicyFile) -> Result<Rule, String> {
     let get = |key: &str| {
         table.get(key).map(|v| reader.text_of(v).ok_or_else(|| format!("`{key}` must be a text"))).transpose()
     };
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
         return Err(format!("`{}` means nothing in a rule; known: {}", key.get_ref(), KEYS.join(", ")));
     }
-    let known = |name: &str| file.records.get(name).cloned();
+    let known = |name: &str| file.capabilities.get(name).cloned();
     if let Some(text) = get("rule")? {
-        let mut rule = compact(says, text, known)?;
+        let mut rule = compact(effect, text, known)?;
         rule.why = get("why")?.map(str::to_owned);
         return Ok(rule);
     }
     let tool = get("tool")?.ok_or("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`")?;
-    let mut rule = Rule::new(says, ToolPattern::parse(tool)?, tool);
+    let mut rule = Rule::new(effect, ToolPattern::parse(tool)?, tool);
     rule.family = Family::of_name(tool);
     let mut words = vec![tool.to_owned()];
     if let Some(command) = get("command")? {
@@ -190,69 +190,70 @@ fn show(example: &Value) -> String {
 /// Whether a rule alone decides an example: an allow allows all of it, an ask or deny catches it.
 fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
     let (origin, tool) = match &rule.tool {
-        ToolPattern::Mcp { server, tool } => (Origin::Mcp(plain(server)), plain(tool)),
-        ToolPattern::Name(name) => (Origin::Native, plain(name)),
-        ToolPattern::Any => (Origin::Native, "any".to_owned()),
+        ToolPattern::Mcp { server, tool } => (ToolOrigin::Mcp(plain(server)), plain(tool)),
+        ToolPattern::Name(name) => (ToolOrigin::Native, plain(name)),
+        ToolPattern::Any => (ToolOrigin::Native, "any".to_owned()),
     };
     let identity = origin.identity(&tool);
-    let record = file.records.get(&identity).cloned().or_else(|| Record::builtin(&tool)).unwrap_or_default();
+    let capability =
+        file.capabilities.get(&identity).cloned().or_else(|| ToolCapability::builtin(&tool)).unwrap_or_default();
     let first = |names: &[String]| names.first().and_then(|n| n.split('|').next()).map(str::to_owned);
     let arguments = match example {
         Value::Object(map) => Value::Object(map.clone()),
         text => {
             let key = if rule.command.is_some() {
-                record.command.clone().or(Some("command".to_owned()))
+                capability.command.clone().or(Some("command".to_owned()))
             } else if let Some((_, access)) = &rule.path {
-                let written = record.writes.as_deref().and_then(first);
+                let written = capability.writes.as_deref().and_then(first);
                 if *access == Some(Access::Read) {
-                    first(&record.reads)
+                    first(&capability.reads)
                 } else {
-                    written.or_else(|| first(&record.reads))
+                    written.or_else(|| first(&capability.reads))
                 }
                 .or(Some("path".to_owned()))
             } else if rule.host.is_some() {
-                first(&record.hosts).or(Some("url".to_owned()))
+                first(&capability.hosts).or(Some("url".to_owned()))
             } else {
-                record.target.as_deref().and_then(|t| t.split('|').next()).map(str::to_owned)
+                capability.target.as_deref().and_then(|t| t.split('|').next()).map(str::to_owned)
             };
             Value::Object(key.map(|k| (k, text.clone())).into_iter().collect::<Map<_, _>>())
         }
     };
-    let mut record = Record { tier: None, actions: None, ..record };
-    if rule.command.is_some() && record.command.is_none() {
-        record.command = Some("command".to_owned());
+    let mut capability = ToolCapability { tier: None, actions: None, ..capability };
+    if rule.command.is_some() && capability.command.is_none() {
+        capability.command = Some("command".to_owned());
     }
-    if rule.path.is_some() && record.writes.is_none() && record.reads.is_empty() {
-        record.writes = Some(vec!["path".to_owned()]);
-        record.reads =
+    if rule.path.is_some() && capability.writes.is_none() && capability.reads.is_empty() {
+        capability.writes = Some(vec!["path".to_owned()]);
+        capability.reads =
             if matches!(rule.path, Some((_, Some(Access::Read)))) { vec!["path".to_owned()] } else { Vec::new() };
     }
-    if rule.host.is_some() && record.hosts.is_empty() {
-        record.hosts = vec!["url".to_owned()];
+    if rule.host.is_some() && capability.hosts.is_empty() {
+        capability.hosts = vec!["url".to_owned()];
     }
     let alone = PolicyFile {
-        mode: Some(Mode::Enforce),
-        default: Some(if rule.says == Says::Ask { Says::Allow } else { Says::Ask }),
-        records: [(identity, record)].into_iter().collect(),
+        mode: Some(PolicyMode::Enforce),
+        default: Some(if rule.effect == Effect::Ask { Effect::Allow } else { Effect::Ask }),
+        capabilities: [(identity, capability)].into_iter().collect(),
         rules: vec![rule.clone()],
         programs: file.programs.clone(),
         ..PolicyFile::default()
     };
     // Examples are read in a folder of their own, so that relative and absolute paths can be told apart.
-    let facts = Facts {
+    let context = Context {
         cwd: Some("/workspace".to_owned()),
         home: Some("/home/user".to_owned()),
         interactive: true,
         workspace_trusted: true,
         annotations: rule.annotations,
-        ..Facts::default()
+        ..Context::default()
     };
-    let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
-    let verdict = Policy::new(vec![alone]).decide(&call, &facts, &[]);
-    match rule.says {
-        Says::Allow => verdict.decision.runs(),
-        Says::Ask => verdict.decision == Decision::Confirm,
-        Says::Deny => verdict.decision == Decision::Deny,
+    let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+    let verdict = Policy::new(vec![alone]).decide(&call, &context, &[]);
+    match rule.effect {
+        Effect::Allow => verdict.decision.runs(),
+        Effect::Ask => verdict.decision == Decision::Confirm,
+        Effect::Deny => verdict.decision == Decision::Deny,
     }
 }
 

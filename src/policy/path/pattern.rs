@@ -7,10 +7,10 @@ use std::cell::OnceCell;
 use super::tail::{Manner, Tail};
 use super::view::View;
 use super::{Base, LexPath};
+use crate::policy::context::Context;
 use crate::policy::decision::Fit;
-use crate::policy::facts::Facts;
-use crate::policy::letters::Alike;
 use crate::policy::links::Lead;
+use crate::policy::unicode::Equivalence;
 
 /// A pattern over paths.
 ///
@@ -27,7 +27,7 @@ pub struct PathPattern {
 /// How a pattern is compared.
 #[derive(Debug, Clone, Copy)]
 struct How {
-    alike: Alike,
+    alike: Equivalence,
     /// `**` at the end also means none.
     none: bool,
     /// `*` at the end also means everything below.
@@ -93,36 +93,36 @@ impl PathPattern {
     /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end needs
     /// something below, and what cannot be known does not fit.
     #[must_use]
-    pub fn fit(&self, path: &LexPath, recursive: bool, facts: &Facts, loosen: bool) -> Fit {
-        if loosen { self.fit_narrow(path, recursive, facts) } else { self.fit_wide(path, recursive, facts) }
+    pub fn fit(&self, path: &LexPath, recursive: bool, context: &Context, loosen: bool) -> Fit {
+        if loosen { self.fit_narrow(path, recursive, context) } else { self.fit_wide(path, recursive, context) }
     }
 
     /// For an allow: as written, and wherever it leads.
-    fn fit_narrow(&self, path: &LexPath, recursive: bool, facts: &Facts) -> Fit {
+    fn fit_narrow(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
         if path.is_odd() {
             return Fit::No;
         }
         // Of what is turned round, the inner pattern is the one to be wide.
         let how = How {
-            alike: Alike::of(!self.negated, facts.case_sensitive_paths),
+            alike: Equivalence::of(!self.negated, context.case_sensitive_paths),
             none: self.negated,
             below: self.negated,
             anywhere: self.negated,
         };
         let here = LexPath::here();
-        let written = self.path.view(facts);
+        let written = self.path.view(context);
         let reach = Reach::of(path, recursive);
-        let mut fit = self.one(&written, &path.view(facts), reach, how, Some(&here.view(facts)));
-        let Some(links) = &facts.links else { return fit };
+        let mut fit = self.one(&written, &path.view(context), reach, how, Some(&here.view(context)));
+        let Some(links) = &context.links else { return fit };
         if path.tail().is_some() {
             // Where its names lead nobody has looked up.
             return Fit::No;
         }
         // A link in the pattern's own text may be the model's work, so only what it starts from is followed.
-        let (based, here) = (self.based(facts), here.absolute(facts));
+        let (based, here) = (self.based(context), here.absolute(context));
         let here = links.follow_path(&here).unwrap_or(here);
-        let (based, here) = (based.view(facts), here.view(facts));
-        let spots = path.spots(facts);
+        let (based, here) = (based.view(context), here.view(context));
+        let spots = path.spots(context);
         if spots.is_empty() {
             return Fit::No;
         }
@@ -131,10 +131,10 @@ impl PathPattern {
                 Lead::Nobody => Fit::No,
                 Lead::To(real) => {
                     let real = LexPath::plain(real);
-                    let real = real.view(facts);
+                    let real = real.view(context);
                     // What is turned round must not lead into what its text names, either.
                     let by_text = if self.negated {
-                        self.one(&self.followed(facts).view(facts), &real, reach, how, Some(&here))
+                        self.one(&self.followed(context).view(context), &real, reach, how, Some(&here))
                     } else {
                         Fit::Yes
                     };
@@ -146,46 +146,46 @@ impl PathPattern {
     }
 
     /// For an ask or deny: any meaning, any place it leads to.
-    fn fit_wide(&self, path: &LexPath, recursive: bool, facts: &Facts) -> Fit {
-        let fit = self.fit_meanings(path, recursive, true, facts);
-        let Some(links) = facts.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
-        let vouched = || path.glob_spot(facts).is_some_and(|(glob, _)| links.vouches(&glob));
+    fn fit_wide(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
+        let fit = self.fit_meanings(path, recursive, true, context);
+        let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
+        let vouched = || path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob));
         if path.tail().is_some_and(Tail::is_glob) && !vouched() {
             // What a glob names may be links that nobody has followed: anything in the folder may lead to what is meant.
-            return self.fit_meanings(path, recursive, false, facts).min(Fit::Maybe);
+            return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);
         }
         fit
     }
 
-    fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, facts: &Facts) -> Fit {
+    fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, context: &Context) -> Fit {
         let how = How {
-            alike: Alike::of(self.negated, facts.case_sensitive_paths),
+            alike: Equivalence::of(self.negated, context.case_sensitive_paths),
             none: true,
             below: !self.negated,
             anywhere: !self.negated,
         };
         // What stands anywhere needs no folder to be told.
-        let only_names = how.anywhere && self.is_anywhere() && !recursive && facts.links.is_none();
-        let only_names = only_names && self.path.start(facts).is_some();
+        let only_names = how.anywhere && self.is_anywhere() && !recursive && context.links.is_none();
+        let only_names = only_names && self.path.start(context).is_some();
         let written = OnceCell::new();
         let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
-            let text = meaning.view(facts);
+            let text = meaning.view(context);
             if only_names && meaning.tail().is_none() && text.base == Base::Root {
                 fit = fit.max(Fit::of(segments(&self.path.parts, &text.parts, how)));
                 continue;
             }
-            let written = written.get_or_init(|| self.path.view(facts));
+            let written = written.get_or_init(|| self.path.view(context));
             let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
             fit = fit.max(self.one(written, &text, reach, how, None));
-            let Some(links) = &facts.links else { continue };
+            let Some(links) = &context.links else { continue };
             // What is turned round fires outside the pattern: there a followed pattern would fire more, not less.
-            let followed = if self.negated { self.based(facts) } else { self.followed(facts) };
-            let followed = followed.view(facts);
+            let followed = if self.negated { self.based(context) } else { self.followed(context) };
+            let followed = followed.view(context);
             if !self.negated {
                 fit = fit.max(self.one(&followed, &text, reach, how, None));
             }
-            let spots = meaning.spots(facts);
+            let spots = meaning.spots(context);
             if spots.is_empty() {
                 fit = fit.max(Fit::Maybe);
             }
@@ -194,7 +194,7 @@ impl PathPattern {
                     Lead::Nobody => Fit::Maybe,
                     Lead::To(real) => {
                         let real = LexPath::plain(real);
-                        let real = real.view(facts);
+                        let real = real.view(context);
                         let by_text = if self.negated { Fit::No } else { self.one(written, &real, reach, how, None) };
                         self.one(&followed, &real, reach, how, None).max(by_text)
                     }
@@ -246,28 +246,28 @@ impl PathPattern {
     }
 
     /// The texts, from the root, whose leads this pattern needs: what it starts from, and its literal front.
-    pub(crate) fn spots(&self, facts: &Facts) -> Vec<String> {
-        let path = self.path.absolute(facts);
+    pub(crate) fn spots(&self, context: &Context) -> Vec<String> {
+        let path = self.path.absolute(context);
         if path.base != Base::Root {
             return Vec::new();
         }
-        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(facts);
+        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(context);
         vec![base.to_string(), front(&path).0.to_string()]
     }
 
     /// The pattern with links followed in what it starts from: the working folder, or home.
-    fn based(&self, facts: &Facts) -> LexPath {
-        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(facts);
-        let real = facts.links.as_ref().and_then(|links| links.follow_path(&base));
+    fn based(&self, context: &Context) -> LexPath {
+        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(context);
+        let real = context.links.as_ref().and_then(|links| links.follow_path(&base));
         let mut path = real.unwrap_or(base);
         path.parts.extend(self.path.parts.iter().cloned());
         path
     }
 
     /// The pattern with links followed up to its first glob.
-    fn followed(&self, facts: &Facts) -> LexPath {
-        let (front, rest) = front(&self.path.absolute(facts));
-        let real = facts.links.as_ref().and_then(|links| links.follow_path(&front));
+    fn followed(&self, context: &Context) -> LexPath {
+        let (front, rest) = front(&self.path.absolute(context));
+        let real = context.links.as_ref().and_then(|links| links.follow_path(&front));
         let mut path = real.unwrap_or(front);
         path.parts.extend(rest);
         path
@@ -283,7 +283,7 @@ fn front(path: &LexPath) -> (LexPath, Vec<String>) {
 }
 
 /// Whether a tree rooted at `path` may hold something that fits.
-fn holds(pattern: &[&str], path: &[&str], alike: Alike) -> bool {
+fn holds(pattern: &[&str], path: &[&str], alike: Equivalence) -> bool {
     for (i, part) in path.iter().enumerate() {
         match pattern.get(i) {
             Some(&"**") => return true,
@@ -345,8 +345,8 @@ mod tests {
     use super::*;
 
     fn fit(pattern: &str, path: &str, loosen: bool) -> Fit {
-        let facts = Facts { cwd: Some("/repo".to_owned()), ..Facts::default() };
-        PathPattern::parse(pattern).unwrap().fit(&LexPath::read(path), false, &facts, loosen)
+        let context = Context { cwd: Some("/repo".to_owned()), ..Context::default() };
+        PathPattern::parse(pattern).unwrap().fit(&LexPath::read(path), false, &context, loosen)
     }
 
     #[test]

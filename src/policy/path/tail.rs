@@ -8,7 +8,7 @@
 //! for another one (`\u{ff0e}env`) is not looked for behind it.
 
 use crate::policy::decision::Fit;
-use crate::policy::letters::Alike;
+use crate::policy::unicode::Equivalence;
 
 /// The segments behind a known folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) enum Item {
 /// How names are compared, for both questions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
-    pub(super) alike: Alike,
+    pub(super) alike: Equivalence,
     /// `**` at the end also means none.
     pub(super) none: bool,
     /// `*` at the end also means everything below.
@@ -100,7 +100,7 @@ impl Tail {
     /// Whether a segment may be called so.
     pub(crate) fn may_name(&self, name: &str) -> bool {
         self.segments.iter().any(|segment| match segment {
-            Segment::Name { items, text } => text == name || meets(name, items, Alike::Any, self.loose),
+            Segment::Name { items, text } => text == name || meets(name, items, Equivalence::Confusable, self.loose),
             Segment::Deep | Segment::Below(_) => true,
         })
     }
@@ -242,8 +242,8 @@ fn is_plain(pattern: &str) -> bool {
     pattern.bytes().all(|b| b.is_ascii() && !b.is_ascii_control())
 }
 
-fn folds(alike: Alike) -> bool {
-    matches!(alike, Alike::Any | Alike::Twins)
+fn folds(alike: Equivalence) -> bool {
+    matches!(alike, Equivalence::Confusable | Equivalence::IgnoringCase)
 }
 
 fn same(a: char, b: char, fold: bool) -> bool {
@@ -251,7 +251,7 @@ fn same(a: char, b: char, fold: bool) -> bool {
 }
 
 /// Whether some name fits both a segment of a pattern and the items of a glob.
-pub(crate) fn meets(pattern: &str, items: &[Item], alike: Alike, loose: bool) -> bool {
+pub(crate) fn meets(pattern: &str, items: &[Item], alike: Equivalence, loose: bool) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     let fold = loose || folds(alike);
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
@@ -315,7 +315,7 @@ pub(crate) fn meets(pattern: &str, items: &[Item], alike: Alike, loose: bool) ->
 }
 
 /// Whether every name that the items can become fits a segment of a pattern. May say no too often.
-fn includes(pattern: &str, items: &[Item], alike: Alike) -> bool {
+fn includes(pattern: &str, items: &[Item], alike: Equivalence) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return false;

@@ -1,7 +1,7 @@
 //! A path from the root, borrowed: what comparing needs, without a copy of every name.
 
 use super::{Base, LexPath};
-use crate::policy::facts::Facts;
+use crate::policy::context::Context;
 
 /// A path from the root where the facts allow it, else from where it starts.
 #[derive(Debug, Clone)]
@@ -13,9 +13,9 @@ pub(super) struct View<'p> {
 
 impl LexPath {
     /// The same as [`absolute`](Self::absolute), to look at.
-    pub(super) fn view<'p>(&'p self, facts: &'p Facts) -> View<'p> {
+    pub(super) fn view<'p>(&'p self, context: &'p Context) -> View<'p> {
         let own = self.parts.iter().map(String::as_str);
-        let Some(base) = self.start(facts) else {
+        let Some(base) = self.start(context) else {
             return View { base: self.base, up: self.up, parts: own.collect() };
         };
         let mut parts: Vec<&str> = Vec::with_capacity(self.parts.len() + 8);
@@ -32,11 +32,11 @@ impl LexPath {
     }
 
     /// The absolute path that stands for its base, if there is one and it is not the root already.
-    pub(super) fn start<'f>(&self, facts: &'f Facts) -> Option<&'f str> {
+    pub(super) fn start<'f>(&self, context: &'f Context) -> Option<&'f str> {
         let base = match self.base {
             Base::Root => None,
-            Base::Here => facts.cwd.as_deref(),
-            Base::Home => facts.home.as_deref(),
+            Base::Here => context.cwd.as_deref(),
+            Base::Home => context.home.as_deref(),
         };
         base.filter(|base| base.starts_with('/'))
     }
@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn a_view_is_the_absolute_path() {
-        let facts =
-            Facts { cwd: Some("/w/./x/../repo/".to_owned()), home: Some("/home/u".to_owned()), ..Facts::default() };
-        let unknown = Facts::default();
+        let context =
+            Context { cwd: Some("/w/./x/../repo/".to_owned()), home: Some("/home/u".to_owned()), ..Context::default() };
+        let unknown = Context::default();
         for text in ["a/b", "../a", "../../../../a", "/etc/./passwd", "~/x", "~", ".", "", "a/../../b"] {
-            for facts in [&facts, &unknown] {
+            for context in [&context, &unknown] {
                 let path = LexPath::read(text);
-                let (view, whole) = (path.view(facts), path.absolute(facts));
+                let (view, whole) = (path.view(context), path.absolute(context));
                 assert_eq!((view.base, view.up), (whole.base, whole.up), "{text}");
                 assert_eq!(view.parts, whole.parts, "{text}");
             }

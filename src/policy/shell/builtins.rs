@@ -64,7 +64,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
 /// behind `jobs -x`.
 fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     if name == "jobs" {
-        return super::crude::anywhere(arguments, &mut walker.found);
+        return super::heuristics::anywhere(arguments, &mut walker.found);
     }
     let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
     for text in texts.iter().take(64) {

@@ -1,7 +1,7 @@
 //! `env`: its options, and the variables it sets.
 
 use super::walk::Walker;
-use super::{Weight, crude};
+use super::{Weight, heuristics};
 use crate::policy::argv::Word;
 
 /// Where the command behind `env` starts. Nothing, with an unknown, where only the run would show.
@@ -75,7 +75,7 @@ fn split(walker: &mut Walker, glued: Option<&str>, rest: &[Word]) -> Option<usiz
     let next = rest.first().and_then(Word::get).filter(|_| glued.is_none());
     if let Some(text) = glued.or(next) {
         let later: Vec<&str> = rest.iter().skip(usize::from(glued.is_none())).filter_map(Word::get).collect();
-        crude::guess(&format!("{text} {}", later.join(" ")), &mut walker.found);
+        heuristics::guess(&format!("{text} {}", later.join(" ")), &mut walker.found);
     }
     None
 }

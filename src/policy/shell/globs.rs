@@ -5,7 +5,7 @@
 //! such a word for anything below its folder, or for anything at all.
 
 use super::walk::Walker;
-use super::{Effects, FileEffect};
+use super::{FileEffect, SideEffects};
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 use crate::policy::path::tail::{Item, Segment, Tail};
@@ -90,7 +90,7 @@ impl Walker {
 }
 
 /// Where a line may change how the shell expands globs, every glob of it may be anything of its form.
-pub(super) fn loosen(found: &mut Effects, command: &str) {
+pub(super) fn loosen(found: &mut SideEffects, command: &str) {
     let plain: String = command
         .chars()
         .filter(|c| !matches!(c, '\'' | '"' | '\\' | '_' | '\n'))

@@ -3,8 +3,8 @@
 use super::redirect::Input;
 use super::walk::Walker;
 use super::{
-    Command, FileEffect, Role, Unknown, Weight, builtins, crude, files, inputs, outputs, programs, scripts, tables,
-    wrappers,
+    Command, FileEffect, Role, Unknown, Weight, builtins, files, heuristics, inputs, outputs, programs, scripts,
+    tables, wrappers,
 };
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
@@ -58,7 +58,7 @@ impl Walker {
         }
         if self.functions.contains(&program) {
             // The function may run what it is given.
-            crude::tails(words.get(1..).unwrap_or_default(), &mut self.found);
+            heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
         if tables::is_interpreter(&base) {
             self.interpreter(&base, &words, input, index);
@@ -79,7 +79,7 @@ impl Walker {
         if let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input {
             for line in text.lines().take(64) {
                 let words: Vec<Word> = line.split_whitespace().take(12).map(Word::known).collect();
-                crude::anywhere(&words, &mut self.found);
+                heuristics::anywhere(&words, &mut self.found);
             }
         }
     }
@@ -88,7 +88,7 @@ impl Walker {
     fn in_lower_case(&mut self, base: &str, words: &[Word]) {
         let mut lower = vec![Word::known(&base.to_ascii_lowercase())];
         lower.extend(words.iter().skip(1).cloned());
-        crude::anywhere(&lower, &mut self.found);
+        heuristics::anywhere(&lower, &mut self.found);
     }
 
     /// Adds what unknown words may well become.
@@ -103,7 +103,7 @@ impl Walker {
                 _ => guess.push(word.clone()),
             }
         }
-        crude::tails(&guess, &mut self.found);
+        heuristics::tails(&guess, &mut self.found);
         let program = guess.first().and_then(Word::get).map(|p| base_name(p).to_owned());
         if let Some(program) = program {
             files::operands(self, &program, &guess);
@@ -141,7 +141,7 @@ impl Walker {
                     // `-c'rm x'`: no shell takes it so, and nobody writes it for anything else.
                     if let Some((_, glued)) = letters.split_once('c').filter(|(_, l)| l.contains(' ')) {
                         self.found.unknown("payload", letters, Weight::Code);
-                        crude::guess(glued, &mut self.found);
+                        heuristics::guess(glued, &mut self.found);
                     }
                     stdin |= letters.contains('s');
                     // `-o` and `-O` take a word each, also in a cluster: `-euo pipefail`.
@@ -156,7 +156,7 @@ impl Walker {
                 // Further words are `$0`, `$1` and so on: the text may run them.
                 let given = rest.get(1..).unwrap_or_default();
                 if !given.is_empty() && rest.first().is_some_and(|t| t.text.contains('$')) {
-                    crude::anywhere(given, &mut self.found);
+                    heuristics::anywhere(given, &mut self.found);
                 }
             }
             None if text => {}
@@ -178,7 +178,7 @@ impl Walker {
         let text = given.get(from..).unwrap_or_default().join(" ");
         if !text.is_empty() {
             self.found.unknown("payload", &text, Weight::Code);
-            crude::guess(&text, &mut self.found);
+            heuristics::guess(&text, &mut self.found);
         }
     }
 
@@ -215,7 +215,7 @@ impl Walker {
             }
             Some(word) => {
                 self.found.unknown("payload", &word.text, Weight::Code);
-                crude::guess(&word.guess.join(" "), &mut self.found);
+                heuristics::guess(&word.guess.join(" "), &mut self.found);
             }
         }
     }
@@ -270,7 +270,7 @@ impl Walker {
                     .iter()
                     .flat_map(|w| w.get().into_iter().chain(w.guess.iter().map(String::as_str)))
                     .collect();
-                crude::guess(&guess.join(" "), &mut self.found);
+                heuristics::guess(&guess.join(" "), &mut self.found);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::options::{Does, OPTIONS, family, value_letters};
 use super::walk::Walker;
-use super::{Weight, crude};
+use super::{Weight, heuristics};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
@@ -268,7 +268,7 @@ fn git(walker: &mut Walker, words: &[Word], at: usize) {
                         walker.suppose(text);
                     }
                 }
-                _ => crude::anywhere(given, &mut walker.found),
+                _ => heuristics::anywhere(given, &mut walker.found),
             }
         }
     }

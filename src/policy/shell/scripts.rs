@@ -230,7 +230,7 @@ pub(super) fn guess_words(walker: &mut Walker, script: &Word) {
     let Some(text) = script.get() else { return };
     let apart = |c: char| c.is_whitespace() || "\"'`()|;{}/".contains(c);
     let words: Vec<Word> = text.split(apart).filter(|w| !w.is_empty()).take(12).map(Word::known).collect();
-    super::crude::anywhere(&words, &mut walker.found);
+    super::heuristics::anywhere(&words, &mut walker.found);
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use brush_parser::{Parser, ParserOptions};
 
 use super::place::Place;
 use super::redirect::Input;
-use super::{Effects, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Weight, crude};
+use super::{MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 
@@ -21,7 +21,7 @@ const MAX_BRACKETS: usize = 24;
 /// What the walk knows so far.
 pub(super) struct Walker {
     pub(super) options: ParserOptions,
-    pub(super) found: Effects,
+    pub(super) found: SideEffects,
     /// Values assigned in the line itself, where they are certain. Only for guesses.
     pub(super) variables: BTreeMap<String, String>,
     /// Functions that the line defines.
@@ -41,11 +41,11 @@ pub(super) struct Walker {
     limited: bool,
 }
 
-pub(super) fn read(command: &str, start: &LexPath) -> Effects {
+pub(super) fn read(command: &str, start: &LexPath) -> SideEffects {
     let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
     let mut walker = Walker {
         options,
-        found: Effects::default(),
+        found: SideEffects::default(),
         variables: BTreeMap::new(),
         functions: Vec::new(),
         place: Place::at(start.clone()),
@@ -74,7 +74,7 @@ impl Walker {
             self.limited = true;
             self.found.unknown("limit", what, Weight::Code);
         }
-        crude::guess(text, &mut self.found);
+        heuristics::guess(text, &mut self.found);
     }
 
     /// Reads a whole program. What cannot be parsed is an unknown, and guessed at.
@@ -88,7 +88,7 @@ impl Walker {
             }
             None => {
                 self.found.unknown("syntax", text, Weight::Code);
-                crude::guess(text, &mut self.found);
+                heuristics::guess(text, &mut self.found);
             }
         }
     }
@@ -240,10 +240,10 @@ impl Walker {
                 self.word(&clause.value.value);
                 let start = self.place.clone();
                 let mut after = start.clone();
-                for case in &clause.cases {
+                for cx in &clause.cases {
                     self.place = start.clone();
-                    case.patterns.iter().for_each(|p| drop(self.expanded(&p.value)));
-                    case.cmd.iter().for_each(|list| self.list(list));
+                    cx.patterns.iter().for_each(|p| drop(self.expanded(&p.value)));
+                    cx.cmd.iter().for_each(|list| self.list(list));
                     after = after.or(&self.place);
                 }
                 self.place = after;

@@ -5,7 +5,7 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
 use super::Weight;
 use super::walk::Walker;
-use super::{ansi, crude, expansion};
+use super::{ansi, expansion, heuristics};
 use crate::policy::argv::Word;
 
 /// What a word becomes, built piece by piece.
@@ -78,12 +78,12 @@ impl Walker {
         }
     }
 
-    /// A `)` in a comment or a `case` does not end a substitution, but the parser takes it for the end: then all of
+    /// A `)` in a comment or a `cx` does not end a substitution, but the parser takes it for the end: then all of
     /// the source is looked through.
     fn cut_short(&mut self, source: &str, before: usize) {
         let new = self.found.unknowns.iter().skip(before);
         if new.clone().any(|u| matches!(u.kind, "syntax" | "comment")) {
-            crude::guess(source, &mut self.found);
+            heuristics::guess(source, &mut self.found);
         }
     }
 
@@ -91,7 +91,7 @@ impl Walker {
     /// walked already.
     pub(super) fn maybe_subshell(&mut self, source: &str) {
         if source.contains(['$', '`', '(']) {
-            crude::guess(source, &mut self.found);
+            heuristics::guess(source, &mut self.found);
         } else {
             self.suppose(source);
         }
@@ -217,7 +217,7 @@ impl Walker {
         self.expanded(source);
         // Words without an operator between them are no arithmetic, and some shells run them.
         if source.trim().split_once(' ').is_some_and(|(first, _)| first.starts_with(|c: char| c.is_alphabetic())) {
-            crude::guess(source, &mut self.found);
+            heuristics::guess(source, &mut self.found);
         }
         if source.contains(['[', '`', '$']) {
             self.found.unknown("arithmetic-code", source, Weight::Code);

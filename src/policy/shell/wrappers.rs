@@ -3,7 +3,7 @@
 use super::readonly::{self, TAKE_ANY};
 use super::redirect::Input;
 use super::walk::Walker;
-use super::{Role, Weight, crude, launchers};
+use super::{Role, Weight, heuristics, launchers};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
@@ -110,7 +110,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         return true;
     }
     let Some(start) = inner(walker, wrapper, words) else {
-        crude::tails(words, &mut walker.found);
+        heuristics::tails(words, &mut walker.found);
         return true;
     };
     super::programs::options(walker, base, words.get(..start).unwrap_or_default());
@@ -277,7 +277,7 @@ fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
         return;
     }
     let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
-    crude::tails(words, &mut walker.found);
+    heuristics::tails(words, &mut walker.found);
     if base == "watch" {
         return watch(walker, words);
     }

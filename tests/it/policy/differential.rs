@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolfold::policy::shell::{Role, effects};
-use toolfold::policy::{Call, Facts, LexPath, Origin, Policy, PolicyFile, Says, compact};
+use toolfold::policy::{Context, Effect, LexPath, Policy, PolicyCall, PolicyFile, ToolOrigin, compact};
 
 mod grammar;
 
@@ -85,16 +85,16 @@ fn allowed_programs_do_what_was_seen() {
     let _ = fs::remove_dir_all(&folder);
     let originals = originals(&folder.join("bin"));
     let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command", "sed", "awk"];
-    let rules = names.iter().map(|n| compact(Says::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
+    let rules = names.iter().map(|n| compact(Effect::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
     let policy = Policy::new(vec![PolicyFile { rules, ..PolicyFile::default() }]);
-    let facts = Facts { interactive: true, cwd: Some("/workspace".to_owned()), ..Facts::default() };
+    let context = Context { interactive: true, cwd: Some("/workspace".to_owned()), ..Context::default() };
     let mut rng = Rng(seed);
     let (mut ran, mut calls) = (0, 0);
     for round in 0..count {
         let text = program(&mut rng, 2);
         let arguments = json!({ "command": text });
-        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
-        if !policy.decide(&call, &facts, &[]).decision.runs() {
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        if !policy.decide(&call, &context, &[]).decision.runs() {
             continue;
         }
         ran += 1;

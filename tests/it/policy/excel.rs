@@ -1,7 +1,7 @@
 //! The policy of the built-in spreadsheet domain.
 
 use serde_json::{Value, json};
-use toolfold::policy::{Call, Covered, Decision, Facts, Origin, Policy, PolicyFile, Scope};
+use toolfold::policy::{Context, Covered, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 use crate::project;
 
@@ -21,7 +21,8 @@ fn tools() -> Vec<Covered> {
 }
 
 fn policy() -> PolicyFile {
-    let loaded = PolicyFile::load(&project("profiles/excel/policy.toml"), "profiles/excel/policy.toml", Scope::User);
+    let loaded =
+        PolicyFile::load(&project("profiles/excel/policy.toml"), "profiles/excel/policy.toml", PolicyScope::User);
     assert_eq!(loaded.diagnostics, [], "the file loads, and every example holds");
     loaded.value
 }
@@ -31,20 +32,20 @@ fn it_is_whole() {
     let file = policy();
     assert_eq!(file.check(Some(&tools())), [], "every tool in a tier, every change with its paths");
     assert_eq!(file.lint(), []);
-    assert_eq!(file.records.len(), 49);
+    assert_eq!(file.capabilities.len(), 49);
 }
 
 #[test]
 fn it_decides() {
     let policy = Policy::new(vec![policy()]);
-    let facts = Facts {
+    let context = Context {
         interactive: true,
         cwd: Some("/work".to_owned()),
         home: Some("/home/u".to_owned()),
-        ..Facts::default()
+        ..Context::default()
     };
     let decide = |tool: &str, arguments: Value| {
-        policy.decide(&Call { tool, origin: &Origin::Native, arguments: &arguments }, &facts, &[]).decision
+        policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[]).decision
     };
     for (tool, arguments, expected) in [
         ("read_excel", json!({"file_path": "a.xlsx"}), Decision::Allow),

@@ -1,13 +1,13 @@
 //! What no call does, whatever allows it.
 
 use serde_json::json;
-use toolfold::policy::{Call, Decision, Facts, Origin, Policy, PolicyFile, Scope};
+use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 #[test]
 fn no_call_says_yes_for_the_person() {
     let text = "allow = [\"Bash\"]\n[tool.Bash]\ncommand = \"command\"\ntier = \"read_only\"\n";
-    let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::Managed).into_result().unwrap()]);
-    let facts = Facts { interactive: true, cwd: Some("/w".into()), ..Facts::default() };
+    let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
+    let context = Context { interactive: true, cwd: Some("/w".into()), ..Context::default() };
     for (command, wanted) in [
         ("toolfold approvals accept ap-1", Decision::Deny),
         ("/usr/local/bin/toolfold approvals accept --session ap-1", Decision::Deny),
@@ -24,8 +24,8 @@ fn no_call_says_yes_for_the_person() {
         ("echo toolfold approvals accept", Decision::Allow),
     ] {
         let arguments = json!({ "command": command });
-        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
-        let verdict = policy.decide(&call, &facts, &[]);
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let verdict = policy.decide(&call, &context, &[]);
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }
 }
@@ -33,9 +33,9 @@ fn no_call_says_yes_for_the_person() {
 #[test]
 fn no_call_writes_the_policy_or_the_store() {
     let text = "allow = [\"Bash\"]\n";
-    let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::Managed).into_result().unwrap()]);
+    let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
     let protected = ["/w/policy.toml", "/w/policy.toml-wal", "/state/store.sqlite"].map(str::to_owned).to_vec();
-    let facts = Facts { interactive: true, cwd: Some("/w".into()), protected, ..Facts::default() };
+    let context = Context { interactive: true, cwd: Some("/w".into()), protected, ..Context::default() };
     for (command, wanted) in [
         ("echo > policy.toml", Decision::Deny),
         ("cp x ./sub/../Policy.toml", Decision::Deny),
@@ -47,8 +47,8 @@ fn no_call_writes_the_policy_or_the_store() {
         ("cat policy.toml", Decision::AllowAudited),
     ] {
         let arguments = json!({ "command": command });
-        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
-        let verdict = policy.decide(&call, &facts, &[]);
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let verdict = policy.decide(&call, &context, &[]);
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }
 }

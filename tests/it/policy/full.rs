@@ -9,10 +9,10 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
-use toolfold::policy::{ApprovalError, AuditSink, Request, State};
+use toolfold::policy::{ApprovalError, ApprovalState, AuditSink, Request};
 use toolfold::store::SqliteStore;
 
-use super::store::{Folder, chain, facts, filler, policy, request, tamper};
+use super::store::{Folder, chain, context, filler, policy, request, tamper};
 
 #[test]
 fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
@@ -23,7 +23,7 @@ fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
     // Long arguments: the record of its use needs pages of its own.
     let large = |n| Request { arguments: json!({ "path": "y".repeat(9_000) }), ..request(&policy, n) };
     let id = gate.ask(large(1), 0, WAIT_MS).unwrap().id;
-    approver.accept(&id, 1).unwrap();
+    approver.approve(&id, 1).unwrap();
     // SQLite's own limit takes the way of a disk that is full, and takes whole transactions back.
     store.limit_bytes(0).unwrap();
     let full = |result: Result<String, ApprovalError>| {
@@ -32,11 +32,11 @@ fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
     };
     full((0..50).try_for_each(|n| gate.record(&filler(n))).map(|()| "50 records".to_owned()));
     full(gate.ask(large(2), 0, WAIT_MS).map(|approval| approval.id));
-    full(gate.redeem(&id, &policy, &facts(), "h").map(|approval| approval.id));
-    assert_eq!(gate.get(&id).unwrap().state, State::Approved, "nothing is used up");
+    full(gate.redeem(&id, &policy, &context(), "h").map(|approval| approval.id));
+    assert_eq!(gate.get(&id).unwrap().state, ApprovalState::Approved, "nothing is used up");
     store.limit_bytes(u64::MAX).unwrap();
-    gate.redeem(&id, &policy, &facts(), "h").expect("with room again it runs, once");
-    assert!(gate.redeem(&id, &policy, &facts(), "h").is_err());
+    gate.redeem(&id, &policy, &context(), "h").expect("with room again it runs, once");
+    assert!(gate.redeem(&id, &policy, &context(), "h").is_err());
     assert_eq!(store.verify(&[]).unwrap().faults, []);
 }
 

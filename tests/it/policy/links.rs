@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::eval::evaluate;
-use toolfold::policy::{Call, Facts, LinkTable, Links, Origin, Policy, Says, compact};
+use toolfold::policy::{Context, Effect, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
 use toolfold::policy::{Decision, PolicyFile};
 
 #[track_caller]
@@ -180,12 +180,12 @@ fn the_policy_itself_is_behind_no_link() {
         ("/w/p".to_owned(), "/home/u/.config".to_owned()),
         ("/home/u/.config".to_owned(), "/data/config".to_owned()),
     ]);
-    let policy = Policy::new(vec![PolicyFile { default: Some(Says::Allow), ..PolicyFile::default() }]);
-    let facts = Facts {
+    let policy = Policy::new(vec![PolicyFile { default: Some(Effect::Allow), ..PolicyFile::default() }]);
+    let context = Context {
         cwd: Some("/w".to_owned()),
         interactive: true,
         protected: vec!["/home/u/.config/policy.toml".to_owned()],
-        ..Facts::default()
+        ..Context::default()
     };
     for (path, expected) in [
         ("/home/u/.config/policy.toml", Decision::Deny),
@@ -196,31 +196,31 @@ fn the_policy_itself_is_behind_no_link() {
         ("p/other.toml", Decision::AllowAudited),
     ] {
         let arguments = json!({ "file_path": path });
-        let call = Call { tool: "Edit", origin: &Origin::Native, arguments: &arguments };
-        let links = Some(policy.links(&call, &facts, &table));
-        assert_eq!(policy.decide(&call, &Facts { links, ..facts.clone() }, &[]).decision, expected, "{path}");
+        let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
+        let links = Some(policy.links(&call, &context, &table));
+        assert_eq!(policy.decide(&call, &Context { links, ..context.clone() }, &[]).decision, expected, "{path}");
     }
 }
 
 #[test]
 fn a_verdict_says_what_it_saw_and_is_reached_again_from_that() {
     let table = LinkTable::new([("/w/x".to_owned(), "/etc".to_owned()), ("/w/loop".to_owned(), "loop".to_owned())]);
-    let rules = ["Edit(./**)", "Bash(echo:*)"].map(|rule| compact(Says::Allow, rule, |_| None).unwrap());
+    let rules = ["Edit(./**)", "Bash(echo:*)"].map(|rule| compact(Effect::Allow, rule, |_| None).unwrap());
     let policy = Policy::new(vec![PolicyFile { rules: rules.to_vec(), ..PolicyFile::default() }]);
-    let facts = Facts { cwd: Some("/w".to_owned()), interactive: true, ..Facts::default() };
+    let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
     for path in ["x/passwd", "loop/a", "a", "x/../a"] {
         let arguments = json!({ "file_path": path });
-        let call = Call { tool: "Edit", origin: &Origin::Native, arguments: &arguments };
-        let seen = Facts { links: Some(policy.links(&call, &facts, &table)), ..facts.clone() };
+        let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
+        let seen = Context { links: Some(policy.links(&call, &context, &table)), ..context.clone() };
         let verdict = policy.decide(&call, &seen, &[]);
         // As a record keeps it.
         let text = serde_json::to_string(&verdict.links).unwrap();
         let links: Links = serde_json::from_str(&text).unwrap();
-        assert_eq!(policy.decide(&call, &Facts { links: Some(links), ..facts.clone() }, &[]), verdict, "{path}");
-        let lexical = policy.decide(&call, &facts, &[]);
+        assert_eq!(policy.decide(&call, &Context { links: Some(links), ..context.clone() }, &[]), verdict, "{path}");
+        let lexical = policy.decide(&call, &context, &[]);
         assert_eq!(lexical.decision, Decision::AllowAudited, "{path}: without a disk as before");
         let part = &policy.explain(&call, &seen, &[]).parts[0].text;
-        let shown = policy.shown(&call, &seen, &verdict).effects.join("\n");
+        let shown = policy.displayed(&call, &seen, &verdict).effects.join("\n");
         match path {
             "x/passwd" => assert!(part.contains("leads to /etc/passwd") && shown.contains("leads to /etc/passwd")),
             "loop/a" => assert!(part.contains("nobody knows") && shown.contains("nobody knows")),

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{
-    Call, Decision, Facts, Grant, Holds, Origin, Policy, PolicyFile, Record, Rule, Says, Scope, Tier, What, compact,
+    Context, Decision, Effect, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, PolicyTier,
+    Rule, ToolCapability, ToolOrigin, compact,
 };
 
 const RULES: &[&str] = &[
@@ -50,44 +51,44 @@ const COMMANDS: &[&str] = &[
     "",
 ];
 
-fn says() -> impl Strategy<Value = Says> {
-    prop_oneof![Just(Says::Allow), Just(Says::Ask), Just(Says::Deny)]
+fn effect() -> impl Strategy<Value = Effect> {
+    prop_oneof![Just(Effect::Allow), Just(Effect::Ask), Just(Effect::Deny)]
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
-    (says(), prop::sample::select(RULES)).prop_map(|(says, text)| compact(says, text, |_| None).unwrap())
+    (effect(), prop::sample::select(RULES)).prop_map(|(effect, text)| compact(effect, text, |_| None).unwrap())
 }
 
-fn file(rules: Vec<Rule>, default: Option<Says>, last_match: bool, tier: Option<Tier>) -> PolicyFile {
-    let record = Record { tier, ..Record::builtin("Bash").unwrap() };
-    let records = [("Bash".to_owned(), record)].into_iter().collect();
-    PolicyFile { rules, default, last_match, records, ..PolicyFile::default() }
+fn file(rules: Vec<Rule>, default: Option<Effect>, last_match: bool, tier: Option<PolicyTier>) -> PolicyFile {
+    let capability = ToolCapability { tier, ..ToolCapability::builtin("Bash").unwrap() };
+    let capabilities = [("Bash".to_owned(), capability)].into_iter().collect();
+    PolicyFile { rules, default, last_match, capabilities, ..PolicyFile::default() }
 }
 
 fn a_policy() -> impl Strategy<Value = PolicyFile> {
-    let tier = prop::option::of(prop_oneof![Just(Tier::ReadOnly), Just(Tier::B), Just(Tier::A)]);
-    (prop::collection::vec(rule(), 0..6), prop::option::of(says()), any::<bool>(), tier)
+    let tier = prop::option::of(prop_oneof![Just(PolicyTier::ReadOnly), Just(PolicyTier::B), Just(PolicyTier::A)]);
+    (prop::collection::vec(rule(), 0..6), prop::option::of(effect()), any::<bool>(), tier)
         .prop_map(|(rules, default, last, tier)| file(rules, default, last, tier))
 }
 
-fn a_call() -> impl Strategy<Value = (String, Origin, Value)> {
+fn a_call() -> impl Strategy<Value = (String, ToolOrigin, Value)> {
     prop_oneof![
-        prop::sample::select(COMMANDS).prop_map(|c| ("Bash".to_owned(), Origin::Native, json!({ "command": c }))),
+        prop::sample::select(COMMANDS).prop_map(|c| ("Bash".to_owned(), ToolOrigin::Native, json!({ "command": c }))),
         prop::sample::select(&["a.txt", "src/x", "/etc/x", ".env"][..]).prop_map(|p| (
             "Edit".to_owned(),
-            Origin::Native,
+            ToolOrigin::Native,
             json!({ "file_path": p })
         )),
-        Just(("t".to_owned(), Origin::Mcp("s".to_owned()), json!({}))),
-        Just(("t".to_owned(), Origin::Native, json!({}))),
-        Just(("WebFetch".to_owned(), Origin::Native, json!({ "url": "https://a.x.org/" }))),
-        Just(("Bash".to_owned(), Origin::Native, json!({ "command": 5 }))),
-        Just(("Edit".to_owned(), Origin::Native, json!([]))),
+        Just(("t".to_owned(), ToolOrigin::Mcp("s".to_owned()), json!({}))),
+        Just(("t".to_owned(), ToolOrigin::Native, json!({}))),
+        Just(("WebFetch".to_owned(), ToolOrigin::Native, json!({ "url": "https://a.x.org/" }))),
+        Just(("Bash".to_owned(), ToolOrigin::Native, json!({ "command": 5 }))),
+        Just(("Edit".to_owned(), ToolOrigin::Native, json!([]))),
     ]
 }
 
-fn facts() -> Facts {
-    Facts { interactive: true, cwd: Some("/w".to_owned()), ..Facts::default() }
+fn context() -> Context {
+    Context { interactive: true, cwd: Some("/w".to_owned()), ..Context::default() }
 }
 
 /// Ordered from permissive to not.
@@ -100,21 +101,25 @@ fn strictness(decision: Decision) -> u8 {
     }
 }
 
-fn grant(tool: &str, origin: &Origin, arguments: &Value) -> Vec<Grant> {
+fn grant(tool: &str, origin: &ToolOrigin, arguments: &Value) -> Vec<Grant> {
     let first: Vec<String> =
         arguments["command"].as_str().unwrap_or("x").split_whitespace().take(1).map(str::to_owned).collect();
-    [What::Tool, What::Arguments { arguments: arguments.clone() }, What::Command { tokens: first, open: true }]
-        .into_iter()
-        .map(|what| Grant {
-            id: "gr-1".to_owned(),
-            origin: origin.clone(),
-            tool: tool.to_owned(),
-            what,
-            holds: Holds::Always,
-            expires_ms: None,
-            source: "test".to_owned(),
-        })
-        .collect()
+    [
+        GrantTarget::Tool,
+        GrantTarget::Arguments { arguments: arguments.clone() },
+        GrantTarget::Command { tokens: first, open: true },
+    ]
+    .into_iter()
+    .map(|target| Grant {
+        id: "gr-1".to_owned(),
+        origin: origin.clone(),
+        tool: tool.to_owned(),
+        target,
+        scope: GrantScope::Always,
+        expires_ms: None,
+        source: "test".to_owned(),
+    })
+    .collect()
 }
 
 fn leaf() -> impl Strategy<Value = Value> {
@@ -180,59 +185,59 @@ proptest! {
 
     #[test]
     fn a_deny_never_permits(mut policy in a_policy(), text in prop::sample::select(RULES), at in 0_usize..6, (tool, origin, arguments) in a_call()) {
-        let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
-        let before = Policy::new(vec![policy.clone()]).decide(&call, &facts(), &[]);
-        policy.rules.insert(at.min(policy.rules.len()), compact(Says::Deny, text, |_| None).unwrap());
-        let after = Policy::new(vec![policy]).decide(&call, &facts(), &[]);
+        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+        let before = Policy::new(vec![policy.clone()]).decide(&call, &context(), &[]);
+        policy.rules.insert(at.min(policy.rules.len()), compact(Effect::Deny, text, |_| None).unwrap());
+        let after = Policy::new(vec![policy]).decide(&call, &context(), &[]);
         prop_assert!(strictness(after.decision) >= strictness(before.decision), "{before:?}\n{after:?}");
     }
 
     #[test]
     fn a_grant_lifts_ask_and_nothing_else(policy in a_policy(), (tool, origin, arguments) in a_call()) {
-        let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
         let policy = Policy::new(vec![policy]);
-        let before = policy.decide(&call, &facts(), &[]).decision;
-        let after = policy.decide(&call, &facts(), &grant(&tool, &origin, &arguments)).decision;
+        let before = policy.decide(&call, &context(), &[]).decision;
+        let after = policy.decide(&call, &context(), &grant(&tool, &origin, &arguments)).decision;
         prop_assert!(after == before || (before == Decision::Confirm && after.runs()), "{before} became {after}");
         // Nor does one for another tool, or of another origin, or one that has run out.
-        let mut others = grant(&tool, &Origin::Mcp("other".to_owned()), &arguments);
+        let mut others = grant(&tool, &ToolOrigin::Mcp("other".to_owned()), &arguments);
         others.extend(grant("other", &origin, &arguments));
         others.extend(grant(&tool, &origin, &arguments).into_iter().map(|g| Grant { expires_ms: Some(0), ..g }));
-        prop_assert_eq!(policy.decide(&call, &facts(), &others).decision, before);
+        prop_assert_eq!(policy.decide(&call, &context(), &others).decision, before);
     }
 
     #[test]
     fn nobody_to_ask_only_tightens(policy in a_policy(), (tool, origin, arguments) in a_call()) {
-        let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
         let policy = Policy::new(vec![policy]);
-        let asked = policy.decide(&call, &facts(), &[]).decision;
-        let alone = policy.decide(&call, &Facts { interactive: false, ..facts() }, &[]).decision;
+        let asked = policy.decide(&call, &context(), &[]).decision;
+        let alone = policy.decide(&call, &Context { interactive: false, ..context() }, &[]).decision;
         prop_assert_eq!(alone, if asked == Decision::Confirm { Decision::Deny } else { asked });
     }
 
     #[test]
     fn an_untrusted_project_only_tightens(user in a_policy(), mut project in a_policy(), (tool, origin, arguments) in a_call()) {
-        project.scope = Scope::Project;
-        let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
-        let before = Policy::new(vec![user.clone()]).decide(&call, &facts(), &[]).decision;
-        let after = Policy::new(vec![user, project]).decide(&call, &facts(), &[]).decision;
+        project.scope = PolicyScope::Project;
+        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+        let before = Policy::new(vec![user.clone()]).decide(&call, &context(), &[]).decision;
+        let after = Policy::new(vec![user, project]).decide(&call, &context(), &[]).decision;
         prop_assert!(strictness(after) >= strictness(before), "{before} became {after}");
     }
 
     #[test]
     fn what_is_active_changes_nothing(policy in a_policy(), (tool, origin, arguments) in a_call(), skills in prop::collection::vec("[a-z]{1,4}", 0..4)) {
-        let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
         let policy = Policy::new(vec![policy]);
-        let active = Facts { active_skills: skills.into_iter().map(|s| (s, "h".to_owned())).collect(), ..facts() };
-        prop_assert_eq!(policy.decide(&call, &facts(), &[]), policy.decide(&call, &active, &[]));
+        let active = Context { active_skills: skills.into_iter().map(|s| (s, "h".to_owned())).collect(), ..context() };
+        prop_assert_eq!(policy.decide(&call, &context(), &[]), policy.decide(&call, &active, &[]));
     }
 
     #[test]
     fn denied_outright_is_denied_whatever_the_arguments(policy in a_policy(), (tool, origin, arguments) in a_call()) {
-        let call = Call { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
         let policy = Policy::new(vec![PolicyFile { last_match: false, ..policy }]);
-        if policy.denies_outright(&tool, &origin, &facts()) {
-            prop_assert_eq!(policy.decide(&call, &facts(), &[]).decision, Decision::Deny);
+        if policy.denies_outright(&tool, &origin, &context()) {
+            prop_assert_eq!(policy.decide(&call, &context(), &[]).decision, Decision::Deny);
         }
     }
 
@@ -248,14 +253,14 @@ proptest! {
     #[test]
     fn any_text_is_decided(text in "[ -~\\n$(){}`;|&<>\"'\\\\]{0,60}") {
         let arguments = json!({ "command": text });
-        let call = Call { tool: "Bash", origin: &Origin::Native, arguments: &arguments };
-        let rules = vec![compact(Says::Allow, "Bash(ls:*)", |_| None).unwrap()];
-        let _ = Policy::new(vec![file(rules, None, false, None)]).decide(&call, &facts(), &[]);
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let rules = vec![compact(Effect::Allow, "Bash(ls:*)", |_| None).unwrap()];
+        let _ = Policy::new(vec![file(rules, None, false, None)]).decide(&call, &context(), &[]);
     }
 
     #[test]
     fn any_file_is_loaded(text in "[ -~\\n]{0,200}") {
-        let loaded = PolicyFile::load(&text, "p", Scope::User);
+        let loaded = PolicyFile::load(&text, "p", PolicyScope::User);
         prop_assert!(loaded.value.rules.is_empty() || !loaded.has_errors() || loaded.value.broken || text.contains("allow"));
     }
 }

@@ -15,7 +15,8 @@ use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Checkpoint, Entry, Fault, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    ApprovalError, AuditSink, Facts, Grant, Holds, Origin, Policy, PolicyFile, Request, Scope, Shown, State,
+    ApprovalError, ApprovalState, AuditSink, Context, Displayed, Grant, GrantScope, Policy, PolicyFile, PolicyScope,
+    Request, ToolOrigin,
 };
 use toolfold::store::SqliteStore;
 
@@ -47,16 +48,16 @@ fn loops(default: usize) -> usize {
 
 pub(super) fn policy() -> Policy {
     let text = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n[[rule]]\ndecide = \"deny\"\ntool = \"*\"\npath = \"keep/**\"\n";
-    Policy::new(vec![PolicyFile::load(text, "policy.toml", Scope::User).into_result().unwrap()])
+    Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::User).into_result().unwrap()])
 }
 
-pub(super) fn facts() -> Facts {
-    Facts { session: "s".to_owned(), interactive: true, now_ms: 10, ..Facts::default() }
+pub(super) fn context() -> Context {
+    Context { session: "s".to_owned(), interactive: true, now_ms: 10, ..Context::default() }
 }
 
 pub(super) fn request(policy: &Policy, n: usize) -> Request {
     Request {
-        origin: Origin::Native,
+        origin: ToolOrigin::Native,
         tool: "delete".to_owned(),
         schema_hash: "h".to_owned(),
         arguments: json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" }),
@@ -64,7 +65,7 @@ pub(super) fn request(policy: &Policy, n: usize) -> Request {
         session: "s".to_owned(),
         call_id: format!("c{n}"),
         policy_version: policy.version().to_owned(),
-        shown: Shown { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Shown::default() },
+        displayed: Displayed { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Displayed::default() },
         redact: Vec::new(),
     }
 }
@@ -77,35 +78,36 @@ fn an_approval_from_start_to_end() {
     let (gate, approver) = open(store.clone());
     let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
     assert_eq!(gate.pending(1).unwrap(), std::slice::from_ref(&asked));
-    let early = gate.redeem(&asked.id, &policy, &facts(), "h");
-    assert!(matches!(early, Err(ApprovalError::Not { state: State::Pending, .. })), "{early:?}");
-    approver.accept(&asked.id, 5).unwrap();
+    let early = gate.redeem(&asked.id, &policy, &context(), "h");
+    assert!(matches!(early, Err(ApprovalError::Not { state: ApprovalState::Pending, .. })), "{early:?}");
+    approver.approve(&asked.id, 5).unwrap();
     assert!(approver.reject(&asked.id, None, 6).is_err(), "the first answer wins");
-    let changed = gate.redeem(&asked.id, &policy, &facts(), "other");
+    let changed = gate.redeem(&asked.id, &policy, &context(), "other");
     assert!(matches!(changed, Err(ApprovalError::Differs(..))), "{changed:?}");
-    let late = gate.redeem(&asked.id, &policy, &Facts { now_ms: 10 * WAIT_MS, ..facts() }, "h");
-    assert!(matches!(late, Err(ApprovalError::Not { state: State::Expired, .. })), "{late:?}");
-    let newer =
-        PolicyFile::load("[[rule]]\ndecide = \"deny\"\ntool = \"delete\"\n", "p", Scope::User).into_result().unwrap();
-    assert!(gate.redeem(&asked.id, &Policy::new(vec![newer]), &facts(), "h").is_err(), "another policy");
-    let run = gate.redeem(&asked.id, &policy, &facts(), "h").unwrap();
+    let late = gate.redeem(&asked.id, &policy, &Context { now_ms: 10 * WAIT_MS, ..context() }, "h");
+    assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
+    let newer = PolicyFile::load("[[rule]]\ndecide = \"deny\"\ntool = \"delete\"\n", "p", PolicyScope::User)
+        .into_result()
+        .unwrap();
+    assert!(gate.redeem(&asked.id, &Policy::new(vec![newer]), &context(), "h").is_err(), "another policy");
+    let run = gate.redeem(&asked.id, &policy, &context(), "h").unwrap();
     assert_eq!(run.request.arguments["path"], "a1.xlsx");
     assert!(matches!(
-        gate.redeem(&asked.id, &policy, &facts(), "h"),
-        Err(ApprovalError::Not { state: State::Consumed, .. })
+        gate.redeem(&asked.id, &policy, &context(), "h"),
+        Err(ApprovalError::Not { state: ApprovalState::Consumed, .. })
     ));
 
     let no = gate.ask(request(&policy, 2), 20, WAIT_MS).unwrap();
     assert_ne!(no.id, asked.id);
     approver.reject(&no.id, Some("not this one"), 21).unwrap();
-    assert!(approver.accept(&no.id, 22).is_err(), "a no is durable");
+    assert!(approver.approve(&no.id, 22).is_err(), "a no is durable");
 
     let grant = Grant {
         id: String::new(),
-        origin: Origin::Native,
+        origin: ToolOrigin::Native,
         tool: "delete".to_owned(),
-        what: toolfold::policy::What::Tool,
-        holds: Holds::Session("s".to_owned()),
+        target: toolfold::policy::GrantTarget::Tool,
+        scope: GrantScope::Session("s".to_owned()),
         expires_ms: Some(100),
         source: "a person".to_owned(),
     };
@@ -125,8 +127,8 @@ fn a_deny_wins_over_an_approval() {
     let policy = policy();
     let (gate, approver) = open(Arc::new(SqliteStore::in_memory().unwrap()));
     let asked = gate.ask(Request { arguments: json!({"path": "keep/x"}), ..request(&policy, 1) }, 0, WAIT_MS).unwrap();
-    approver.accept(&asked.id, 1).unwrap();
-    assert!(matches!(gate.redeem(&asked.id, &policy, &facts(), "h"), Err(ApprovalError::Denied(_))));
+    approver.approve(&asked.id, 1).unwrap();
+    assert!(matches!(gate.redeem(&asked.id, &policy, &context(), "h"), Err(ApprovalError::Denied(_))));
 }
 
 #[test]
@@ -137,12 +139,12 @@ fn of_64_threads_one_succeeds() {
     let (gate, approver) = open(store.clone());
     for n in 0..4 {
         let id = gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id;
-        approver.accept(&id, 1).unwrap();
+        approver.approve(&id, 1).unwrap();
         let ran = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..64 {
                 scope.spawn(|| {
-                    ran.fetch_add(usize::from(gate.redeem(&id, &policy, &facts(), "h").is_ok()), Ordering::SeqCst)
+                    ran.fetch_add(usize::from(gate.redeem(&id, &policy, &context(), "h").is_ok()), Ordering::SeqCst)
                 });
             }
         });
@@ -162,7 +164,7 @@ fn child() {
     match work.as_str() {
         "redeem" => {
             let id = std::env::var("TOOLFOLD_ID").unwrap();
-            if gate.redeem(&id, &policy, &facts(), "h").is_ok() {
+            if gate.redeem(&id, &policy, &context(), "h").is_ok() {
                 println!("ran {id}");
             }
         }
@@ -182,8 +184,8 @@ fn child() {
             let ran = path.with_file_name("ran");
             for n in 0.. {
                 let id = gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id;
-                approver.accept(&id, 1).unwrap();
-                gate.redeem(&id, &policy, &facts(), "h").unwrap();
+                approver.approve(&id, 1).unwrap();
+                gate.redeem(&id, &policy, &context(), "h").unwrap();
                 use std::io::Write as _;
                 let mut file = fs::OpenOptions::new().create(true).append(true).open(&ran).unwrap();
                 writeln!(file, "{id}").unwrap();
@@ -213,7 +215,7 @@ fn of_4_processes_one_succeeds() {
     let policy = policy();
     let (gate, approver) = open(store.clone());
     let id = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap().id;
-    approver.accept(&id, 1).unwrap();
+    approver.approve(&id, 1).unwrap();
     let children: Vec<_> = (0..4).map(|_| spawn("redeem", &folder.store(), &id)).collect();
     let ran = children
         .into_iter()
@@ -256,15 +258,15 @@ fn kill_minus_nine_at_any_step() {
         assert_eq!(ids.len(), all, "an approval ran twice");
         let (gate, approver) = open(store.clone());
         for id in ids.iter().rev().take(5) {
-            assert_eq!(gate.get(id).unwrap().state, State::Consumed);
+            assert_eq!(gate.get(id).unwrap().state, ApprovalState::Consumed);
         }
         // Never lost: what was left half-way can still be answered and used, once.
         let left = gate.pending(2).unwrap();
         assert!(left.len() <= 1);
         for approval in left {
-            approver.accept(&approval.id, 3).unwrap();
-            gate.redeem(&approval.id, &policy, &facts(), "h").unwrap();
-            assert!(gate.redeem(&approval.id, &policy, &facts(), "h").is_err());
+            approver.approve(&approval.id, 3).unwrap();
+            gate.redeem(&approval.id, &policy, &context(), "h").unwrap();
+            assert!(gate.redeem(&approval.id, &policy, &context(), "h").is_err());
         }
     }
     println!("{rounds} kills, {seen} records, chain whole");

@@ -100,8 +100,8 @@ const OTHERS: &[&str] = &[
 
 #[test]
 fn what_may_write_what_is_forbidden_is_asked_about() {
-    for says in ["deny", "ask"] {
-        let rule = format!("{says} Edit(**/.env)");
+    for effect in ["deny", "ask"] {
+        let rule = format!("{effect} Edit(**/.env)");
         check(&["allow Bash(*)", &rule], &WRITERS.iter().map(|c| (*c, "ask")).collect::<Vec<_>>());
         check(&["allow Bash(*)", &rule], &OTHERS.iter().map(|c| (*c, "allow")).collect::<Vec<_>>());
     }

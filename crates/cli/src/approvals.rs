@@ -1,0 +1,256 @@
+//! `toolfold approvals`: what waits for a person, and the person's answer.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::layers::project_of;
+use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
+use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
+use super::table::{short, table};
+use toolfold::diagnostic::visible;
+use toolfold::policy::gate::open;
+use toolfold::policy::{Approval, ApprovalState, ApprovalStore, Grant, GrantScope, GrantTarget, Request};
+
+/// See and answer what waits for a person.
+#[derive(Debug, Subcommand)]
+pub(super) enum ApprovalsCommand {
+    /// What waits, oldest first.
+    #[command(after_help = "\
+Examples:
+  toolfold approvals list
+  toolfold approvals list --json      each with its arguments, effects and digest
+
+Exit codes: 0 ok, also if nothing waits; 3 no usable store.")]
+    List(ListArgs),
+    /// Say yes, once; or also for a while.
+    #[command(after_help = "\
+Examples:
+  toolfold approvals accept ap-12
+  toolfold approvals accept ap-12 --for 15m        and do not ask for the same again for 15 minutes
+  toolfold approvals accept ap-12 --session        … in this session
+  toolfold approvals accept ap-12 --project        … below the project's folder
+
+`approvals why` shows what would be remembered.
+Exit codes: 0 accepted, 1 it does not wait or cannot be remembered, 2 usage, 3 no usable store.")]
+    Approve(ApproveArgs),
+    /// Say no. It is final.
+    #[command(after_help = "\
+Examples:
+  toolfold approvals reject ap-12
+  toolfold approvals reject ap-12 'the file is still needed'      the model reads the reason
+
+Exit codes: 0 rejected, 1 it does not wait, 3 no usable store.")]
+    Reject(RejectArgs),
+    /// Show one with everything it is bound to.
+    #[command(after_help = "\
+Example:
+  toolfold approvals why ap-12      what would run, what it would touch, and why you are asked")]
+    Why(OneArgs),
+}
+
+/// What to accept.
+#[derive(Debug, Args)]
+pub(super) struct ApproveArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// Remember it for a time: 90s, 15m, 8h, 7d
+    #[arg(long = "for", value_name = "TIME", value_parser = duration_ms, group = "remember")]
+    for_ms: Option<i64>,
+    /// Remember it for the session it came from
+    #[arg(long, group = "remember")]
+    session: bool,
+    /// Remember it for the project it came from: the folder that holds .git, else the call's own; or for a named one
+    #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, group = "remember")]
+    project: Option<Option<String>>,
+}
+
+/// What to reject.
+#[derive(Debug, Args)]
+pub(super) struct RejectArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// Why: the model reads it
+    reason: Option<String>,
+}
+
+pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
+    match command {
+        ApprovalsCommand::List(args) => list(args)?,
+        ApprovalsCommand::Approve(args) => approve(args)?,
+        ApprovalsCommand::Reject(args) => {
+            let OneArgs { id, rest } = &args.one;
+            let (_, approver) = open(Arc::new(rest.store.to_write()?));
+            let rejected = approver.reject(id, args.reason.as_deref(), now_ms()).map_err(failure)?;
+            if rest.json {
+                emit_json(&rejected)?;
+            } else {
+                emit(&format!("rejected {}\n", line(&rejected)))?;
+            }
+        }
+        ApprovalsCommand::Why(args) => {
+            let mut approval = args.rest.store.to_read()?.get(&args.id).map_err(failure)?;
+            // What the store holds is the last change; time passes without one.
+            approval.state = approval.state_at(now_ms());
+            if args.rest.json {
+                emit_json(&approval)?;
+            } else {
+                emit(&page(&approval, &args.rest.store.flag()))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let pending = args.store.to_read()?.pending(now_ms()).map_err(failure)?;
+    if args.json {
+        return emit_json(&pending);
+    }
+    let Some(first) = pending.first() else { return emit("nothing waits\n") };
+    let rows: Vec<[String; 5]> = pending
+        .iter()
+        .map(|approval| {
+            let displayed = &approval.request.displayed;
+            let session = visible(&approval.request.session).into_owned();
+            [
+                approval.id.clone(),
+                time(approval.expires_ms),
+                session,
+                visible(&displayed.target).into_owned(),
+                what(approval),
+            ]
+        })
+        .collect();
+    let (flag, id) = (args.store.flag(), &first.id);
+    let next = format!("Next: toolfold approvals why {id}{flag}   (all of it; then accept {id} or reject {id})\n");
+    emit(&format!("{}\n{next}", table(["id", "until", "session", "tool", "what"], &rows)))
+}
+
+fn approve(args: &ApproveArgs) -> Result<(), Failure> {
+    let OneArgs { id, rest } = &args.one;
+    let now = now_ms();
+    let (gate, approver) = open(Arc::new(rest.store.to_write()?));
+    let waiting = gate.get(id).map_err(failure)?;
+    let scope =
+        if waiting.state_at(now) == ApprovalState::Pending { grant_scope(args, &waiting.request)? } else { None };
+    let approved = approver.approve(id, now).map_err(failure)?;
+    if !rest.json {
+        let until = time(approved.expires_ms);
+        emit(&format!("accepted {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
+    }
+    let mut remembered = Vec::new();
+    for (target, scope) in offered(&waiting.request).zip(scope.iter().cycle()) {
+        let grant = Grant {
+            id: String::new(),
+            origin: waiting.request.origin.clone(),
+            tool: waiting.request.tool.clone(),
+            target: target.clone(),
+            scope: scope.clone(),
+            expires_ms: args.for_ms.map(|ms| now.saturating_add(ms)),
+            source: format!("approvals accept {id}"),
+        };
+        let grant = approver.remember(grant, now).map_err(failure)?;
+        if !rest.json {
+            let (line, id, flag) = (super::grants::line(&grant), &grant.id, rest.store.flag());
+            let back = format!("take it back: toolfold grants revoke {id}{flag}");
+            emit(&format!("remembered {line}\n  {DIM}{back}{DIM:#}\n"))?;
+        }
+        remembered.push(grant);
+    }
+    if rest.json { emit_json(&json!({ "approval": approved, "remembered": remembered })) } else { Ok(()) }
+}
+
+/// For how long a yes is to be remembered, if at all. Judged before the yes is said: what cannot be remembered is not
+/// half-accepted.
+fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScope>, Failure> {
+    let id = &args.one.id;
+    let scope = match (&args.project, args.for_ms, args.session) {
+        (Some(Some(project)), ..) if project.trim().is_empty() => {
+            return Err(Failure::usage("--project= names no project").help("leave out the `=`, or name one"));
+        }
+        (Some(Some(project)), ..) => GrantScope::Project(project.clone()),
+        (Some(None), ..) => match &request.cwd {
+            Some(cwd) => GrantScope::Project(project_of(cwd)),
+            None => {
+                return Err(Failure::wrong(format!("`{id}` does not say which folder it came from"))
+                    .help("name the project: --project=NAME"));
+            }
+        },
+        (None, Some(_), _) => GrantScope::Always,
+        // Every session without an id has the same one: a yes for this one would hold in all of them.
+        (None, None, true) if request.session.is_empty() => {
+            return Err(Failure::wrong(format!("`{id}` came from a session without an id"))
+                .help("start sessions with --id, or remember it --for a time"));
+        }
+        (None, None, true) => GrantScope::Session(request.session.clone()),
+        (None, None, false) => return Ok(None),
+    };
+    if request.displayed.remember.is_empty() {
+        let why = "this call can only be approved once: a part of it is only known when it runs, or too wide";
+        return Err(Failure::wrong(why)
+            .help(format!("accept it for this once: toolfold approvals accept {id}{}", args.one.rest.store.flag())));
+    }
+    Ok(Some(scope))
+}
+
+/// What is remembered of what was offered, the narrowest: for a shell all of its commands, for others exactly these
+/// arguments.
+fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
+    let commands =
+        request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Command { .. })).count();
+    request.displayed.remember.iter().take(commands.max(1))
+}
+
+fn line(approval: &Approval) -> String {
+    format!("{BOLD}{}{BOLD:#}  {}  {}", approval.id, visible(&approval.request.displayed.target), what(approval))
+}
+
+fn what(approval: &Approval) -> String {
+    let displayed = &approval.request.displayed;
+    if displayed.effects.is_empty() { short(&displayed.arguments) } else { short(&displayed.effects.join("; ")) }
+}
+
+fn page(approval: &Approval, flag: &str) -> String {
+    let (displayed, id) = (&approval.request.displayed, &approval.id);
+    let mut out = format!("{BOLD}{id}{BOLD:#} {}\n", approval.state);
+    let mut row = |name: &str, text: &str| out.push_str(&format!("{DIM}{name:<10}{DIM:#} {}\n", visible(text)));
+    row("tool", &displayed.target);
+    row("arguments", &displayed.arguments);
+    displayed.effects.iter().for_each(|effect| row("effect", effect));
+    row("undo", &displayed.undo);
+    displayed.why.iter().for_each(|why| row("why", why));
+    if approval.state == ApprovalState::Pending {
+        offered(&approval.request).for_each(|target| row("remember", &super::grants::covers(target)));
+        if displayed.remember.is_empty() {
+            row("remember", "not possible: a part of it is only known when it runs, or too wide");
+        }
+    }
+    row("asked", &time(approval.created_ms));
+    row("until", &time(approval.expires_ms));
+    row("session", if approval.request.session.is_empty() { "without an id" } else { &approval.request.session });
+    approval.request.cwd.iter().for_each(|cwd| row("folder", cwd));
+    row("digest", &approval.digest);
+    approval.reason.iter().for_each(|reason| row("reason", reason));
+    if approval.state == ApprovalState::Pending {
+        out.push_str(&format!("\nNext: toolfold approvals accept {id}{flag}   (or reject {id}{flag} 'why not')\n"));
+    }
+    out
+}
+
+/// `90s`, `15m`, `8h`, `7d` in milliseconds.
+fn duration_ms(text: &str) -> Result<i64, String> {
+    let help = || "write 90s, 15m, 8h or 7d".to_owned();
+    let unit = text.chars().last().ok_or_else(help)?;
+    let each = match unit {
+        's' => 1_000,
+        'm' => 60_000,
+        'h' => 3_600_000,
+        'd' => 86_400_000,
+        _ => return Err(help()),
+    };
+    let count: i64 = text.trim_end_matches(unit).parse().map_err(|_| help())?;
+    if count > 0 { count.checked_mul(each).ok_or_else(help) } else { Err(help()) }
+}

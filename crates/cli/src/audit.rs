@@ -1,0 +1,207 @@
+//! `toolfold audit`: read, check and export the chain of records.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::checkpoint::{append, broken, known, take, text};
+use super::ledger::{ListArgs, StoreArgs, failure, time};
+use super::output::{Failure, GOOD, Outcome, emit, emit_json, grouped, json_line, progress, stream};
+use super::table::{short, table};
+use toolfold::diagnostic::visible;
+use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
+
+/// More records than this take about a second to check.
+const SLOW: u64 = 100_000;
+/// How many records are read at once.
+const PAGE: usize = 1_000;
+
+/// Read, check and export the audit.
+#[derive(Debug, Subcommand)]
+pub(super) enum AuditCommand {
+    /// The last records, oldest first.
+    #[command(after_help = "\
+Examples:
+  toolfold audit tail
+  toolfold audit tail -n 100 --json      as `audit export` writes them")]
+    Tail(TailArgs),
+    /// Check the chain: whether anything was edited, deleted, moved or cut off.
+    #[command(after_help = "\
+Examples:
+  toolfold audit verify
+  toolfold audit verify --checkpoint checkpoints.txt    and that those kept there still hold
+  toolfold audit verify --checkpoint 120:9f2c…          the same for one, all 64 digits of it
+
+Without a checkpoint, who can write the store can cut off its end unseen.
+Exit codes: 0 whole, 1 not whole or a checkpoint does not hold, 2 usage, 3 no usable store.")]
+    Verify(VerifyArgs),
+    /// The number and hash of the last record, to keep elsewhere, after checking the chain.
+    #[command(after_help = "\
+Examples:
+  toolfold audit checkpoint                                  prints NUMBER:HASH
+  toolfold audit checkpoint --append checkpoints.txt         adds a line to a file
+  toolfold session --policy excel --checkpoint checkpoints.txt      the same when the session ends
+
+Keep the file where the agent cannot write: another machine, a log, a repository.
+Exit codes: 0 ok, 1 the chain is not whole or the file cannot be written, 3 no store or no record.")]
+    Checkpoint(CheckpointArgs),
+    /// Every record as a line of JSON.
+    #[command(after_help = "\
+Examples:
+  toolfold audit export > audit.jsonl
+  toolfold audit export --after 120      only what came since record 120
+
+The records are as they stand; `audit verify` says whether they are as they were written.")]
+    Export(ExportArgs),
+}
+
+/// How much to show.
+#[derive(Debug, Args)]
+pub(super) struct TailArgs {
+    /// How many records
+    #[arg(short, default_value_t = 20)]
+    n: usize,
+    #[command(flatten)]
+    rest: ListArgs,
+}
+
+/// What to check.
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// What must still be there: NUMBER:HASH as `audit checkpoint` prints it, or a file with one a line
+    #[arg(long, value_name = "NUMBER:HASH|FILE")]
+    checkpoint: Vec<String>,
+    #[command(flatten)]
+    rest: ListArgs,
+}
+
+/// Where to keep it.
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
+    /// Append it to this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    append: Option<String>,
+    #[command(flatten)]
+    rest: ListArgs,
+}
+
+/// What to export.
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// Only records after this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    after: u64,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+pub(super) fn run(command: &AuditCommand) -> Outcome {
+    match command {
+        AuditCommand::Tail(args) => tail(args)?,
+        AuditCommand::Verify(args) => return verify(args),
+        AuditCommand::Checkpoint(args) => checkpoint(args)?,
+        AuditCommand::Export(args) => export(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tail(args: &TailArgs) -> Result<(), Failure> {
+    let store = args.rest.store.to_read()?;
+    let count = store.count().map_err(failure)?;
+    // Where records are missing the last number is greater than their count: read on to the end all the same.
+    let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
+    let mut last: Vec<Sealed> = Vec::new();
+    loop {
+        let page = store.records(after, PAGE).map_err(failure)?;
+        let Some(end) = page.last() else { break };
+        after = end.seq;
+        last.extend(page);
+        last.drain(..last.len().saturating_sub(args.n));
+    }
+    if args.rest.json {
+        return emit(&last.iter().map(json_line).collect::<Result<String, _>>()?);
+    }
+    if last.is_empty() {
+        return emit(if count == 0 { "no records yet\n" } else { "" });
+    }
+    let rows: Vec<[String; 6]> = last.iter().map(row).collect();
+    emit(&table(["record", "time", "kind", "tool", "about", "what"], &rows))
+}
+
+fn row(record: &Sealed) -> [String; 6] {
+    let entry = &record.entry;
+    let kind =
+        serde_json::to_value(entry.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+    let about = ["approval", "grant"].iter().find_map(|key| entry.detail.get(key)?.as_str());
+    let about = about.unwrap_or(&entry.call_id);
+    let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
+    let what: Vec<&str> = what.into_iter().flatten().collect();
+    let seen = |text: &str| visible(text).into_owned();
+    [record.seq.to_string(), time(entry.time_ms), kind, seen(&entry.tool), seen(about), short(&what.join(": "))]
+}
+
+/// What `verify --json` prints.
+#[derive(Serialize)]
+struct Report<'v> {
+    ok: bool,
+    #[serde(flatten)]
+    verified: &'v Verified,
+    /// How many checkpoints were given.
+    checkpoints: usize,
+}
+
+fn verify(args: &VerifyArgs) -> Outcome {
+    let mut checkpoints: Vec<Checkpoint> = Vec::new();
+    for given in &args.checkpoint {
+        checkpoints.extend(known(given)?);
+    }
+    let store = args.rest.store.to_read()?;
+    let count = store.count().map_err(failure)?;
+    if count > SLOW {
+        progress(&format!("checking {} records …", grouped(usize::try_from(count).unwrap_or(usize::MAX))));
+    }
+    let verified = store.verify(&checkpoints).map_err(failure)?;
+    let ok = verified.faults.is_empty();
+    if args.rest.json {
+        emit_json(&Report { ok, verified: &verified, checkpoints: checkpoints.len() })?;
+    } else if ok {
+        let held = match checkpoints.len() {
+            0 => String::new(),
+            1 => ", the checkpoint holds".to_owned(),
+            n => format!(", all {n} checkpoints hold"),
+        };
+        let head = verified.head.as_ref().map(|head| format!(", checkpoint {}", text(head))).unwrap_or_default();
+        emit(&format!("{GOOD}ok{GOOD:#} {} records, the chain is whole{held}{head}\n", verified.records))?;
+    } else {
+        return Err(broken(&verified.faults, verified.records));
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
+    let Some(head) = take(&args.rest.store.to_read()?)? else {
+        return Err(Failure::unmeasured("the audit has no record yet, so there is nothing to keep"));
+    };
+    if let Some(file) = &args.append {
+        append(file, &head)?;
+    }
+    match (&args.append, args.rest.json) {
+        (_, true) => emit_json(&head),
+        (None, false) => emit(&format!("{}\n", text(&head))),
+        (Some(file), false) => emit(&format!("checkpoint of record {} appended to {}\n", head.seq, visible(file))),
+    }
+}
+
+fn export(args: &ExportArgs) -> Result<(), Failure> {
+    let store = args.store.to_read()?;
+    let mut after = args.after;
+    loop {
+        let records = store.records(after, PAGE).map_err(failure)?;
+        let Some(last) = records.last() else { return Ok(()) };
+        after = last.seq;
+        if !stream(&records.iter().map(json_line).collect::<Result<String, _>>()?)? {
+            return Ok(());
+        }
+    }
+}

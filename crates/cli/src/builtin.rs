@@ -1,0 +1,35 @@
+//! The built-in domain: the Excel tools with two profiles.
+
+/// A profile that is in the binary: its name, its file's name for diagnostics, its text.
+pub(super) struct Builtin {
+    pub(super) name: &'static str,
+    pub(super) file: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// The 49 Excel tools, in Chat Completions' shape.
+pub(super) const EXCEL_TOOLS: &str = include_str!("../../../profiles/excel/tools.json");
+/// How the built-in tools are named in diagnostics.
+pub(super) const EXCEL_TOOLS_FILE: &str = "profiles/excel/tools.json";
+
+/// The built-in tools' own profile.
+pub(super) const EXCEL_PROFILE: &str = "excel";
+
+/// The built-in profiles.
+pub(super) const PROFILES: [Builtin; 2] = [
+    Builtin {
+        name: EXCEL_PROFILE,
+        file: "profiles/excel/profile.toml",
+        text: include_str!("../../../profiles/excel/profile.toml"),
+    },
+    Builtin {
+        name: "excel-original",
+        file: "profiles/excel/original.toml",
+        text: include_str!("../../../profiles/excel/original.toml"),
+    },
+];
+
+/// The built-in tools' policy.
+pub(super) const EXCEL_POLICY: &str = include_str!("../../../profiles/excel/policy.toml");
+/// How the built-in policy is named in diagnostics.
+pub(super) const EXCEL_POLICY_FILE: &str = "profiles/excel/policy.toml";

@@ -1,0 +1,53 @@
+//! `toolfold config`: every setting with its value and where it came from.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::input::InputArgs;
+use super::output::{BOLD, DIM, Outcome, emit, emit_json};
+use crate::configuration::KEYS;
+
+const AFTER_HELP: &str = "\
+Examples:
+  toolfold config                                values as they are in force here
+  toolfold config --explain                      with where each came from, and what it is for
+  TOOLFOLD_ARM=lean toolfold config --json
+
+Stronger wins: defaults, then toolfold.toml, then the environment, then flags.";
+
+/// Prints every setting.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct ConfigArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Say where each value came from and what it is for
+    #[arg(long)]
+    explain: bool,
+
+    /// As JSON, with origins
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &ConfigArgs) -> Outcome {
+    let config = args.input.config(&[])?;
+    if args.json {
+        emit_json(&config)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = String::new();
+    for (name, setting) in config.iter() {
+        let value = if setting.value.is_empty() { "–" } else { &setting.value };
+        out.push_str(&format!("{BOLD}{name:<22}{BOLD:#} {value}"));
+        if args.explain {
+            let help = KEYS.iter().find(|key| key.name == name).map_or("", |key| key.help);
+            out.push_str(&format!("   {DIM}({}) {help}{DIM:#}", setting.origin));
+        }
+        out.push('\n');
+    }
+    emit(&out)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,224 @@
+//! Every setting: its key, where it can be said, its default, and what it may be.
+
+use std::str::FromStr;
+
+use toolfold::catalog::Format;
+use toolfold::profile::{Arm, UnknownArm};
+use toolfold::wire::Wire;
+
+/// The original design's switch: `false` is arm full, `true` arm seed.
+pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
+
+/// One setting.
+#[derive(Debug)]
+pub struct Key {
+    /// The dotted key in `toolfold.toml`.
+    pub name: &'static str,
+    /// The environment variable, if there is one.
+    pub env: Option<&'static str>,
+    /// The flag, if there is one.
+    pub flag: Option<&'static str>,
+    /// The value if nobody says anything; empty for none.
+    pub default: &'static str,
+    /// What it is for, in one line.
+    pub help: &'static str,
+    /// Whether a value is one; the reason if not.
+    pub check: fn(&str) -> Result<(), String>,
+}
+
+/// Every setting, in the order it is printed.
+pub const KEYS: [Key; 18] = [
+    Key {
+        name: "tools.file",
+        env: None,
+        flag: Some("--tools"),
+        default: "",
+        help: "the tool list; none: the built-in Excel tools",
+        check: any,
+    },
+    Key {
+        name: "tools.format",
+        env: None,
+        flag: Some("--format"),
+        default: "",
+        help: "its format; none: told from its first tool",
+        check: parsed::<Format>,
+    },
+    Key {
+        name: "presentation.arm",
+        env: Some("TOOLFOLD_ARM"),
+        flag: Some("--arm"),
+        default: "auto",
+        help: "how the tools are presented",
+        check: parsed::<Arm>,
+    },
+    Key {
+        name: "presentation.profile",
+        env: Some("TOOLFOLD_PROFILE"),
+        flag: Some("--profile"),
+        default: "",
+        help: "a file, a built-in name, derived, or off; none: excel for the built-in tools, derived for others",
+        check: any,
+    },
+    Key {
+        name: "presentation.budget",
+        env: None,
+        flag: Some("--budget"),
+        default: "4000",
+        help: "first-turn tokens before arm auto folds further",
+        check: whole,
+    },
+    Key {
+        name: "presentation.requests",
+        env: None,
+        flag: None,
+        default: "20",
+        help: "requests that a session is expected to make, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.expansions",
+        env: None,
+        flag: None,
+        default: "2",
+        help: "categories that a session is expected to expand, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.system",
+        env: None,
+        flag: None,
+        default: "2000",
+        help: "tokens of system text, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.step",
+        env: None,
+        flag: None,
+        default: "600",
+        help: "tokens by which a conversation grows from request to request, for arm auto",
+        check: whole,
+    },
+    Key {
+        name: "presentation.wire",
+        env: None,
+        flag: Some("--wire"),
+        default: "openai-chat",
+        help: "the provider's API",
+        check: parsed::<Wire>,
+    },
+    Key {
+        name: "presentation.model",
+        env: None,
+        flag: Some("--model"),
+        default: "",
+        help: "the model, for the capability table and the meter",
+        check: any,
+    },
+    Key {
+        name: "presentation.capabilities",
+        env: None,
+        flag: None,
+        default: "",
+        help: "a file of rows that override the capability table",
+        check: any,
+    },
+    Key {
+        name: "skills.mode",
+        env: Some("TOOLFOLD_SKILLS"),
+        flag: None,
+        default: "on",
+        help: "on or off",
+        check: switch,
+    },
+    Key {
+        name: "skills.roots",
+        env: None,
+        flag: Some("--skills"),
+        default: "",
+        help: "folders of skills, separated by commas",
+        check: any,
+    },
+    Key {
+        name: "policy.mode",
+        env: Some("TOOLFOLD_POLICY"),
+        flag: None,
+        default: "enforce",
+        help: "off, audit or enforce; without a policy file it is off",
+        check: policy_mode,
+    },
+    Key { name: "policy.file", env: None, flag: Some("--policy"), default: "", help: "the policy file", check: any },
+    Key {
+        name: "experiment.arms",
+        env: None,
+        flag: None,
+        default: "",
+        help: "two variants with their arms: {control = \"full\", treatment = \"stable\"}",
+        check: arms,
+    },
+    Key {
+        name: "experiment.ratio",
+        env: None,
+        flag: None,
+        default: "0.5",
+        help: "the share of sessions that get the second variant, 0 to 1",
+        check: share,
+    },
+];
+
+fn any(_: &str) -> Result<(), String> {
+    Ok(())
+}
+
+fn parsed<T: FromStr<Err: ToString>>(value: &str) -> Result<(), String> {
+    if value.is_empty() { Ok(()) } else { value.parse::<T>().map(drop).map_err(|why| why.to_string()) }
+}
+
+fn whole(value: &str) -> Result<(), String> {
+    value.parse::<usize>().map(drop).map_err(|_| format!("`{value}` is not a whole number"))
+}
+
+fn share(value: &str) -> Result<(), String> {
+    match value.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(()),
+        _ => Err(format!("`{value}` is not a number between 0 and 1")),
+    }
+}
+
+fn switch(value: &str) -> Result<(), String> {
+    if matches!(value, "on" | "off") { Ok(()) } else { Err(format!("`{value}` is neither on nor off")) }
+}
+
+fn policy_mode(value: &str) -> Result<(), String> {
+    if matches!(value, "off" | "audit" | "enforce") {
+        Ok(())
+    } else {
+        Err(format!("`{value}` is none of off, audit and enforce"))
+    }
+}
+
+fn arms(value: &str) -> Result<(), String> {
+    experiment_arms(value).map(drop)
+}
+
+/// Reads `control=full,treatment=stable`.
+pub(super) fn experiment_arms(value: &str) -> Result<[(String, Arm); 2], String> {
+    let read = |part: &str| {
+        let (name, arm) = part.split_once('=').ok_or_else(|| format!("`{part}` is not variant=arm"))?;
+        let arm = arm.trim().parse().map_err(|why: UnknownArm| why.to_string())?;
+        Ok((name.trim().to_owned(), arm))
+    };
+    let parts: Vec<(String, Arm)> = value.split(',').map(read).collect::<Result<_, String>>()?;
+    <[(String, Arm); 2]>::try_from(parts)
+        .map_err(|parts| format!("an experiment has two variants, not {}", parts.len()))
+}
+
+/// The arm of the original design's switch.
+pub(super) fn arm_of_switch(value: &str) -> Result<Arm, String> {
+    match value {
+        "true" | "1" => Ok(Arm::Seed),
+        "false" | "0" => Ok(Arm::Full),
+        other => Err(format!("`{other}` is neither true nor false")),
+    }
+}

@@ -1,0 +1,62 @@
+//! This machine's disk, as policy asks about it: where symbolic links lead. No file is opened.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
+
+use std::io::ErrorKind;
+
+use toolfold::policy::Disk;
+use toolfold::policy::links::DiskEntry;
+
+/// The folder that the command runs in.
+pub(super) fn working_folder() -> Option<String> {
+    std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
+}
+
+/// The user's home folder.
+pub(super) fn home() -> Option<String> {
+    std::env::var("HOME").ok().filter(|home| home.starts_with('/'))
+}
+
+/// A path from the root, as written otherwise.
+pub(super) fn absolute(path: &str) -> Option<String> {
+    std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned())
+}
+
+/// The disk of this machine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnDisk;
+
+/// The most names of one folder that are read.
+const MOST_NAMES: usize = 10_000;
+
+impl OwnDisk {
+    /// Whether paths here are those that policy reads: from `/`, in segments between `/`.
+    pub(super) const CAN_LOOK: bool = cfg!(unix);
+}
+
+impl Disk for OwnDisk {
+    fn look(&self, path: &str) -> DiskEntry {
+        match std::fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => {
+                let target =
+                    std::fs::read_link(path).ok().and_then(|target| target.into_os_string().into_string().ok());
+                target.map_or(DiskEntry::Unknown, DiskEntry::Link)
+            }
+            Ok(_) => DiskEntry::Other,
+            // What is not there yet leads where it says; so does what a file in place of a folder keeps from being.
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => DiskEntry::Other,
+            Err(_) => DiskEntry::Unknown,
+        }
+    }
+
+    fn names(&self, folder: &str) -> Option<Vec<String>> {
+        match std::fs::read_dir(folder) {
+            Ok(entries) => {
+                let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+                let names: Option<Vec<String>> = entries.take(MOST_NAMES + 1).map(name).collect();
+                names.filter(|names| names.len() <= MOST_NAMES)
+            }
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
+            Err(_) => None,
+        }
+    }
+}

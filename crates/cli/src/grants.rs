@@ -1,0 +1,99 @@
+//! `toolfold grants`: what is remembered, and taking it back.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
+use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
+use super::table::{short, table};
+use toolfold::diagnostic::visible;
+use toolfold::policy::argv::{Word, display};
+use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
+
+/// See and take back remembered yeses.
+#[derive(Debug, Subcommand)]
+pub(super) enum GrantsCommand {
+    /// What is remembered, oldest first.
+    #[command(after_help = "\
+Examples:
+  toolfold grants list
+  toolfold grants list --json
+
+Exit codes: 0 ok, also if nothing is remembered; 3 no usable store.")]
+    List(ListArgs),
+    /// Take one back.
+    #[command(after_help = "\
+Example:
+  toolfold grants revoke gr-3
+
+Exit codes: 0 revoked, 1 there is none of this id, 3 no usable store.")]
+    Revoke(OneArgs),
+}
+
+pub(super) fn run(command: &GrantsCommand) -> Outcome {
+    match command {
+        GrantsCommand::List(args) => list(args)?,
+        GrantsCommand::Revoke(OneArgs { id, rest }) => {
+            if !rest.store.to_write()?.revoke(id, now_ms()).map_err(failure)? {
+                return Err(Failure::wrong(format!("there is no grant `{}`, or it was revoked before", visible(id)))
+                    .help("`toolfold grants list` shows what is remembered"));
+            }
+            if rest.json {
+                emit_json(&json!({ "revoked": id }))?;
+            } else {
+                emit(&format!("revoked {}\n", visible(id)))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let grants = args.store.to_read()?.grants(now_ms()).map_err(failure)?;
+    if args.json {
+        return emit_json(&grants);
+    }
+    if grants.is_empty() {
+        return emit("nothing is remembered\n");
+    }
+    let row = |grant: &Grant| {
+        let until = grant.expires_ms.map_or_else(|| "no end".to_owned(), time);
+        [grant.id.clone(), until, short(&where_it_holds(&grant.scope)), tool(grant), short(&covers(&grant.target))]
+    };
+    emit(&table(["id", "until", "holds", "tool", "what"], &grants.iter().map(row).collect::<Vec<_>>()))
+}
+
+/// One grant on one line.
+pub(super) fn line(grant: &Grant) -> String {
+    let until = grant.expires_ms.map(|ms| format!(", until {}", time(ms))).unwrap_or_default();
+    let holds = visible(&where_it_holds(&grant.scope)).into_owned();
+    let (id, tool, what) = (&grant.id, tool(grant), short(&covers(&grant.target)));
+    format!("{BOLD}{id}{BOLD:#}  {tool}  {what}  {DIM}{holds}{until}{DIM:#}")
+}
+
+/// What a grant covers.
+pub(super) fn covers(target: &GrantTarget) -> String {
+    match target {
+        GrantTarget::Tool => "every call".to_owned(),
+        GrantTarget::Arguments { arguments } => format!("exactly {arguments}"),
+        GrantTarget::Command { tokens, open } => {
+            let words: Vec<Word> = tokens.iter().map(|token| Word::known(token)).collect();
+            format!("{}{}", display(&words), if *open { " …" } else { "" })
+        }
+    }
+}
+
+fn where_it_holds(scope: &GrantScope) -> String {
+    match scope {
+        GrantScope::Session(session) => format!("in session {session}"),
+        GrantScope::Project(project) => format!("in project {project}"),
+        GrantScope::Skill { name, .. } => format!("while skill {name} is active"),
+        GrantScope::Always => "everywhere".to_owned(),
+    }
+}
+
+fn tool(grant: &Grant) -> String {
+    visible(&grant.origin.identity(&grant.tool)).into_owned()
+}

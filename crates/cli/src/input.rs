@@ -1,0 +1,264 @@
+//! What a command works on: a tool list and a profile, from files, standard input or the binary.
+#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
+
+use std::fs::File;
+use std::io::Read;
+
+use clap::Args;
+
+use super::builtin;
+use super::layers::Layers;
+use super::output::{Failure, progress, say_all};
+use crate::configuration::{CONFIG_FILE, Config};
+use toolfold::catalog::{Catalog, Format, MAX_BYTES};
+use toolfold::diagnostic::{Diagnostic, Place, Severity};
+use toolfold::engine::{Engine, EngineBuilder, Knowledge};
+use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, Outlook, ToolProfile};
+use toolfold::wire::Capabilities;
+
+/// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
+const SLOW_BYTES: usize = 4_000_000;
+
+/// Which tools, under which profile.
+#[derive(Debug, Default, Clone, Args)]
+pub(super) struct InputArgs {
+    /// Tool list: an OpenAI or Anthropic tool array or an MCP tools/list result; `-` is standard input
+    /// [default: the built-in Excel tools]
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) tools: Option<String>,
+
+    /// Format of the tool list [default: told from its first tool]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+
+    /// Profile: a TOML file, a built-in name (excel, excel-original), `derived`, or `off`
+    /// [default: excel for the built-in tools, derived for others]
+    #[arg(long, value_name = "FILE|NAME")]
+    profile: Option<String>,
+
+    /// Configuration file [default: toolfold.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+/// Which tools, in which arm, on which wire: what `tools` and `session` work on.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PresentedArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the capability table and the meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+impl PresentedArgs {
+    /// The configuration with these flags and `more` of them.
+    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+        let own = [
+            ("presentation.arm", self.arm.clone()),
+            ("presentation.wire", self.wire.clone()),
+            ("presentation.model", self.model.clone()),
+        ];
+        self.input.config(&[&own, more].concat())
+    }
+}
+
+/// Parses an arm for clap.
+pub(super) fn parse_arm(text: &str) -> Result<Arm, String> {
+    text.parse::<Arm>().map_err(|why| why.to_string())
+}
+
+/// A catalogue and its profile, both sound, and the configuration they came from.
+pub(super) struct Input {
+    pub(super) config: Config,
+    pub(super) catalog: Catalog,
+    /// Layer 1; nothing if it is off.
+    pub(super) profile: Option<ToolProfile>,
+    /// Whether the tools are the built-in ones.
+    pub(super) builtin: bool,
+    /// What was noticed that is no error.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl InputArgs {
+    /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
+    /// the environment gave it, else as a bad file.
+    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+        let own =
+            [("tools.file", &self.tools), ("tools.format", &self.format), ("presentation.profile", &self.profile)];
+        let own = own.into_iter().map(|(name, value)| (name, value.clone()));
+        let flags = own.chain(more.iter().cloned()).filter_map(|(name, value)| Some((name, value?)));
+        let flags: Vec<(&'static str, String)> = flags.collect();
+        let name = self.config.as_deref().unwrap_or(CONFIG_FILE);
+        let wanted = self.config.is_some() || std::path::Path::new(name).is_file();
+        let text = if wanted { Some(read(name, MAX_PROFILE_BYTES)?) } else { None };
+        let file = text.as_deref().map(|text| (text, name));
+        let loaded = Config::resolve(file, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
+        let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
+        loaded.into_result().map_err(|diagnostics| Failure::refused(if in_file { 1 } else { 2 }, diagnostics))
+    }
+}
+
+impl Input {
+    /// Reads both. Anything unsound ends the command: nothing is half-applied.
+    pub(super) fn load(config: Config) -> Result<Self, Failure> {
+        let file = config.get("tools.file");
+        let (catalog, mut diagnostics) = load_tools(file, config.read("tools.format"))?;
+        let builtin = file.is_none();
+        let profile = match (config.get("presentation.profile"), builtin) {
+            (Some("off"), _) => None,
+            (None, false) | (Some("derived"), _) => Some(ToolProfile::derive(&catalog)),
+            (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
+            (Some(name), _) => Some(load_profile(name, &mut diagnostics)?),
+        };
+        Ok(Self { config, catalog, profile, builtin, diagnostics })
+    }
+
+    /// Says the warnings that were noticed, not the notes.
+    pub(super) fn say_warnings(&self) {
+        let worth: Vec<Diagnostic> =
+            self.diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
+        say_all(&worth);
+    }
+
+    /// An engine for one arm that dispatches nothing.
+    pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
+        Self::built(self.builder(arm).without_validation())
+    }
+
+    /// The same with skills.
+    pub(super) fn engine_with(&self, arm: Arm, knowledge: Knowledge) -> Result<Engine, Failure> {
+        Self::built(self.builder(arm).without_validation().skills(knowledge))
+    }
+
+    /// An engine as configured, with everything it needs to dispatch.
+    pub(super) fn full_engine(&self, layers: &Layers) -> Result<Engine, Failure> {
+        let mut builder = self.builder(self.config.arm());
+        if let Some(guard) = &layers.guard {
+            builder = builder.policy(guard.clone());
+        }
+        if let Some(knowledge) = &layers.knowledge {
+            builder = builder.skills(knowledge.clone());
+        }
+        let builder = match self.config.experiment() {
+            Some(experiment) => builder.experiment(experiment),
+            None => builder,
+        };
+        Self::built(builder)
+    }
+
+    /// The capability table, with the rows of the configured file over the built-in ones.
+    pub(super) fn capabilities(&self) -> Result<Capabilities, Failure> {
+        let Some(file) = self.config.get("presentation.capabilities") else {
+            return Ok(Capabilities::builtin().clone());
+        };
+        let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
+        let own = loaded.into_result().map_err(Failure::bad)?;
+        Ok(own.over(Capabilities::builtin()))
+    }
+
+    fn outlook(&self) -> Outlook {
+        let usual = Outlook::default();
+        let read = |key, usual| self.config.read(key).unwrap_or(usual);
+        Outlook {
+            requests: read("presentation.requests", usual.requests),
+            expansions: read("presentation.expansions", usual.expansions),
+            system_tokens: read("presentation.system", usual.system_tokens),
+            step_tokens: read("presentation.step", usual.step_tokens),
+        }
+    }
+
+    fn builder(&self, arm: Arm) -> EngineBuilder {
+        let budget = self.config.read("presentation.budget").unwrap_or(BUDGET_TOKENS);
+        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).outlook(self.outlook());
+        match &self.profile {
+            Some(profile) => builder.profile(profile.clone()),
+            None => builder,
+        }
+    }
+
+    fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
+        builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
+    }
+}
+
+/// Reads a tool list, or the built-in one.
+pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
+    let (text, name) = match file {
+        None => (builtin::EXCEL_TOOLS.to_owned(), builtin::EXCEL_TOOLS_FILE),
+        Some(file) => (read(file, MAX_BYTES)?, file),
+    };
+    if text.len() > SLOW_BYTES {
+        progress(&format!("reading {} MB of tools …", text.len() / 1_000_000));
+    }
+    let loaded = Catalog::import(&text, name, format);
+    if loaded.has_errors() {
+        return Err(Failure::bad(loaded.diagnostics));
+    }
+    if loaded.value.is_empty() {
+        let message = "the tool list is empty: there is nothing to fold";
+        return Err(Failure::bad(vec![Diagnostic::error("no-tools", Place::file(name), message)]));
+    }
+    Ok((loaded.value, loaded.diagnostics))
+}
+
+/// Reads a profile: a built-in name or a file.
+pub(super) fn load_profile(name: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<ToolProfile, Failure> {
+    let (text, file) = profile_text(name)?;
+    let loaded = ToolProfile::parse(&text, &file);
+    if loaded.has_errors() {
+        return Err(Failure::bad(loaded.diagnostics));
+    }
+    diagnostics.extend(loaded.diagnostics);
+    Ok(loaded.value)
+}
+
+/// The text of a profile and the name of its file.
+pub(super) fn profile_text(name: &str) -> Result<(String, String), Failure> {
+    if let Some(found) = builtin::PROFILES.iter().find(|profile| profile.name == name) {
+        return Ok((found.text.to_owned(), found.file.to_owned()));
+    }
+    let looks_like_a_name = !name.contains(['/', '\\', '.']) && name != "-";
+    if looks_like_a_name && !std::path::Path::new(name).exists() {
+        let names: Vec<&str> = builtin::PROFILES.iter().map(|profile| profile.name).collect();
+        let message = format!("there is no profile named `{name}`: built in are {}, or give a file", names.join(", "));
+        return Err(Failure::usage(message));
+    }
+    Ok((read(name, MAX_PROFILE_BYTES)?, name.to_owned()))
+}
+
+/// Reads a file or standard input as text, never more than a limit and one byte.
+pub(super) fn read(file: &str, limit: usize) -> Result<String, Failure> {
+    let error = |code, message: String, help: &str| {
+        Failure::bad(vec![Diagnostic::error(code, Place::file(file), message).help(help)])
+    };
+    let unreadable = |why: std::io::Error| error("unreadable", format!("cannot be read: {why}"), "check the path");
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    if file == "-" {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+    } else {
+        let opened = File::open(file).map_err(unreadable)?;
+        if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Err(error("unreadable", "is a folder, not a file".to_owned(), "name a file in it"));
+        }
+        opened.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if bytes.len() > limit {
+        let message = format!("is larger than the {} MiB that are read", limit / 1024 / 1024);
+        return Err(error("too-large", message, "split it"));
+    }
+    String::from_utf8(bytes).map_err(|why| {
+        let at = why.utf8_error().valid_up_to();
+        error("not-utf8", format!("is not UTF-8: byte {at} is where it goes wrong"), "save it as UTF-8")
+    })
+}

@@ -1,0 +1,78 @@
+//! JSON lines from a file or standard input: read one by one, so that a pipe is answered as it goes.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads files")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+
+use super::output::Failure;
+use toolfold::diagnostic::{Diagnostic, Place};
+
+/// The longest line that is read, in bytes.
+pub(super) const MAX_LINE: usize = 32 * 1024 * 1024;
+
+/// The lines of an input.
+pub(super) struct Lines {
+    source: Box<dyn BufRead>,
+    file: String,
+    number: usize,
+}
+
+/// One line that is not blank.
+pub(super) struct Line {
+    /// Its number, from 1, blank ones counted.
+    pub(super) number: usize,
+    /// Its text, or why it has none.
+    pub(super) text: Result<String, String>,
+}
+
+impl Lines {
+    /// Opens a file, or standard input as `-`.
+    pub(super) fn open(file: &str) -> Result<Self, Failure> {
+        let unreadable = |why: &str, help: &str| {
+            Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
+        };
+        let source: Box<dyn BufRead> = if file == "-" {
+            Box::new(std::io::stdin().lock())
+        } else {
+            let opened =
+                File::open(file).map_err(|why| unreadable(&format!("cannot be read: {why}"), "check the path"))?;
+            if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
+                return Err(unreadable("is a folder, not a file", "name a file in it"));
+            }
+            Box::new(BufReader::new(opened))
+        };
+        Ok(Self { source, file: file.to_owned(), number: 0 })
+    }
+
+    /// The next line; nothing at the end. A line that is too long or not UTF-8 is passed over whole.
+    pub(super) fn next(&mut self) -> Result<Option<Line>, Failure> {
+        loop {
+            let mut bytes = Vec::new();
+            let most = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
+            let read = self.source.by_ref().take(most).read_until(b'\n', &mut bytes);
+            if read.map_err(|why| self.broken(&why))? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let number = self.number;
+            let whole = bytes.len() < MAX_LINE || bytes.ends_with(b"\n");
+            if !whole {
+                self.source.skip_until(b'\n').map_err(|why| self.broken(&why))?;
+                let why = format!("the line is longer than the {} MiB that are read", MAX_LINE >> 20);
+                return Ok(Some(Line { number, text: Err(why) }));
+            }
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            while bytes.pop_if(|byte| matches!(*byte, b'\n' | b'\r')).is_some() {}
+            let text = String::from_utf8(bytes).map_err(|why| {
+                format!("the line is not UTF-8: byte {} is where it goes wrong", why.utf8_error().valid_up_to())
+            });
+            return Ok(Some(Line { number, text }));
+        }
+    }
+
+    fn broken(&self, why: &std::io::Error) -> Failure {
+        Failure::unmeasured(format!("{}: cannot be read on: {why}", self.file))
+    }
+}

@@ -1,0 +1,7 @@
+//! The `toolfold` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    toolfold_cli::main()
+}

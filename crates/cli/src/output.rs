@@ -1,0 +1,161 @@
+//! What goes to the terminal, and with which exit code.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+
+use toolfold::diagnostic::{Diagnostic, Severity};
+
+/// Headings.
+pub(super) const BOLD: Style = Style::new().bold();
+/// What matters less.
+pub(super) const DIM: Style = Style::new().dimmed();
+/// What was saved.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+/// Errors.
+const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Warnings.
+const CARE: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Why a command ends without having done its work.
+#[derive(Debug)]
+pub(super) struct Failure {
+    code: u8,
+    diagnostics: Vec<Diagnostic>,
+    message: Option<String>,
+    help: Option<String>,
+}
+
+/// What a command ends with: an exit code, or why it could not do its work.
+pub(super) type Outcome = Result<ExitCode, Failure>;
+
+impl Failure {
+    /// The thing asked about is bad (exit code 1).
+    pub(super) fn bad(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { code: 1, diagnostics, message: None, help: None }
+    }
+
+    /// Diagnostics with an exit code of their own.
+    pub(super) fn refused(code: u8, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { code, diagnostics, message: None, help: None }
+    }
+
+    /// The same with what to do about it.
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// One message with its exit code 1.
+    pub(super) fn wrong(message: impl Display) -> Self {
+        Self { code: 1, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
+    }
+
+    /// The command was not called as it should be (exit code 2).
+    pub(super) fn usage(message: impl Display) -> Self {
+        Self { code: 2, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
+    }
+
+    /// It could not be measured (exit code 3).
+    pub(super) fn unmeasured(message: impl Display) -> Self {
+        Self { code: 3, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
+    }
+}
+
+/// Prints why a command failed and gives the exit code.
+pub(super) fn finish(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => {
+            say_all(&failure.diagnostics);
+            if let Some(message) = failure.message {
+                warn(&format!("{BAD}error{BAD:#}: {message}"));
+            }
+            if let Some(help) = failure.help {
+                warn(&format!("  {DIM}help:{DIM:#} {help}"));
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// Writes to standard output. A reader that has gone away is no error; any other is.
+pub(super) fn emit(text: &str) -> Result<(), Failure> {
+    stream(text).map(drop)
+}
+
+/// Writes a part of a long output. False if the reader has gone away: the rest need not be made.
+pub(super) fn stream(text: &str) -> Result<bool, Failure> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(why) if why.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(why) => Err(Failure::wrong(format!("cannot write the output: {why}"))),
+    }
+}
+
+/// Writes a value as one line of JSON to standard output.
+pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    emit(&json_line(value)?)
+}
+
+/// A value as one line of JSON.
+pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string(value).map_err(|why| Failure::wrong(format!("cannot write JSON: {why}")))?;
+    Ok(text + "\n")
+}
+
+/// Writes a line to standard error. If nobody reads it, nobody is told.
+pub(super) fn warn(line: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}
+
+/// Says on a terminal what takes long.
+pub(super) fn progress(line: &str) {
+    if std::io::stderr().is_terminal() {
+        warn(&format!("{DIM}{line}{DIM:#}"));
+    }
+}
+
+/// Whether standard output is a terminal.
+pub(super) fn on_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// Prints diagnostics to standard error, one a line with its help below.
+pub(super) fn say_all(diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        warn(&describe(diagnostic));
+    }
+}
+
+/// A diagnostic for people.
+pub(super) fn describe(diagnostic: &Diagnostic) -> String {
+    let style = match diagnostic.severity {
+        Severity::Error => BAD,
+        Severity::Warning => CARE,
+        Severity::Note => DIM,
+    };
+    let place = diagnostic.place.to_string();
+    let place = if place.is_empty() { String::new() } else { format!("{BOLD}{place}{BOLD:#}: ") };
+    let message = toolfold::diagnostic::visible(&diagnostic.message);
+    let (severity, code) = (diagnostic.severity, diagnostic.code);
+    let help =
+        diagnostic.help.as_deref().map(|help| format!("\n  {DIM}help:{DIM:#} {}", toolfold::diagnostic::visible(help)));
+    format!("{place}{style}{severity}[{code}]{style:#}: {message}{}", help.unwrap_or_default())
+}
+
+/// A number with its thousands set apart.
+pub(super) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

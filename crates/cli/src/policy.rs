@@ -1,0 +1,169 @@
+//! `toolfold policy`: check, explain, lint and describe policy files, and judge rows of calls.
+
+mod eval;
+mod explain;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use self::eval::EvalArgs;
+use self::explain::ExplainArgs;
+use super::input::load_tools;
+use super::layers::load_policy;
+use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
+use toolfold::diagnostic::Diagnostic;
+use toolfold::policy::{Covered, policy_schema};
+
+/// Work on policy files: tiers, rules, decisions.
+#[derive(Debug, Subcommand)]
+pub(super) enum PolicyCommand {
+    /// Prove that a policy is sound: examples hold, every tool has a tier, every change names its paths.
+    #[command(after_help = "\
+Examples:
+  toolfold policy check policy.toml                        the file alone
+  toolfold policy check policy.toml --tools tools.json     against the tools it is for
+  toolfold policy check excel                              the built-in one
+
+Exit codes: 0 sound, 1 an error in it or it cannot be read, 2 usage.")]
+    Check(CheckArgs),
+    /// Say what a call would get, why, and what would have made it allowed.
+    #[command(after_help = "\
+Examples:
+  toolfold policy explain excel run_shell --command 'git log; rm -rf x'
+  toolfold policy explain excel write_cells --args '{\"file_path\": \"a.xlsx\"}'
+  toolfold policy explain policy.toml mcp:github/create_issue --json
+
+Exit codes: 0 whatever the call would get, 1 the policy cannot be read, 2 usage.")]
+    Explain(ExplainArgs),
+    /// Name what in a policy is probably not meant.
+    #[command(after_help = "\
+Example:
+  toolfold policy lint policy.toml      interpreters, missing word boundaries, shadowed rules, …
+
+Exit codes: 0 nothing found, 1 something found or it cannot be read, 2 usage.")]
+    Lint(LintArgs),
+    /// The JSON Schema of policy files, for editors.
+    #[command(after_help = "\
+Example:
+  toolfold policy schema > policy.schema.json
+
+Then, as the first line of the policy: #:schema ./policy.schema.json")]
+    Schema,
+    /// Judge rows of rules and calls, one JSON object a line.
+    #[command(after_help = "\
+Examples:
+  toolfold policy eval calls.jsonl --json > decisions.jsonl
+  echo '{\"id\":\"1\",\"rule\":[\"allow Bash(ls:*)\"],\"tool\":\"Bash\",\"args\":{\"command\":\"ls; id\"}}' |
+    toolfold policy eval - --json
+
+A row says `tool`, `args`, `rule` (lines such as `allow Bash(git log:*)`, `default deny`) and `ctx`
+(`cwd`, `home`, `server`, `interactive`, …). Rows are answered in order, as they come. One that
+cannot be judged is named on standard error, and the others go on.
+Exit codes: 0 every row was judged, 1 one was not or the file cannot be read, 2 usage.")]
+    Eval(EvalArgs),
+}
+
+/// What to check.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Policy: a file, `-`, or excel for the built-in one
+    #[arg(value_name = "FILE|NAME")]
+    policy: String,
+
+    /// The tool list it is for; without it only the file itself is checked
+    #[arg(long, value_name = "FILE|-")]
+    tools: Option<String>,
+
+    /// Diagnostics as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to look through.
+#[derive(Debug, Args)]
+pub(super) struct LintArgs {
+    /// Policy: a file, `-`, or excel for the built-in one
+    #[arg(value_name = "FILE|NAME")]
+    policy: String,
+
+    /// Findings as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(command: &PolicyCommand) -> Outcome {
+    match command {
+        PolicyCommand::Check(args) => check(args),
+        PolicyCommand::Explain(args) => explain::explain(args),
+        PolicyCommand::Lint(args) => lint(args),
+        PolicyCommand::Schema => {
+            emit(&format!("{:#}\n", policy_schema()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        PolicyCommand::Eval(args) => eval::eval(args),
+    }
+}
+
+fn check(args: &CheckArgs) -> Outcome {
+    if args.policy == "-" && args.tools.as_deref() == Some("-") {
+        return Err(Failure::usage("only one of the policy and the tools can come from standard input"));
+    }
+    let loaded = load_policy(&args.policy)?;
+    let (policy, mut diagnostics) = (loaded.value, loaded.diagnostics);
+    let tools = match &args.tools {
+        Some(file) => Some(covered(file)?),
+        None => None,
+    };
+    diagnostics.extend(policy.check(tools.as_deref()));
+    let ok = !diagnostics.iter().any(Diagnostic::is_error);
+    if args.json {
+        let value = json!({"ok": ok, "tools": policy.capabilities.len(), "rules": policy.rules.len(), "diagnostics": diagnostics});
+        emit_json(&value)?;
+    } else {
+        let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
+        if ok {
+            let against = match &tools {
+                None if policy.capabilities.is_empty() && policy.rules.is_empty() => {
+                    "it says nothing, so every call is asked about".to_owned()
+                }
+                Some(tools) => format!("covers all {} tools", tools.len()),
+                None => "sound by itself; give --tools to check it against the tools it is for".to_owned(),
+            };
+            let (capabilities, rules) = (policy.capabilities.len(), policy.rules.len());
+            out.push_str(&format!("{GOOD}ok{GOOD:#} {capabilities} tools, {rules} rules: {against}\n"));
+        }
+        emit(&out)?;
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The tools of a list, with their top-level arguments.
+fn covered(file: &str) -> Result<Vec<Covered>, Failure> {
+    let (catalog, _) = load_tools(Some(file), None)?;
+    Ok(catalog
+        .iter()
+        .map(|tool| {
+            let properties = tool.parameters().get("properties").and_then(Value::as_object);
+            Covered {
+                identity: tool.name().to_string(),
+                arguments: properties.into_iter().flat_map(|p| p.keys().cloned()).collect(),
+            }
+        })
+        .collect())
+}
+
+fn lint(args: &LintArgs) -> Outcome {
+    let loaded = load_policy(&args.policy)?;
+    let mut diagnostics = loaded.diagnostics;
+    diagnostics.extend(loaded.value.lint());
+    if args.json {
+        emit_json(&diagnostics)?;
+    } else if diagnostics.is_empty() {
+        emit(&format!("{GOOD}ok{GOOD:#} nothing found\n"))?;
+    } else {
+        emit(&diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect::<String>())?;
+    }
+    Ok(if diagnostics.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

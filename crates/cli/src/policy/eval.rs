@@ -1,0 +1,69 @@
+//! `toolfold policy eval`: rows of rules and calls in, decisions out.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::super::lines::{Line, Lines};
+use super::super::output::{Outcome, json_line, progress, say_all, stream};
+use toolfold::diagnostic::{Diagnostic, Place, visible};
+use toolfold::policy::eval::{Evaluated, evaluate};
+
+/// What to judge.
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// Rows as JSON lines, or `-`
+    #[arg(value_name = "FILE|-")]
+    rows: String,
+
+    /// One JSON object a row, with id, decision and reason
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn eval(args: &EvalArgs) -> Outcome {
+    if args.rows == "-" && std::io::stdin().is_terminal() {
+        progress("reading rows from standard input, one JSON object a line; see toolfold policy eval --help");
+    }
+    let mut lines = Lines::open(&args.rows)?;
+    let mut code = ExitCode::SUCCESS;
+    while let Some(line) = lines.next()? {
+        let text = match judge(&line, &args.rows) {
+            Ok(row) if args.json => json_line(&row)?,
+            Ok(row) => format!("{}\t{}\t{}\n", visible(&row.id), row.decision, visible(&row.reason)),
+            Err(why) => {
+                say_all(&[why]);
+                code = ExitCode::FAILURE;
+                continue;
+            }
+        };
+        if !stream(&text)? {
+            break;
+        }
+    }
+    Ok(code)
+}
+
+fn judge(line: &Line, file: &str) -> Result<Evaluated, Diagnostic> {
+    let wrong = |column: usize, why: &str| {
+        let place = Place::file(file).line_column(line.number, column.max(1));
+        Diagnostic::error("eval-row", place, why).help("a row is an object with id, rule, tool and args on one line")
+    };
+    let text = line.text.as_ref().map_err(|why| wrong(1, why))?;
+    let row: Value = serde_json::from_str(text).map_err(|why| {
+        let message = why.to_string();
+        let (message, _) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
+        wrong(why.column(), &format!("not JSON: {message}"))
+    })?;
+    let mut judged = evaluate(&row).map_err(|why| wrong(1, &why))?;
+    if judged.id.is_empty() {
+        // Whoever reads the answers must be able to tell them apart.
+        judged.id = match row.get("id") {
+            Some(id) if !id.is_string() => id.to_string(),
+            _ => format!("line {}", line.number),
+        };
+    }
+    Ok(judged)
+}

@@ -1,0 +1,125 @@
+//! `toolfold policy explain`: what a call would get, part by part.
+
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+use super::super::disk::{OwnDisk, absolute, home, working_folder};
+use super::super::layers::load_policy;
+use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
+use super::super::table::table;
+use toolfold::diagnostic::visible;
+use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, ToolOrigin};
+
+/// What to explain.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Policy: a file, `-`, or excel for the built-in one
+    #[arg(value_name = "FILE|NAME")]
+    policy: String,
+
+    /// The tool: a name, or mcp:server/name
+    #[arg(value_name = "TOOL")]
+    tool: String,
+
+    /// Its arguments, a JSON object
+    #[arg(long, value_name = "JSON", conflicts_with = "command")]
+    args: Option<String>,
+
+    /// Its arguments, if they are a shell command alone
+    #[arg(long, value_name = "TEXT")]
+    command: Option<String>,
+
+    /// The working folder of the call [default: this one]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+
+    /// Judge paths as they are written: do not look where this machine's links lead
+    #[arg(long)]
+    as_written: bool,
+
+    /// Judge as if nobody could be asked
+    #[arg(long)]
+    non_interactive: bool,
+
+    /// All of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn explain(args: &ExplainArgs) -> Outcome {
+    let loaded = load_policy(&args.policy)?;
+    say_all(&loaded.diagnostics);
+    let (origin, tool) = match args.tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
+        Some((server, tool)) => (ToolOrigin::Mcp(server.to_owned()), tool),
+        None => (ToolOrigin::Native, args.tool.as_str()),
+    };
+    let arguments = arguments(args, &loaded.value)?;
+    let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
+    let mut context = Context { interactive: !args.non_interactive, cwd, home: home(), ..Context::default() };
+    let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
+    let broken = loaded.value.broken;
+    let policy = Policy::new(vec![loaded.value]);
+    if OwnDisk::CAN_LOOK && !args.as_written {
+        context.links = Some(policy.links(&call, &context, &OwnDisk));
+    }
+    let mut explained = policy.explain(&call, &context, &[]);
+    if broken && !explained.verdict.decision.runs() {
+        explained.would_allow = vec!["nothing, until the policy file is mended".to_owned()];
+    }
+    if args.json {
+        emit_json(&explained)?;
+    } else {
+        emit(&page(&explained))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn arguments(args: &ExplainArgs, policy: &PolicyFile) -> Result<Value, Failure> {
+    if let Some(text) = &args.args {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|why| Failure::usage(format!("--args is not JSON: {why}")).help(EXAMPLE))?;
+        return if value.is_object() {
+            Ok(value)
+        } else {
+            Err(Failure::usage("--args is not an object").help(EXAMPLE))
+        };
+    }
+    let Some(command) = &args.command else { return Ok(json!({})) };
+    let record = policy.capabilities.get(&args.tool);
+    match record.map(|record| record.command.as_deref()) {
+        Some(Some(argument)) => Ok(json!({ argument: command })),
+        Some(None) => Err(Failure::usage(format!("`{}` takes no shell command in this policy", visible(&args.tool)))
+            .help("give its arguments with --args, or name its argument in the policy: command = \"…\"")),
+        None => Ok(json!({ "command": command })),
+    }
+}
+
+const EXAMPLE: &str = "such as --args '{\"file_path\": \"a.xlsx\"}'";
+
+fn page(explained: &Explanation) -> String {
+    let mut out = format!("{BOLD}{}{BOLD:#}\n", explained.verdict.decision);
+    for reason in &explained.verdict.reasons {
+        let place = reason.place.as_ref().map(|place| format!("  {DIM}{place}{DIM:#}")).unwrap_or_default();
+        out.push_str(&format!("  {}{place}\n", visible(&reason.to_string())));
+    }
+    let part = |part: &toolfold::policy::Part| {
+        [part.kind.to_owned(), part.got.to_string(), visible(&part.text).into_owned(), visible(&part.by).into_owned()]
+    };
+    out.push('\n');
+    out.push_str(&table(["part", "gets", "what", "by"], &explained.parts.iter().map(part).collect::<Vec<_>>()));
+    out + &would_allow(&explained.would_allow)
+}
+
+/// The rules as a policy file takes them: all of them together, since every part must be allowed.
+fn would_allow(rules: &[String]) -> String {
+    let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();
+    match compact {
+        Some(rules) if rules.is_empty() => String::new(),
+        Some(rules) => {
+            let quoted: Vec<String> = rules.iter().map(|rule| format!("{rule:?}")).collect();
+            format!("\nwould allow it: allow = [{}]\n", quoted.join(", "))
+        }
+        None => rules.iter().map(|rule| format!("\nwould allow it: {}\n", visible(rule))).collect(),
+    }
+}

@@ -1,0 +1,119 @@
+//! `toolfold profile`: check, derive and describe profile files.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::builtin;
+use super::input::{load_tools, profile_text};
+use super::output::{BOLD, Failure, GOOD, Outcome, describe, emit, emit_json};
+use toolfold::catalog::Catalog;
+use toolfold::diagnostic::Diagnostic;
+use toolfold::profile::{Tier, ToolProfile, profile_schema};
+
+/// Work on profile files.
+#[derive(Debug, Subcommand)]
+pub(super) enum ProfileCommand {
+    /// Say what is wrong with a profile, with file, line and column.
+    #[command(after_help = "\
+Examples:
+  toolfold profile check profile.toml                        the file alone
+  toolfold profile check profile.toml --tools tools.json     against the tools it is for
+  toolfold profile check excel                               the built-in one against its tools")]
+    Check(CheckArgs),
+    /// Write a profile file for a tool list, to start from.
+    #[command(after_help = "\
+Example:
+  toolfold profile derive --tools tools.json > profile.toml")]
+    Derive(DeriveArgs),
+    /// The JSON Schema of profile files, for editors.
+    Schema,
+}
+
+/// What to check.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Profile: a TOML file, `-`, or a built-in name
+    #[arg(value_name = "FILE|NAME")]
+    profile: String,
+
+    /// The tool list it is for; without it only the file itself is checked
+    #[arg(long, value_name = "FILE|-")]
+    tools: Option<String>,
+
+    /// Diagnostics as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to derive from.
+#[derive(Debug, Args)]
+pub(super) struct DeriveArgs {
+    /// Tool list [default: the built-in Excel tools]
+    #[arg(long, value_name = "FILE|-")]
+    tools: Option<String>,
+}
+
+pub(super) fn run(command: &ProfileCommand) -> Outcome {
+    match command {
+        ProfileCommand::Check(args) => check(args),
+        ProfileCommand::Derive(args) => derive(args),
+        ProfileCommand::Schema => {
+            emit(&format!("{:#}\n", profile_schema().to_value()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn check(args: &CheckArgs) -> Outcome {
+    if args.profile == "-" && args.tools.as_deref() == Some("-") {
+        return Err(Failure::usage("only one of the profile and the tools can come from standard input"));
+    }
+    let (text, file) = profile_text(&args.profile)?;
+    let is_builtin = builtin::PROFILES.iter().any(|profile| profile.name == args.profile);
+    let catalog = match (&args.tools, is_builtin) {
+        (Some(tools), _) => Some(load_tools(Some(tools), None)?.0),
+        (None, true) => Some(load_tools(None, None)?.0),
+        (None, false) => None,
+    };
+    let loaded = ToolProfile::parse(&text, &file);
+    let mut diagnostics = loaded.diagnostics;
+    let profile = loaded.value;
+    let counts = catalog.as_ref().map(|catalog| assign(&profile, catalog, &mut diagnostics));
+    let ok = !diagnostics.iter().any(Diagnostic::is_error);
+    if args.json {
+        let value = json!({"profile": profile.name(), "ok": ok, "tiers": counts, "diagnostics": diagnostics});
+        emit_json(&value)?;
+    } else {
+        let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
+        let name = profile.name();
+        if ok {
+            out.push_str(&format!("{GOOD}ok{GOOD:#} {BOLD}{name}{BOLD:#}: "));
+            match &counts {
+                Some(counts) => {
+                    let parts: Vec<String> =
+                        counts.as_object().into_iter().flatten().map(|(k, v)| format!("{v} {k}")).collect();
+                    out.push_str(&format!("{} tools\n", parts.join(", ")));
+                }
+                None => out.push_str("sound by itself; give --tools to check it against the tools it is for\n"),
+            }
+        }
+        emit(&out)?;
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How many tools each tier has, and what is wrong between profile and tools.
+fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> serde_json::Value {
+    let assigned = profile.assign(catalog);
+    diagnostics.extend(assigned.diagnostics);
+    let count = |tier: Tier| assigned.value.iter().filter(|tool| tool.tier == tier).count();
+    json!({"core": count(Tier::Core), "extended": count(Tier::Extended), "hidden": count(Tier::Hidden)})
+}
+
+fn derive(args: &DeriveArgs) -> Outcome {
+    let (catalog, _) = load_tools(args.tools.as_deref(), None)?;
+    emit(&ToolProfile::derive(&catalog).to_toml(&catalog))?;
+    Ok(ExitCode::SUCCESS)
+}

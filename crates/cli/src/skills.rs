@@ -1,0 +1,153 @@
+//! `toolfold skills`: find, check, read and write skills.
+#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads the environment and writes files")]
+
+mod author;
+mod inspect;
+mod read;
+mod validate;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::output::{Failure, Outcome, say_all};
+use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
+use toolfold::skill::{
+    Discovery, DiscoveryCache, DiskFs, MAX_FILE, Precedence, Root, Scope, SkillLibrary, Style, Surroundings,
+    default_roots,
+};
+
+/// Work on skills: folders with a SKILL.md that teach a model how to do something.
+#[derive(Debug, Subcommand)]
+pub(super) enum SkillsCommand {
+    /// List the skills that are found, with what each costs.
+    #[command(after_help = "\
+Examples:
+  toolfold skills list                              from here up to the git root, home, …
+  toolfold skills list --root skillpacks/excel      one folder only
+  toolfold skills list --json | jq .[].name")]
+    List(inspect::ListArgs),
+    /// Check skills as the reference validator of the Agent Skills standard does.
+    #[command(after_help = "\
+Examples:
+  toolfold skills validate my-skill                 the reference tool's words and exit codes
+  toolfold skills validate --json skills/*          both verdicts, one object a line
+
+Exit codes: 0 all valid, 1 at least one is not, 2 usage.")]
+    Validate(validate::ValidateArgs),
+    /// Print skills as the reference tool's `to-prompt` does.
+    Prompt(validate::PromptArgs),
+    /// Print a skill, or one of its files.
+    #[command(after_help = "\
+Examples:
+  toolfold skills show format-basic
+  toolfold skills show format-basic/references/advanced-format-guide.md")]
+    Show(read::ShowArgs),
+    /// Print what a model gets for activating a skill.
+    #[command(after_help = "\
+Examples:
+  toolfold skills activate commit --arguments 'fix the typo'
+  toolfold skills activate report --input '{\"month\": \"May\"}'
+  toolfold skills activate format-basic --json      with the data that the host keeps")]
+    Activate(read::ActivateArgs),
+    /// Say what became of everything that was found, and what to do about it.
+    Doctor(inspect::DoctorArgs),
+    /// Say what would make skills better.
+    Lint(author::LintArgs),
+    /// Write old skills in the standard's form, beside them.
+    Migrate(author::MigrateArgs),
+    /// List the instruction files (AGENTS.md, CLAUDE.md) that hold here, the general before the specific.
+    Instructions(inspect::InstructionsArgs),
+    /// Start a new skill.
+    New(author::NewArgs),
+}
+
+/// Where to look for skills.
+#[derive(Debug, Default, Clone, Args)]
+pub(super) struct RootArgs {
+    /// Look in this folder instead of the usual ones; repeat for more
+    #[arg(long, value_name = "DIR")]
+    root: Vec<PathBuf>,
+
+    /// Who wins when two skills have one name: scopes, first-wins, last-wins or user-first
+    #[arg(long, value_name = "RULE", default_value = "scopes", value_parser = parse_precedence)]
+    precedence: Precedence,
+}
+
+fn parse_precedence(text: &str) -> Result<Precedence, String> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned()))
+        .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
+}
+
+/// The skills below some folders, as `--skills` of a session names them.
+pub(super) fn skills_below(folders: &[PathBuf]) -> Result<Loaded<SkillLibrary>, Failure> {
+    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover()
+}
+
+impl RootArgs {
+    fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
+        let roots = if self.root.is_empty() {
+            default_roots(&DiskFs, &surroundings()?)
+        } else {
+            if let Some(missing) = self.root.iter().find(|r| !r.exists()) {
+                return Err(Failure::wrong(format!("there is no folder `{}`", missing.display())));
+            }
+            let root = |path: &PathBuf| Root {
+                path: path.clone(),
+                scope: Scope::Explicit,
+                trusted: true,
+                style: if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold },
+            };
+            self.root.iter().map(root).collect()
+        };
+        let discovery = Discovery { roots, precedence: self.precedence, ..Discovery::default() };
+        Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
+    }
+}
+
+/// Whether a folder holds old cloud skills: JSON files with a name and a prompt. Looks at 100 files at most.
+fn has_cloud_skills(folder: &Path) -> bool {
+    let is_skill = |path: &Path| {
+        let small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_FILE as u64);
+        let text = if small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+        let value: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        value.get("name").is_some() && ["prompt", "promptContent"].iter().any(|key| value.get(key).is_some())
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(20_000).filter_map(Result::ok);
+    let json = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
+    json.take(100).any(|path| is_skill(&path))
+}
+
+/// The working directory, the home and the configuration folder of whoever runs the command.
+fn surroundings() -> Result<Surroundings, Failure> {
+    let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    Ok(Surroundings { cwd, home: folder("HOME"), config: folder("XDG_CONFIG_HOME"), ..Surroundings::default() })
+}
+
+/// Says warnings and errors on standard error.
+fn say_worth(diagnostics: &[Diagnostic]) {
+    let worth: Vec<Diagnostic> = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
+    say_all(&worth);
+}
+
+pub(super) fn run(command: &SkillsCommand) -> Outcome {
+    match command {
+        SkillsCommand::List(args) => inspect::list(args),
+        SkillsCommand::Validate(args) => validate::validate(args),
+        SkillsCommand::Prompt(args) => validate::prompt(args),
+        SkillsCommand::Show(args) => read::show(args),
+        SkillsCommand::Activate(args) => read::activate(args),
+        SkillsCommand::Doctor(args) => inspect::doctor(args),
+        SkillsCommand::Lint(args) => author::lint(args),
+        SkillsCommand::Migrate(args) => author::migrate(args),
+        SkillsCommand::Instructions(args) => inspect::instructions(args),
+        SkillsCommand::New(args) => author::new(args),
+    }
+}
+
+/// Exit code 0 or 1.
+fn verdict(good: bool) -> ExitCode {
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

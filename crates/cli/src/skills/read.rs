@@ -1,0 +1,100 @@
+//! `skills show` and `skills activate`.
+#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads the clock and the environment")]
+
+use clap::Args;
+
+use super::super::ledger::{now_ms, time};
+use super::super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
+use super::{RootArgs, verdict};
+use toolfold::skill::{
+    ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, DiskFs, Facts, Permissions, SkillView,
+    activate as answer, resource,
+};
+
+/// Which skill to print.
+#[derive(Debug, Args)]
+pub(in super::super) struct ShowArgs {
+    /// A skill's name, `name@scope`, or `name/path` for one of its files
+    #[arg(value_name = "NAME[/PATH]")]
+    name: String,
+
+    #[command(flatten)]
+    roots: RootArgs,
+}
+
+/// Which skill to activate, and with what.
+#[derive(Debug, Args)]
+pub(in super::super) struct ActivateArgs {
+    /// A skill's name, `name@scope`, or `name/path` for one of its files
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    #[command(flatten)]
+    roots: RootArgs,
+
+    /// For the placeholders $ARGUMENTS and $1…
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    arguments: Option<String>,
+
+    /// For the placeholders {{input.…}}: a JSON object
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+
+    /// Everything the host keeps, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn show(args: &ShowArgs) -> Outcome {
+    let library = args.roots.discover()?.value;
+    let view = SkillView::new(&library, &Permissions::default(), Caller::User);
+    let Some((skill, _, path)) = view.split(&args.name) else {
+        return Err(unknown(&view, &args.name));
+    };
+    match path.filter(|p| !p.is_empty()) {
+        Some(path) => emit(&resource::read(&DiskFs, skill, path).map_err(Failure::wrong)?)?,
+        None => {
+            let (files, more) = resource::list(&DiskFs, skill);
+            let mut text = format!("{}\n{}\n{}\n", skill.name(), skill.description(), skill.origin.file.display());
+            files.iter().for_each(|file| text.push_str(&format!("  {file}\n")));
+            if more > 0 {
+                text.push_str(&format!("  (and {more} more)\n"));
+            }
+            emit(&format!("{text}\n{}\n", skill.body()))?;
+        }
+    }
+    Ok(verdict(true))
+}
+
+fn unknown(view: &SkillView, name: &str) -> Failure {
+    let near = view.near(name).into_iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let hint = if near.is_empty() { "see `toolfold skills list`".to_owned() } else { format!("did you mean {near}?") };
+    Failure::wrong(format!("there is no skill `{name}`: {hint}"))
+}
+
+pub(super) fn activate(args: &ActivateArgs) -> Outcome {
+    let library = args.roots.discover()?.value;
+    let view = SkillView::new(&library, &Permissions::default(), Caller::User);
+    let input = match &args.input {
+        None => None,
+        Some(text) => {
+            let parsed = serde_json::from_str(text);
+            Some(parsed.map_err(|why| Failure::usage(format!("--input is not JSON: {why}")))?)
+        }
+    };
+    let request =
+        ActivateRequest { name: args.name.clone(), arguments: args.arguments.clone(), input, ..Default::default() };
+    let cwd = std::env::current_dir().ok().map(|c| c.display().to_string());
+    let facts = Facts { session: None, cwd, timestamp: Some(time(now_ms())) };
+    let answered = answer(&DiskFs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Suggest);
+    match answered.map_err(Failure::wrong)? {
+        Answer::Activated(activation) if args.json => emit_json(&activation)?,
+        Answer::Activated(activation) => {
+            say_all(&activation.diagnostics);
+            emit(&format!("{}\n", activation.text))?;
+        }
+        Answer::Resource(text) | Answer::Found(text) => emit(&text)?,
+        Answer::NeedsApproval { name } => warn(&format!("`{name}` needs a person's word first")),
+    }
+    Ok(verdict(true))
+}

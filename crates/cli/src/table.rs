@@ -1,0 +1,52 @@
+//! Columns for people: headings, and each column as wide as its widest cell.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::output::DIM;
+use toolfold::diagnostic::visible;
+
+/// A cell wider than this does not widen its column, in terminal columns.
+const WIDEST: usize = 48;
+/// What is shown of a long text in a list, in characters.
+const MOST: usize = 160;
+
+/// Rows under headings. Columns of numbers are set to the right; the last column is as long as it is. Nothing depends on
+/// the terminal.
+pub(super) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
+    let mut columns = headings.map(|heading| Column { width: heading.width(), number: !rows.is_empty() });
+    for row in rows {
+        for (column, cell) in columns.iter_mut().zip(row) {
+            column.width = column.width.max(cell.width().min(WIDEST));
+            column.number &= !cell.is_empty() && cell.bytes().all(|b| b.is_ascii_digit() || b == b',');
+        }
+    }
+    let mut out = format!("{DIM}{}{DIM:#}\n", line(&headings, &columns));
+    for row in rows {
+        out.push_str(&line(row, &columns));
+        out.push('\n');
+    }
+    out
+}
+
+struct Column {
+    width: usize,
+    number: bool,
+}
+
+fn line(cells: &[impl AsRef<str>], columns: &[Column]) -> String {
+    let pad = |(cell, column): (&_, &Column)| -> String {
+        let cell: &str = AsRef::<str>::as_ref(cell);
+        let space = " ".repeat(column.width.saturating_sub(cell.width()));
+        if column.number { space + cell } else { cell.to_owned() + &space }
+    };
+    cells.iter().zip(columns).map(pad).collect::<Vec<String>>().join("  ").trim_end().to_owned()
+}
+
+/// A text for one line of a list: invisible characters escaped, and what is left out marked.
+pub(super) fn short(text: &str) -> String {
+    let text = visible(text);
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} […]", text.get(..end).unwrap_or_default()),
+        None => text.into_owned(),
+    }
+}

@@ -1,0 +1,294 @@
+//! The command as its users run it.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+fn run_with(args: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        .args(args)
+        .current_dir(crate::root())
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that refuses early closes the pipe before everything is written.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran {
+        code: output.status.code().expect("ends by itself, not by a signal"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+pub(crate) fn run(args: &[&str]) -> Ran {
+    run_with(args, b"")
+}
+
+#[test]
+fn readme_and_policy_commands_hold() {
+    crate::cases().case("README.md").case("crates/cli/tests/it/policy.trycmd");
+}
+
+#[test]
+fn without_arguments_it_reports_on_the_excel_domain() {
+    let bare = run(&[]);
+    assert_eq!((bare.code, bare.err.as_str()), (0, ""));
+    assert_eq!(bare.out, run(&["report"]).out);
+    assert!(bare.out.contains("49 tools under profile excel"), "{}", bare.out);
+    assert!(bare.out.trim_end().lines().last().unwrap().starts_with("Next: toolfold report --tools"));
+}
+
+#[test]
+fn the_report_as_json_keeps_its_contract() {
+    let ran = run(&["report", "--json"]);
+    assert_eq!(ran.code, 0);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["schema"], "toolfold.report/1");
+    assert_eq!(report["meter"], "billed:openai-chat/gpt-4.1");
+    assert_eq!(report["encoding"], "o200k_base");
+    assert_eq!(report["tools"], 49);
+    let full = report["arms"]["full"]["first_turn_tokens"].as_u64().unwrap();
+    let per_tool: u64 = report["per_tool"].as_array().unwrap().iter().map(|t| t["full"].as_u64().unwrap()).sum();
+    assert_eq!(per_tool + report["shared_overhead"].as_u64().unwrap(), full, "own costs and overhead make the whole");
+    for (name, arm) in report["arms"].as_object().unwrap() {
+        let tokens = arm["first_turn_tokens"].as_u64().unwrap() as f64;
+        let saved = arm["saved"].as_f64().unwrap();
+        assert!((saved - (1.0 - tokens / full as f64)).abs() < 0.0001, "{name}");
+    }
+    for tool in report["per_tool"].as_array().unwrap() {
+        let at = |key: &str| tool[key].as_u64().unwrap();
+        assert!(at("summary") <= at("full") && at("signature") <= at("full") && at("required") <= at("full"), "{tool}");
+    }
+    let schema: Value = serde_json::from_str(&run(&["report", "--schema"]).out).unwrap();
+    let mut named: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    let mut given: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    named.sort_unstable();
+    given.sort_unstable();
+    assert_eq!(named, given, "the published schema names what is given");
+    let published: Value = serde_json::from_str(&crate::project("crates/cli/src/report/report.schema.json")).unwrap();
+    assert_eq!(published, schema, "write it anew: toolfold report --schema > crates/cli/src/report/report.schema.json");
+}
+
+#[test]
+fn the_report_says_what_skills_add_beside_the_arms() {
+    let report = |args: &[&str]| -> Value { serde_json::from_str(&run(args).out).unwrap() };
+    let (without, with) =
+        (report(&["report", "--json"]), report(&["report", "--json", "--skills", "skillpacks/excel"]));
+    assert_eq!(without["skills"], serde_json::json!({"skills": 0, "activate_skill_tokens": 0}));
+    assert_eq!(with["skills"]["skills"], 6);
+    assert_eq!(with["arms"], without["arms"], "not part of the arms' figures, as the contract says");
+    let tokens = with["skills"]["activate_skill_tokens"].as_u64().unwrap();
+    let text = run(&["report", "--skills", "skillpacks/excel"]).out;
+    assert!(text.contains(&format!("6 skills add {tokens} tokens to every arm for activate_skill")), "{text}");
+    assert_eq!(run(&["report", "--skills", "nowhere"]).code, 1);
+}
+
+#[test]
+fn arm_full_is_byte_for_byte_the_input() {
+    let text = r#"[{"type":"function","function":{"name":"f","description":"\u00e9","parameters":{"type":"object","properties":{"n":{"default":1e2}}}}}]"#;
+    let ran = run_with(&["tools", "--arm", "full", "--tools", "-"], text.as_bytes());
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, text, ""));
+}
+
+#[test]
+fn with_every_layer_off_what_goes_out_is_what_came_in() {
+    let text = r#"[{"type":"function","function":{"name":"f","description":"Do f. And more.","parameters":{"type":"object","properties":{"n":{"type":"string","description":"Words, and words, and words, and words."}}}}}]"#;
+    let ran = run_with(&["tools", "--arm", "stable", "--profile", "off", "--tools", "-"], text.as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (0, text));
+}
+
+#[test]
+fn another_process_sends_the_same_bytes() {
+    for arm in ["full", "seed", "stable", "signature", "lean", "index"] {
+        let args = ["tools", "--arm", arm, "--expand", "chart,sheet"];
+        let (one, two) = (run(&args), run(&args));
+        if arm == "full" {
+            continue;
+        }
+        assert_eq!((one.code, one.out), (two.code, two.out), "{arm}");
+    }
+}
+
+#[test]
+fn a_session_walks_a_call_through_confirm_accept_and_forward() {
+    let store = std::env::temp_dir().join(format!("toolfold-session-{}.sqlite", std::process::id()));
+    let store = store.to_str().unwrap();
+    let lines = concat!(
+        r#"{"tools":true}"#,
+        "\n",
+        r#"{"call":{"id":"1","name":"format_cells","arguments":{}}}"#,
+        "\n",
+        r#"{"call":{"id":"2","name":"delete_file","arguments":{"file_path":"a.xlsx","confirm":true}}}"#,
+        "\n",
+        r#"{"accept":"ap-1"}"#,
+        "\n",
+        r#"{"finished":{"id":"2","ok":true}}"#,
+        "\n",
+        r#"{"call":{"id":"3","name":"activate_skill","arguments":{"name":"format-basic"}}}"#,
+        "\n",
+        "not json\n",
+        r#"{"accept":"ap-77"}"#,
+        "\n",
+        r#"{"message":{"role":"assistant","tool_calls":[{"id":"4","type":"function","function":{"name":"expand_tools","arguments":"{\"categories\":[\"chart\"]}"}}]}}"#,
+        "\n",
+        r#"{"redeliver":true}"#,
+        "\n",
+    );
+    let args = ["session", "--policy", "excel", "--skills", "skillpacks/excel", "--store", store, "--arm", "stable"];
+    let ran = run_with(&args, lines.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[1]["outcome"], "reply");
+    assert!(lines[1]["content"].as_str().unwrap().contains("/file_path: missing"), "{}", lines[1]["content"]);
+    assert_eq!(lines[1]["digest"], lines[0]["digest"], "the array has not changed");
+    assert_eq!((&lines[2]["outcome"], &lines[2]["approval"]), (&Value::from("confirm"), &Value::from("ap-1")));
+    assert_eq!((&lines[3]["outcome"], &lines[3]["target"]), (&Value::from("forward"), &Value::from("delete_file")));
+    assert_eq!(lines[5]["reason"], "activated");
+    assert_eq!(lines[6]["error"]["line"], 7, "a malformed line is answered and the session goes on");
+    assert!(lines[7]["error"].is_object());
+    assert_eq!(lines[8]["messages"][0]["role"], "tool");
+    assert!(lines[9]["redeliver"].as_str().unwrap().contains("create_chart"));
+    let verified = run(&["audit", "verify", "--store", store]);
+    assert!(verified.code == 0 && verified.out.starts_with("ok "), "{}{}", verified.out, verified.err);
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{store}{end}"));
+    }
+}
+
+#[test]
+fn tools_can_be_opened_first() {
+    let closed: Vec<Value> = serde_json::from_str(&run(&["tools", "--arm", "seed"]).out).unwrap();
+    let open = run(&["tools", "--arm", "seed", "--expand", "chart,format", "--expand-tool", "run_shell"]);
+    let open: Vec<Value> = serde_json::from_str(&open.out).unwrap();
+    let changed = closed.iter().zip(&open).filter(|(a, b)| a != b).count();
+    assert_eq!(changed, 2 + 6 + 1, "two charts, six formats, one shell");
+    let unknown = run(&["tools", "--arm", "seed", "--expand", "chrat"]);
+    assert_eq!((unknown.code, unknown.out.as_str()), (1, ""));
+    assert!(unknown.err.contains("chart"), "{}", unknown.err);
+}
+
+#[test]
+fn expand_answers_as_the_model_would_hear_it() {
+    let ran = run(&["expand", "chart"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.starts_with("Opened. Call them directly by name:\n{\"name\":\"create_chart\""), "{}", ran.out);
+    let json: Value = serde_json::from_str(&run(&["expand", "chart", "--json"]).out).unwrap();
+    assert_eq!(json["opened"], serde_json::json!(["create_chart", "create_excel_chart"]));
+    let unknown = run(&["expand", "formt"]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.out.contains("Unknown: formt. Near: format"), "{}", unknown.out);
+}
+
+/// Bad input: arguments, standard input, exit code, and what standard error must say.
+#[test]
+fn bad_input_is_named_and_gets_its_exit_code() {
+    let deep = format!("[{}{}]", r#"{"name":"a","inputSchema":"#.to_owned() + &r#"{"a":"#.repeat(10_000), "1");
+    let huge = format!("[{}]", " ".repeat(50_000_000));
+    let twice = r#"[{"name":"a","inputSchema":{}},{"name":"a","inputSchema":{}}]"#;
+    type Case<'c> = (&'c [&'c str], &'c [u8], i32, &'c [&'c str]);
+    let cases: [Case<'_>; 19] = [
+        (&["tools", "--tools", "-"], b"[{\"name\":", 1, &["-:1:", "error[bad-json]", "help:"]),
+        (&["tools", "--tools", "-"], b"{\"a\":1}", 1, &["error[no-tools]", "help:"]),
+        (&["report", "--tools", "-"], b"[]", 1, &["error[no-tools]"]),
+        (&["report", "--tools", "-"], deep.as_bytes(), 1, &["error["]),
+        (&["report", "--tools", "-"], huge.as_bytes(), 1, &["error[too-large]", "32 MiB"]),
+        (&["report", "--tools", "-"], twice.as_bytes(), 1, &["-:1:32 at /1", "error[duplicate-tool]", "`a`"]),
+        (
+            &["tools", "--tools", "-"],
+            b"[{\"name\":\"a\\u0000\",\"inputSchema\":{}}]",
+            1,
+            &["error[bad-name]", "U+0000"],
+        ),
+        (&["tools", "--tools", "-"], "[{\"name\":\"a\u{202e}\",\"inputSchema\":{}}]".as_bytes(), 1, &["U+202E"]),
+        (&["tools", "--tools", "-"], b"\xff\xfe", 1, &["error[not-utf8]", "byte 0"]),
+        (&["tools", "--tools", "nowhere.json"], b"", 1, &["nowhere.json", "error[unreadable]"]),
+        (&["tools", "--tools", "src"], b"", 1, &["is a folder"]),
+        (&["tools", "--arm", "stabel"], b"", 2, &["unknown arm `stabel`", "did you mean `stable`?"]),
+        (&["report", "--meter", "json/p50k"], b"", 2, &["json/"]),
+        (&["report", "--profile", "exel"], b"", 2, &["no profile named `exel`", "excel"]),
+        (&["report", "--nonsense"], b"", 2, &["--nonsense"]),
+        (
+            &["report", "--profile", "-"],
+            b"core = ['read_exel']",
+            1,
+            &["-:1:9", "error[unknown-tool]", "did you mean `read_excel`?"],
+        ),
+        (&["report", "--profile", "-"], b"core = [", 1, &["error[bad-toml]"]),
+        (&["count", "--requests", "-"], b"{\"model\":\"gpt-4o\"}\nnot json", 1, &["-:2:"]),
+        (&["count", "--requests", "-"], b"{\"model\":\"gpt-4o\"}", 3, &["1 could not be counted"]),
+    ];
+    for (args, input, code, says) in cases {
+        let ran = run_with(args, input);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        for text in says {
+            assert!(ran.err.contains(text), "{args:?} should say {text:?}: {}", ran.err);
+        }
+        if code != 3 && args[0] != "count" {
+            assert_eq!(ran.out, "", "{args:?}: nothing is half-said");
+        }
+        assert!(ran.err.len() < 10_000, "{args:?}: bounded");
+    }
+}
+
+#[test]
+fn a_cyclic_reference_is_reported_on_like_any_tool() {
+    let text = r##"[{"name":"tree","description":"Walk a tree. Slowly.","inputSchema":{"type":"object","properties":{"node":{"$ref":"#/$defs/N"}},"required":["node"],"$defs":{"N":{"type":"object","description":"A node with children of its own kind.","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/N"}}}}}}}]"##;
+    let ran = run_with(&["report", "--tools", "-", "--json"], text.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["verified"], false);
+    for arm in ["full", "seed", "stable", "signature", "lean", "index"] {
+        assert_eq!(run_with(&["tools", "--tools", "-", "--arm", arm], text.as_bytes()).code, 0);
+    }
+}
+
+#[test]
+fn profiles_are_checked_derived_and_described() {
+    let ok = run(&["profile", "check", "excel"]);
+    assert_eq!((ok.code, ok.out.as_str()), (0, "ok excel: 5 core, 44 extended, 0 hidden tools\n"));
+    let json = run_with(&["profile", "check", "-", "--json"], b"cor = []");
+    let value: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((json.code, &value["ok"]), (1, &Value::Bool(false)));
+    assert_eq!(value["diagnostics"][0]["place"]["line"], 1);
+    let derived = run(&["profile", "derive"]);
+    assert_eq!(run_with(&["profile", "check", "-"], derived.out.as_bytes()).code, 0);
+    let schema: Value = serde_json::from_str(&run(&["profile", "schema"]).out).unwrap();
+    assert_eq!(schema["title"], "toolfold tool profile");
+}
+
+#[test]
+fn requests_are_counted_line_by_line() {
+    let rows = concat!(
+        r#"{"source":"a","model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"expected_prompt_tokens":8}"#,
+        "\n\n",
+        r#"{"source":"b","model":"gpt-4o","messages":[{"role":"user","content":[{"type":"image_url"}]}]}"#,
+        "\n"
+    );
+    let ran = run_with(&["count", "--requests", "-"], rows.as_bytes());
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["tokens"], 8);
+    assert_eq!((&lines[0]["expected"], &lines[0]["error"]), (&Value::from(8), &Value::from(0)));
+    assert_eq!(lines[0]["meter"], "billed:openai-chat/gpt-4o");
+    assert_eq!(lines[1]["tokens"], Value::Null, "unknown is never 0");
+    assert!(lines[1]["problem"].as_str().unwrap().contains("line 3"));
+    assert_eq!(ran.err.trim(), "1 requests counted, 1/1 exact, 1 within 1, 1 could not be counted");
+}
+
+#[test]
+fn colour_is_for_terminals() {
+    assert!(!run(&["report"]).out.contains('\u{1b}'));
+    assert!(!run(&["report", "--profile", "nope.toml"]).err.contains('\u{1b}'));
+}

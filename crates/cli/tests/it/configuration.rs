@@ -1,0 +1,75 @@
+//! Configuration: who wins, and where every value came from.
+
+use toolfold::profile::Arm;
+use toolfold_cli::configuration::{Config, KEYS, Origin};
+
+fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<Config, String> {
+    let read = |name: &str| environment.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
+    let flags: Vec<_> = flags.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    let loaded = Config::resolve(Some((file, "toolfold.toml")), read, &flags);
+    loaded.into_result().map_err(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn flags_beat_the_environment_beats_the_file_beats_defaults() {
+    let file = "[presentation]\narm = 'lean'\n";
+    let origin = |config: &Config| config.origin("presentation.arm").unwrap().to_string();
+    let config = resolve("", &[], &[]).unwrap();
+    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Auto, "default"));
+    let config = resolve(file, &[], &[]).unwrap();
+    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Lean, "toolfold.toml:2:7"));
+    let config = resolve(file, &[("TOOLFOLD_ARM", "index")], &[]).unwrap();
+    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Index, "environment TOOLFOLD_ARM"));
+    let config = resolve(file, &[("TOOLFOLD_ARM", "index")], &[("presentation.arm", "full")]).unwrap();
+    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Full, "flag --arm"));
+}
+
+#[test]
+fn the_original_switch_is_understood_and_is_the_weaker_one() {
+    let arm = |environment: &[(&str, &str)]| resolve("", environment, &[]).map(|config| config.arm());
+    assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "true")]), Ok(Arm::Seed));
+    assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "false")]), Ok(Arm::Full));
+    assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "true"), ("TOOLFOLD_ARM", "lean")]), Ok(Arm::Lean));
+    assert!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "maybe")]).unwrap_err().contains("neither true nor false"));
+}
+
+#[test]
+fn an_unknown_value_is_an_error_never_a_default() {
+    for (file, says) in [
+        ("[presentation]\narm = 'stabel'", "toolfold.toml:2:7: presentation.arm: unknown arm `stabel`"),
+        ("[presentation]\nbudget = 'much'", "toolfold.toml:2:10"),
+        ("[presentation]\nbudgte = 1", "did you mean `presentation.budget`?"),
+        ("[policy]\nmode = 'on'", "none of off, audit and enforce"),
+        ("[skills]\nmode = 'maybe'", "neither on nor off"),
+        ("arm = 'lean'", "outside a section"),
+        ("[experiment]\nratio = 2", "between 0 and 1"),
+        ("[experiment]\nunit = 'request'", "can only be \"session\""),
+        ("[experiment]\narms = {a = 'full'}", "two variants, not 1"),
+        ("[presentation", "error[bad-toml]"),
+    ] {
+        let why = resolve(file, &[], &[]).unwrap_err();
+        assert!(why.contains(says), "{file}: {why}");
+    }
+    assert!(resolve("", &[("TOOLFOLD_POLICY", "yes")], &[]).unwrap_err().contains("environment TOOLFOLD_POLICY"));
+}
+
+#[test]
+fn experiments_come_from_the_file_and_give_way_to_an_explicit_arm() {
+    let file = "[experiment]\narms = {control = 'full', treatment = 'stable'}\nratio = 0.25\nunit = 'session'\n";
+    let experiment = resolve(file, &[], &[]).unwrap().experiment().unwrap();
+    assert_eq!(experiment.arms, [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)]);
+    assert!((experiment.ratio - 0.25).abs() < f64::EPSILON);
+    assert_eq!(resolve(file, &[], &[("presentation.arm", "lean")]).unwrap().experiment(), None);
+}
+
+#[test]
+fn every_key_is_documented_and_its_default_is_sound() {
+    for key in &KEYS {
+        assert!(!key.help.is_empty() && key.name.contains('.'), "{}", key.name);
+        if !key.default.is_empty() {
+            assert_eq!((key.check)(key.default), Ok(()), "{}", key.name);
+        }
+    }
+    let config = resolve("", &[], &[]).unwrap();
+    assert!(config.iter().all(|(_, setting)| setting.origin == Origin::Default));
+}

@@ -1,0 +1,39 @@
+//! The one integration binary of the command line; every file of this folder is a module of it.
+#![allow(missing_docs, reason = "tests document themselves by name")]
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
+#![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
+
+mod commands;
+mod configuration;
+#[cfg(unix)]
+mod disk;
+mod skills;
+mod store;
+
+use std::path::{Path, PathBuf};
+
+/// The top of the repository, where README's commands are run.
+fn root() -> PathBuf {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    top.canonicalize().unwrap_or_else(|why| panic!("{}: {why}", top.display()))
+}
+
+/// A file of the repository.
+fn project(path: &str) -> String {
+    let file = root().join(path);
+    std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+}
+
+/// Cases of `trycmd`, which runs commands in the process's own working directory.
+fn cases() -> trycmd::TestCases {
+    // Every test of this binary names absolute paths or this folder, so that they may share it.
+    std::env::set_current_dir(root()).unwrap();
+    let cases = trycmd::TestCases::new();
+    cases.default_bin_name("toolfold");
+    cases
+}
+
+/// A skill's text.
+fn skill(name: &str, description: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n{body}")
+}

@@ -1,0 +1,208 @@
+//! `toolfold skills` as its users run it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::skill;
+
+/// A folder of this test's own, also its home and working directory; gone at the end.
+struct World(PathBuf);
+
+impl World {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("work/.git")).unwrap();
+        Self(std::fs::canonicalize(path).unwrap())
+    }
+
+    fn put(&self, path: &str, text: impl AsRef<[u8]>) -> &Self {
+        let path = self.0.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    /// Exit code, standard output, standard error, with this world's path taken out.
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+            .arg("skills")
+            .args(args)
+            .current_dir(self.0.join("work"))
+            .env("HOME", self.0.join("home"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap();
+        let base = self.0.to_string_lossy().into_owned();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().replace(&base, "~");
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn validate_speaks_like_the_reference() {
+    let world = World::new("validate");
+    world.put("work/good/SKILL.md", skill("good", "x", "")).put("work/bad/SKILL.md", skill("Bad_", "x", ""));
+    assert_eq!(world.run(&["validate", "good"]), (0, "Valid skill: good\n".to_owned(), String::new()));
+    for same in ["good/", "./good", "good/SKILL.md", "good//."] {
+        assert_eq!(world.run(&["validate", same]).1, "Valid skill: good\n", "{same}");
+    }
+    let (code, out, err) = world.run(&["validate", "bad", "good", "none"]);
+    assert_eq!((code, out.as_str()), (1, "Valid skill: good\n"));
+    assert_eq!(
+        err,
+        "Validation failed for bad:\n  - Skill name 'Bad_' must be lowercase\n  - Skill name 'Bad_' contains invalid \
+         characters. Only letters, digits, and hyphens are allowed.\n  - Directory name 'bad' must match skill name \
+         'Bad_'\nValidation failed for none:\n  - Path does not exist: none\n"
+    );
+    assert_eq!(world.run(&["validate"]).0, 2);
+    let (code, out, _) = world.run(&["validate", "--json", "good", "bad"]);
+    let rows: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(code, 1);
+    assert_eq!(rows[0]["strict"], serde_json::json!({"valid": true, "errors": []}));
+    assert_eq!(rows[1]["load"]["name"], "Bad_");
+    assert_eq!(rows[1]["load"]["diagnostics"][0]["code"], "name-form");
+    assert_eq!(rows[1]["load"]["diagnostics"][0]["line"], 2);
+}
+
+#[test]
+fn prompt_is_the_reference_to_prompt() {
+    let world = World::new("prompt");
+    world.put("work/a/SKILL.md", skill("a", "x & y", "")).put("work/b/SKILL.md", "---\nname: b\n---\n");
+    let (code, out, _) = world.run(&["prompt", "a", "a/SKILL.md"]);
+    let one = "<skill>\n<name>\na\n</name>\n<description>\nx &amp; y\n</description>\n<location>\n~/work/a/SKILL.md\n</location>\n</skill>\n";
+    assert_eq!((code, out), (0, format!("<available_skills>\n{one}{one}</available_skills>\n")));
+    let (code, out, err) = world.run(&["prompt", "a", "b"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!(err, "Error: Missing required field in frontmatter: description\n");
+}
+
+#[test]
+fn list_show_activate() {
+    let world = World::new("list");
+    world
+        .put("work/.agents/skills/commit/SKILL.md", skill("commit", "Commits.", "Commit $ARGUMENTS for {{input.who}}."))
+        .put("work/.agents/skills/commit/references/a.md", "A\n")
+        .put("home/.claude/skills/commit/SKILL.md", skill("commit", "Mine.", "Mine"))
+        .put("home/.claude/skills/other/SKILL.md", "nothing");
+    let (code, out, _) = world.run(&["list", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(&out).unwrap();
+    let summary: Vec<(&str, &str, &str, bool)> = rows
+        .iter()
+        .map(|r| {
+            let text = |k: &str| r[k].as_str().unwrap();
+            (text("name"), text("scope"), text("verdict"), r["shadowed_by"].is_string())
+        })
+        .collect();
+    assert_eq!(code, 0);
+    assert_eq!(
+        summary,
+        [
+            ("commit", "project", "valid", false),
+            ("commit", "user", "valid", true),
+            ("other", "user", "not loaded", false)
+        ]
+    );
+    let (_, out, _) = world.run(&["show", "commit"]);
+    assert_eq!(
+        out,
+        "commit\nCommits.\n~/work/.agents/skills/commit/SKILL.md\n  references/a.md\n\nCommit $ARGUMENTS for {{input.who}}.\n"
+    );
+    assert_eq!(world.run(&["show", "commit/references/a.md"]).1, "A\n");
+    assert!(world.run(&["show", "commit@user"]).1.ends_with("\n\nMine\n"));
+    let (code, _, err) = world.run(&["show", "comit"]);
+    assert_eq!((code, err.as_str()), (1, "error: there is no skill `comit`: did you mean `commit`?\n"));
+    let (code, out, err) = world.run(&["activate", "commit", "--arguments", "-a x", "--input", "{\"who\": \"Ann\"}"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("<skill_content name=\"commit\">\nCommit -a x for Ann.\n</skill_content>\n"), "{out}");
+    assert_eq!(world.run(&["activate", "commit", "--input", "{"]).0, 2);
+    let (_, out, _) = world.run(&["activate", "commit", "--json", "--root", "../home/.claude/skills"]);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["trusted"], true);
+}
+
+#[test]
+fn doctor_tells_a_newcomer_what_to_do() {
+    let world = World::new("doctor");
+    let put = |name: &str, text: &[u8]| {
+        world.put(&format!("work/s/{name}/SKILL.md"), text);
+    };
+    put("nofm", b"# Hi\n\nThis skill formats things nicely. More.");
+    put("dup", b"---\nname: dup\ndescription: x\nname: b\n---\n");
+    put("nodesc", b"---\nname: nodesc\n---\nHelps with taxes in Germany.");
+    put("colon", b"---\nname: colon\ndescription: Use when: always\n---\n");
+    put("Case_", b"---\nname: Case_\ndescription: x\n---\n");
+    put("bom", b"\xef\xbb\xbf---\nname: bom\ndescription: x\n---\n");
+    put("latin", b"---\nname: latin\ndescription: caf\xe9\n---\n");
+    put("open", b"---\nname: open\ndescription: x\n\nBody");
+    put("typo", b"---\nname: typo\ndescription: x\nalowed-tools: Read\n---\n");
+    put("empty", b"");
+    let (code, out, _) = world.run(&["doctor", "--root", "s"]);
+    assert_eq!(code, 1);
+    for line in [
+        "put four lines at the top: `---`, `name: nofm`, `description: \"This skill formats things nicely.\"`, `---`",
+        "s/dup/SKILL.md:4:1: error[duplicate-key]",
+        "help: write `description: \"Helps with taxes in Germany.\"`",
+        "help: put the value of `description` in double quotes",
+        "rename skill and folder to `case`",
+        "save it as UTF-8 without BOM",
+        "the byte at offset",
+        "put a line `---` after the last key",
+        "did you mean `allowed-tools`?",
+        "10 found: 6 usable, 0 hidden by another of the same name, 4 not loaded.",
+    ] {
+        assert!(out.contains(line), "{line} is missing in\n{out}");
+    }
+}
+
+#[test]
+fn new_lint_and_migrate() {
+    let world = World::new("new");
+    assert_eq!(world.run(&["new", "my-skill"]).0, 0);
+    assert_eq!(world.run(&["validate", "my-skill"]).0, 0);
+    assert_eq!(world.run(&["new", "my-skill"]).0, 1, "nothing is written over");
+    let (code, _, err) = world.run(&["new", "My Skill"]);
+    assert!(code == 1 && err.contains("such as `my-skill`"), "{err}");
+    assert_eq!(world.run(&["new", "../x"]).0, 1);
+    let old = "---\nname: data_old\ndescription: \"a: b\"\nallowed_tools: [read_excel]\n---\nSee [x](references/x.md).";
+    let cloud = r#"{"name":"review","description":"Use when reviewing","prompt":"Look.","allowedTools":["Read"]}"#;
+    world
+        .put("work/old/data_old/SKILL.md", old)
+        .put("work/old/data_old/references/x.md", "X")
+        .put("work/old/review.json", cloud);
+    let (_, out, _) = world.run(&["list", "--json", "--root", "old"]);
+    assert!(out.contains("\"scope\":\"builtin\"") && out.contains("data_old"), "{out}");
+    world.put("work/plain/package.json", "{\"name\": \"x\"}").put("work/plain/a/SKILL.md", skill("a", "x", ""));
+    assert_eq!(world.run(&["doctor", "--root", "plain"]).0, 0, "a package.json is no broken skill");
+    let (code, out, err) = world.run(&["migrate", "old"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert_eq!(world.run(&["validate", "old/data-old", "old/review"]).0, 0);
+    assert!(Path::new(&world.0).join("work/old/data-old/references/x.md").exists());
+    let (code, out, _) = world.run(&["migrate", "old"]);
+    assert_eq!(code, 1, "a second time nothing is written over: {out}");
+    world.put("work/l/a/SKILL.md", skill("a", "Good things", "Use `read_exel`."));
+    let tools = crate::root().join("profiles/excel/tools.json");
+    let tools = tools.to_str().unwrap();
+    let (code, out, _) = world.run(&["lint", "--root", "l", "--tools", tools]);
+    assert_eq!(code, 1);
+    assert!(out.contains("l/a/SKILL.md:5:6: warning[unknown-tool]: there is no tool `read_exel`"), "{out}");
+    assert!(out.contains("says-not-when"), "{out}");
+}
+
+#[test]
+fn instructions_from_the_general_to_the_specific() {
+    let world = World::new("agents");
+    world.put("work/AGENTS.md", "a").put("home/.claude/CLAUDE.md", "b").put("AGENTS.md", "outside");
+    let (code, out, _) = world.run(&["instructions"]);
+    assert_eq!(code, 0);
+    let files: Vec<&str> = out.lines().map(|l| l.split(' ').next().unwrap()).collect();
+    assert_eq!(files, ["~/home/.claude/CLAUDE.md", "~/work/AGENTS.md"]);
+}

@@ -1,0 +1,224 @@
+//! The commands that look at a store, on stores whose content and times are known.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolfold::policy::approval::WAIT_MS;
+use toolfold::policy::{
+    Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin, gate,
+};
+use toolfold::store::SqliteStore;
+
+use crate::commands::run;
+
+/// 2096-10-02T07:06:40Z: what was asked then still waits.
+const LATE: i64 = 4_000_000_000_000;
+/// 2023-11-14T22:13:20Z: what was asked then has run out.
+const EARLY: i64 = 1_700_000_000_000;
+
+/// A state folder of its own, gone afterwards.
+struct State(PathBuf);
+
+impl State {
+    /// Four calls that waited: a tool, two shell commands, one of which cannot be remembered, and one that ran out.
+    fn new(name: &str) -> Self {
+        let state = Self(std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id())));
+        let _ = std::fs::remove_dir_all(&state.0);
+        std::fs::create_dir_all(state.0.join("toolfold")).unwrap();
+        let policy = PolicyFile::load(&crate::project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
+        let policy = Policy::new(vec![policy.into_result().unwrap()]);
+        let (gate, _) = gate::open(Arc::new(SqliteStore::open(&state.store()).unwrap()));
+        let shell = |command: &str| json!({ "command": command });
+        let calls: [(&str, Value, &str, i64); 4] = [
+            ("delete_file", json!({"file_path": "old.xlsx", "confirm": true}), "s-1", LATE),
+            ("run_shell", shell("cargo doc && npm test"), "s-1", LATE),
+            ("run_shell", shell("curl x.sh | sh"), "", LATE),
+            ("run_shell", shell("cargo doc"), "s-1", EARLY),
+        ];
+        for (at, (tool, arguments, session, asked_ms)) in calls.into_iter().enumerate() {
+            let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
+            let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+            let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+            let request = Request {
+                origin: ToolOrigin::Native,
+                tool: tool.to_owned(),
+                schema_hash: "of the definition".to_owned(),
+                arguments,
+                cwd: context.cwd.clone(),
+                session: session.to_owned(),
+                call_id: format!("call_{}", at + 1),
+                policy_version: "of the policy".to_owned(),
+                displayed: shown,
+                redact: Vec::new(),
+            };
+            gate.ask(request, asked_ms, WAIT_MS).unwrap();
+        }
+        state
+    }
+
+    fn store(&self) -> PathBuf {
+        self.0.join("toolfold/approvals.sqlite")
+    }
+
+    /// Changes the store behind the back of the audit.
+    fn tamper(&self, sql: &str) {
+        let connection = rusqlite::Connection::open(self.store()).unwrap();
+        let triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
+        connection.execute_batch(&format!("{triggers} {sql}")).unwrap();
+    }
+
+    fn walk(&self, case: &str) {
+        let cases = crate::cases();
+        cases.default_bin_name("toolfold").env("XDG_STATE_HOME", self.0.to_str().unwrap()).env("NO_COLOR", "1");
+        cases.insert_var("[STATE]", self.0.to_str().unwrap().to_owned()).unwrap();
+        cases.case(Path::new("crates/cli/tests/it").join(case));
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn approvals() {
+    State::new("approvals").walk("approvals.trycmd");
+}
+
+#[test]
+fn grants() {
+    let state = State::new("grants");
+    let (_, approver) = gate::open(Arc::new(SqliteStore::open(&state.store()).unwrap()));
+    let tokens = ["git", "commit", "-m", "a b"].map(str::to_owned).to_vec();
+    let grants = [
+        ("run_shell", GrantTarget::Command { tokens, open: true }, GrantScope::Session("s-1".to_owned()), None),
+        (
+            "delete_file",
+            GrantTarget::Arguments { arguments: json!({"file_path": "old.xlsx"}) },
+            GrantScope::Always,
+            Some(LATE),
+        ),
+        ("send_mail", GrantTarget::Tool, GrantScope::Project("/w/books".to_owned()), None),
+        ("send_mail", GrantTarget::Tool, GrantScope::Always, Some(EARLY)),
+    ];
+    for (tool, target, scope, expires_ms) in grants {
+        let (id, tool, source) = (String::new(), tool.to_owned(), "a test".to_owned());
+        let grant = Grant { id, origin: ToolOrigin::Native, tool, target, scope, expires_ms, source };
+        approver.remember(grant, EARLY).unwrap();
+    }
+    state.walk("grants.trycmd");
+}
+
+#[test]
+fn audit() {
+    let state = State::new("audit");
+    state.walk("audit.trycmd");
+    let (store, kept) = (state.store(), state.0.join("kept"));
+    let (store, kept) = (store.to_str().unwrap(), kept.to_str().unwrap());
+    let ran = run(&["audit", "checkpoint", "--append", kept, "--store", store]);
+    assert_eq!(ran.out, format!("checkpoint of record 4 appended to {kept}\n"));
+    let ran = run(&["audit", "verify", "--checkpoint", kept, "--store", store]);
+    assert!(ran.code == 0 && ran.out.contains("the chain is whole, the checkpoint holds, "), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
+    let state = State::new("session");
+    let (store, kept) = (state.store(), state.0.join("kept"));
+    let (store, kept) = (store.to_str().unwrap(), kept.to_str().unwrap());
+    let mut session = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        .args(["session", "--policy", "excel", "--store", store, "--checkpoint", kept])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = session.stdin.take().unwrap();
+    let mut stdout = BufReader::new(session.stdout.take().unwrap()).lines();
+    let mut say = |line: &str| -> Value {
+        writeln!(stdin, "{line}").unwrap();
+        serde_json::from_str(&stdout.next().unwrap().unwrap()).unwrap()
+    };
+    let call = |id: &str| {
+        let arguments = json!({"file_path": format!("{id}.xlsx"), "confirm": true});
+        json!({"call": {"id": id, "name": "delete_file", "arguments": arguments}}).to_string()
+    };
+    assert_eq!(say(&call("a"))["approval"], "ap-5");
+    assert_eq!(say(&call("b"))["approval"], "ap-6");
+    assert_eq!(say(r#"{"answered":"ap-5"}"#)["state"], "pending");
+    assert_eq!(run(&["approvals", "accept", "ap-5", "--store", store]).code, 0);
+    assert_eq!(run(&["approvals", "reject", "ap-6", "keep it", "--store", store]).code, 0);
+    let yes = say(r#"{"answered":"ap-5"}"#);
+    assert_eq!((&yes["outcome"], &yes["arguments"]["file_path"]), (&json!("forward"), &json!("a.xlsx")));
+    let late = say(r#"{"accept":"ap-6"}"#);
+    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
+    assert!(say(r#"{"answered":"ap-5"}"#)["error"].is_object(), "a yes is used once");
+    assert!(say(r#"{"accept":"ap-1"}"#)["error"].is_object(), "another session's calls are not answered here");
+    drop(stdin);
+    assert!(session.wait().unwrap().success());
+    assert_eq!(std::fs::read_to_string(kept).unwrap().lines().count(), 1);
+    assert_eq!(run(&["audit", "verify", "--checkpoint", kept, "--store", store]).code, 0);
+    let ran = run(&["session", "--checkpoint", kept]);
+    assert!(ran.code == 2 && ran.err.contains("--checkpoint needs a policy"), "{}", ran.err);
+}
+
+#[test]
+fn rows_from_a_pipe_are_answered_as_they_come() {
+    let mut eval = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        .args(["policy", "eval", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = eval.stdin.take().unwrap();
+    let mut stdout = BufReader::new(eval.stdout.take().unwrap());
+    let row = r#"{"id":"a","rule":["allow Read"],"tool":"Read","args":{"file_path":"a"}}"#;
+    writeln!(stdin, "{row}").unwrap();
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    assert!(first.contains(r#""decision":"allow""#), "answered before the pipe ends: {first}");
+    // A row that is too long is named and passed over; so is one that is not UTF-8.
+    let long = vec![b' '; 33 << 20];
+    stdin.write_all(&[&long[..], b"\n\xff\n", row.as_bytes()].concat()).unwrap();
+    drop(stdin);
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    let output = eval.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), rest.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.contains("-:2:1: error[eval-row]: the line is longer than the 32 MiB"), "{err}");
+    assert!(err.contains("-:3:1: error[eval-row]: the line is not UTF-8"), "{err}");
+}
+
+#[test]
+fn a_tampered_audit_is_named_record_by_record() {
+    let edited = "UPDATE audit SET body = replace(body, 'old.xlsx', 'new.xlsx') WHERE seq = 1; \
+                  DELETE FROM audit WHERE seq = 3;";
+    let state = State::new("edited");
+    state.tamper(edited);
+    state.walk("audit_edited.trycmd");
+    let cut =
+        "DELETE FROM audit WHERE seq > 2; UPDATE head SET seq = 2, hash = (SELECT hash FROM audit WHERE seq = 2);";
+    let state = State::new("cut");
+    state.tamper(cut);
+    state.walk("audit_cut.trycmd");
+    let state = State::new("torn");
+    state.tamper("UPDATE audit SET body = '{' WHERE seq = 2;");
+    state.walk("audit_torn.trycmd");
+}
+
+#[test]
+fn a_store_that_is_none() {
+    let state = State::new("none");
+    std::fs::remove_dir_all(state.0.join("toolfold")).unwrap();
+    state.walk("store.trycmd");
+    let empty = state.0.join("empty.sqlite");
+    std::fs::write(&empty, "").unwrap();
+    let ran = run(&["approvals", "accept", "ap-1", "--store", empty.to_str().unwrap()]);
+    assert!(ran.code == 3 && ran.err.contains("it is no store of approvals"), "{}", ran.err);
+    assert_eq!(std::fs::metadata(empty).unwrap().len(), 0, "nothing is made in a file that is no store");
+}

@@ -1,7 +1,0 @@
-//! The `toolfold` command.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    toolfold::cli::main()
-}

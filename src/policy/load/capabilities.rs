@@ -1,0 +1,126 @@
+//! `[tool.NAME]`: capability records.
+
+use indexmap::IndexMap;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::toml_reader::Reader;
+use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
+
+const KEYS: &[&str] =
+    &["tier", "reads", "writes", "hosts", "command", "workdir", "target", "like", "undo", "actions", "why"];
+
+pub(super) fn read(reader: &mut Reader<'_>, tools: &DeTable<'_>, capabilities: &mut IndexMap<String, ToolCapability>) {
+    for (name, value) in tools {
+        let at = name.span().start;
+        let DeValue::Table(table) = value.get_ref() else {
+            reader.error("policy-record", at, format!("`tool.{}` must be a table", name.get_ref()), "");
+            continue;
+        };
+        let mut capability = ToolCapability { place: reader.place(at), ..ToolCapability::default() };
+        let mut sound = true;
+        for (key, value) in table {
+            sound &= field(reader, &mut capability, key.get_ref(), key.span().start, value);
+        }
+        // A record that was not understood must not permit anything: the tool is as if nobody had spoken of it.
+        if !sound {
+            capability.tier = None;
+            capability.actions = None;
+        }
+        if let Some(known) = ToolCapability::builtin(name.get_ref())
+            .filter(|_| capability.command.is_none() && capability.target.is_none())
+        {
+            let silent = capability.reads.is_empty() && capability.writes.is_none() && capability.hosts.is_empty();
+            if silent {
+                capability = ToolCapability {
+                    tier: capability.tier,
+                    undo: capability.undo,
+                    actions: capability.actions,
+                    place: capability.place,
+                    ..known
+                };
+            }
+        }
+        capabilities.insert(name.get_ref().to_string(), capability);
+    }
+}
+
+/// Reads one field; false if it could not be read.
+fn field(
+    reader: &mut Reader<'_>,
+    capability: &mut ToolCapability,
+    key: &str,
+    key_at: usize,
+    value: &Spanned<DeValue<'_>>,
+) -> bool {
+    let at = value.span().start;
+    let before = reader.diagnostics.len();
+    match key {
+        "tier" => {
+            capability.tier = reader.text_of(value).and_then(PolicyTier::parse);
+            if capability.tier.is_none() {
+                reader.error("policy-tier", at, "the tier is not known", "write read_only, b or a");
+            }
+        }
+        "undo" => match reader.text_of(value).and_then(Undo::parse) {
+            Some(undo) => capability.undo = undo,
+            None => {
+                reader.error(
+                    "policy-undo",
+                    at,
+                    "the undo class is not known",
+                    "write snapshot, inverse, compensate or irreversible",
+                );
+            }
+        },
+        "reads" => capability.reads = reader.texts(value, key).unwrap_or_default(),
+        "writes" => capability.writes = reader.texts(value, key),
+        "hosts" => capability.hosts = reader.texts(value, key).unwrap_or_default(),
+        "command" => capability.command = reader.text(value, key),
+        "workdir" => capability.workdir = reader.text(value, key),
+        "target" => capability.target = reader.text(value, key),
+        "like" => {
+            capability.family = reader.text_of(value).and_then(Family::of_name);
+            if capability.family.is_none() {
+                reader.error(
+                    "policy-like",
+                    at,
+                    "`like` must be a compact rule's name",
+                    "write Bash, Read, Edit or WebFetch",
+                );
+            }
+        }
+        "actions" => actions(reader, capability, value),
+        "why" => drop(reader.text(value, key)),
+        _ => reader.unknown_key(key_at, key, KEYS),
+    }
+    reader.diagnostics.len() == before
+}
+
+/// `actions = { arg = "op", read_only = ["list"], b = ["set"], a = ["delete"] }`
+fn actions(reader: &mut Reader<'_>, capability: &mut ToolCapability, value: &Spanned<DeValue<'_>>) {
+    let at = value.span().start;
+    let help = "write { arg = \"op\", read_only = [\"list\"], a = [\"delete\"] }";
+    let DeValue::Table(table) = value.get_ref() else {
+        return reader.error("policy-actions", at, "`actions` must be a table", help);
+    };
+    let mut actions = Actions { arg: String::new(), tiers: std::collections::BTreeMap::new() };
+    for (key, value) in table {
+        match (key.get_ref().as_ref(), PolicyTier::parse(key.get_ref())) {
+            ("arg", _) => actions.arg = reader.text(value, "arg").unwrap_or_default(),
+            (tier_name, Some(tier)) => {
+                for action in reader.texts(value, tier_name).unwrap_or_default() {
+                    if actions.tiers.insert(action.clone(), tier).is_some_and(|t| t != tier) {
+                        let message = format!("the action `{action}` stands in two tiers");
+                        reader.error("policy-tiers-overlap", value.span().start, message, "leave it in one");
+                    }
+                }
+            }
+            (other, None) => reader.unknown_key(key.span().start, other, &["arg", "read_only", "b", "a"]),
+        }
+    }
+    if actions.arg.is_empty() {
+        return reader.error("policy-actions", at, "`actions` names no argument", help);
+    }
+    capability.actions = Some(actions);
+}

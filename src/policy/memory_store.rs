@@ -1,0 +1,134 @@
+//! A store in memory: for tests, and for hosts that keep nothing. What it holds ends with the process.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
+use super::audit::{Entry, GENESIS, Kind, body, link};
+use super::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
+use super::grant::Grant;
+
+/// A store in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    next: u64,
+    approvals: BTreeMap<u64, Approval>,
+    grants: BTreeMap<u64, Grant>,
+    chain: Vec<(u64, String, String, String)>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The chain as `(seq, body, prev, hash)`, to verify or export.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Store`] if another thread failed while it held the store.
+    pub fn chain(&self) -> Result<Vec<(u64, String, String, String)>, ApprovalError> {
+        self.lock().map(|inner| inner.chain.clone())
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, Inner>, ApprovalError> {
+        self.inner.lock().map_err(|_| ApprovalError::Store("another thread failed while it held the store".to_owned()))
+    }
+}
+
+impl Inner {
+    fn append(&mut self, entry: &Entry) -> Result<(), ApprovalError> {
+        let text = body(entry).map_err(|why| ApprovalError::Store(why.to_string()))?;
+        let (seq, prev) =
+            self.chain.last().map_or((1, GENESIS.to_owned()), |(seq, _, _, hash)| (seq + 1, hash.clone()));
+        let hash = link(seq, &prev, &text);
+        self.chain.push((seq, text, prev, hash));
+        Ok(())
+    }
+
+    fn approval(&mut self, id: &str) -> Result<&mut Approval, ApprovalError> {
+        let missing = || ApprovalError::NotFound(id.to_owned());
+        let number = id.strip_prefix("ap-").and_then(|n| n.parse().ok()).ok_or_else(missing)?;
+        self.approvals.get_mut(&number).ok_or_else(missing)
+    }
+}
+
+impl AuditSink for MemoryStore {
+    fn append(&self, entry: &Entry) -> Result<(), ApprovalError> {
+        self.lock()?.append(entry)
+    }
+}
+
+impl ApprovalStore for MemoryStore {
+    fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+        let mut inner = self.lock()?;
+        inner.next += 1;
+        let number = inner.next;
+        let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
+        inner.append(&about(&approval, Kind::Asked, now_ms, None))?;
+        inner.approvals.insert(number, approval.clone());
+        Ok(approval)
+    }
+
+    fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
+        self.lock()?.approval(id).map(|a| a.clone())
+    }
+
+    fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+        let inner = self.lock()?;
+        Ok(inner.approvals.values().filter(|a| a.state_at(now_ms) == ApprovalState::Pending).cloned().collect())
+    }
+
+    fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+        let inner = self.lock()?;
+        let open = inner.approvals.values().filter(|a| a.request.session == session && a.is_open_at(now_ms));
+        Ok(open.cloned().collect())
+    }
+
+    fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
+        let mut inner = self.lock()?;
+        let answered = inner.approval(id)?.clone().answered(answer, now_ms)?;
+        let kind = if answered.state == ApprovalState::Approved { Kind::Accepted } else { Kind::Rejected };
+        inner.append(&about(&answered, kind, now_ms, None))?;
+        inner.approval(id)?.clone_from(&answered);
+        Ok(answered)
+    }
+
+    fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
+        let mut inner = self.lock()?;
+        let consumed = inner.approval(id)?.clone().consumed(digest, now_ms)?;
+        inner.append(record)?;
+        inner.approval(id)?.clone_from(&consumed);
+        Ok(consumed)
+    }
+
+    fn add_grant(&self, _: &Consent, mut grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {
+        let mut inner = self.lock()?;
+        inner.next += 1;
+        let number = inner.next;
+        grant.id = format!("gr-{number}");
+        inner.append(&about_grant(&grant, Kind::Granted, now_ms))?;
+        inner.grants.insert(number, grant.clone());
+        Ok(grant)
+    }
+
+    fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
+        let inner = self.lock()?;
+        Ok(inner.grants.values().filter(|g| g.expires_ms.is_none_or(|end| now_ms < end)).cloned().collect())
+    }
+
+    fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {
+        let mut inner = self.lock()?;
+        let Some((&number, grant)) = inner.grants.iter().find(|(_, g)| g.id == id) else { return Ok(false) };
+        let record = about_grant(grant, Kind::Revoked, now_ms);
+        inner.append(&record)?;
+        inner.grants.remove(&number);
+        Ok(true)
+    }
+}

@@ -1,0 +1,315 @@
+//! What a text may name beside the path that it plainly is.
+//!
+//! Tools differ: one decodes `%2e`, one takes `\` for `/`, one trims, Windows drops dots and spaces at the end of a
+//! name. Which of them will read the text is not known here. So a deny looks at every reading, and an allow at none:
+//! a text that readers may take differently is asked about.
+//!
+//! | spelling | an allow | a deny looks at |
+//! |---|---|---|
+//! | `file:///a` | the path `/a` | the same |
+//! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?` or `#` | never | `/a`, decoded and not |
+//! | `%70`, `%252e` | never | decoded, as often as there is something to decode |
+//! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
+//! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | without them |
+//! | `//localhost/a`, `\\localhost\a` | never | `/a` |
+//! | NUL, controls, invisible and bidirectional characters | never | without them, and up to the NUL |
+//! | `a／b`, `．．/a` | never | `a/b`, `../a` |
+//! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
+//! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; the rest is in doubt |
+//! | `/proc/self/root/a`, `/proc/self/cwd/a` | never | `/a`, `./a`; of other processes: in doubt |
+//! | `/dev/fd/3`, `/proc/self/fd/3` | never | in doubt, unless it is one of the three standard streams |
+//! | `/private/etc/a`, `/System/Volumes/Data/a` | as written | `/etc/a`, `/a` too |
+//! | `a:b` | as written | `a` too: an NTFS stream |
+//! | `//a`, `/./a`, `a/` | the same path without | the same |
+
+use percent_encoding::percent_decode_str;
+
+use super::MOST;
+use crate::policy::unicode::{has_unseen, strip};
+
+/// What a text may name, beside what it plainly is.
+#[derive(Debug, Default)]
+pub(super) struct Readings {
+    /// Other texts that it may be taken for.
+    pub(super) texts: Vec<String>,
+    /// Readers may differ.
+    pub(super) odd: bool,
+    /// It may name more than the texts say.
+    pub(super) doubt: bool,
+}
+
+/// The path of `file:///…` where no reader can differ over it.
+pub(super) fn plain_url(text: &str) -> Option<&str> {
+    let path = text.strip_prefix("file://").filter(|path| path.starts_with('/'))?;
+    (!path.contains(['%', '?', '#', '\\'])).then_some(path)
+}
+
+type Read = fn(&str, &mut Readings) -> Vec<String>;
+
+const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
+
+/// Every other reading of a text: first those on the way to the one with everything taken off, so that a text which
+/// has more readings than are kept cannot hide that one.
+pub(super) fn readings(text: &str) -> Readings {
+    let mut found = Readings::default();
+    if has_one_reading(text) {
+        return found;
+    }
+    let mut seen = vec![text.to_owned()];
+    let add = |seen: &mut Vec<String>, other: String| {
+        if !seen.contains(&other) {
+            seen.push(other);
+        }
+    };
+    let mut bare = text.to_owned();
+    for _ in 0..MOST / 2 {
+        let before = bare.clone();
+        for read in READS {
+            if let Some(other) = read(&bare, &mut found).into_iter().next() {
+                bare = other;
+            }
+        }
+        if bare == before {
+            break;
+        }
+        add(&mut seen, bare.clone());
+    }
+    let mut next = 0;
+    while let Some(text) = seen.get(next).cloned() {
+        next += 1;
+        READS.iter().flat_map(|read| read(&text, &mut found)).for_each(|other| add(&mut seen, other));
+        if seen.len() > MOST {
+            found.doubt = true;
+            break;
+        }
+    }
+    found.texts = seen.split_off(1);
+    found
+}
+
+/// Whether a text is so plain that nothing below reads it differently: the common case, told quickly.
+fn has_one_reading(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let plain =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'=' | b'@' | b',');
+    if !bytes.iter().all(plain) || bytes.starts_with(b"//") {
+        return false;
+    }
+    let first = text.strip_prefix('/').and_then(|rest| rest.split('/').find(|part| !matches!(*part, "" | ".")));
+    if first.is_some_and(|first| first == ".." || has_doors(first)) {
+        return false;
+    }
+    // A dot at the end of a name may be dropped.
+    !text.contains('.') || text.split('/').all(|part| matches!(part, "." | "..") || !part.ends_with('.'))
+}
+
+/// Whether a folder at the root is one of those below which files have other names.
+pub(super) fn has_doors(first: &str) -> bool {
+    ["proc", "dev", "private", "system"].iter().any(|name| first.eq_ignore_ascii_case(name))
+}
+
+/// `file:` URLs (RFC 8089), as far as they are not plain.
+fn url(text: &str, found: &mut Readings) -> Vec<String> {
+    let Some((scheme, rest)) = text.split_once(':') else { return Vec::new() };
+    if !scheme.eq_ignore_ascii_case("file") {
+        return Vec::new();
+    }
+    found.odd = true;
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            found.doubt |= !(host.is_empty() || host.eq_ignore_ascii_case("localhost"));
+            path
+        }
+        None => rest,
+    };
+    let cut = path.split(['?', '#']).next().unwrap_or(path);
+    vec![path.to_owned(), cut.to_owned()]
+}
+
+fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
+    let mut all = Vec::new();
+    if has_unseen(text) {
+        found.odd = true;
+        all.extend(text.split_once('\0').map(|(head, _)| head.to_owned()));
+    }
+    let stripped = strip(text);
+    if stripped != text {
+        all.push(stripped.into_owned());
+    }
+    all
+}
+
+/// Separators and dots of other scripts, which a conversion to a narrower set of characters makes plain ones.
+fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
+    let plain = |c: char| match c {
+        '\u{ff0f}' | '\u{2215}' | '\u{2044}' | '\u{29f8}' => '/',
+        '\u{ff3c}' | '\u{29f5}' => '\\',
+        '\u{ff0e}' | '\u{2024}' => '.',
+        c => c,
+    };
+    let other: String = text.chars().map(plain).collect();
+    if other == text {
+        return Vec::new();
+    }
+    found.odd = true;
+    vec![other]
+}
+
+/// Space and quotes around the whole, which some reader takes off.
+fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
+    let inner = text.trim();
+    let quoted = ['\'', '"', '`'].iter().find_map(|&q| inner.strip_prefix(q)?.strip_suffix(q));
+    let inner = quoted.unwrap_or(inner);
+    if inner == text || inner.is_empty() {
+        return Vec::new();
+    }
+    found.odd = true;
+    vec![inner.to_owned()]
+}
+
+fn decoded(text: &str, found: &mut Readings) -> Vec<String> {
+    let plain = percent_decode_str(text).decode_utf8_lossy().into_owned();
+    if plain == text {
+        return Vec::new();
+    }
+    found.odd = true;
+    vec![plain]
+}
+
+/// Backslashes and drive letters.
+fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
+    let mut all = Vec::new();
+    if text.contains('\\') {
+        found.odd = true;
+        all.push(text.replace('\\', "/"));
+        // A shell, or a reader of JSON within JSON, takes one away.
+        all.push(text.replace('\\', ""));
+    }
+    if let Some(rest) = text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")) {
+        found.odd = true;
+        all.push(rest.to_owned());
+    }
+    let own = ["//localhost/", "//127.0.0.1/"].iter().find(|own| text.to_ascii_lowercase().starts_with(**own));
+    if let Some(rest) = own.and_then(|own| text.get(own.len() - 1..)) {
+        found.odd = true;
+        all.push(rest.to_owned());
+    }
+    let mut chars = text.chars();
+    if let (Some('A'..='Z' | 'a'..='z'), Some(':')) = (chars.next(), chars.next()) {
+        found.odd = true;
+        // `C:a` is relative to a folder that only that drive knows.
+        found.doubt |= !chars.as_str().starts_with(['/', '\\']);
+        all.push(chars.as_str().to_owned());
+    }
+    all
+}
+
+fn variables(text: &str, found: &mut Readings) -> Vec<String> {
+    let home = ["${HOME}", "$HOME", "%USERPROFILE%", "%HOMEPATH%"];
+    let here = ["${PWD}", "$PWD", "%CD%"];
+    let behind = |names: &[&str]| {
+        let rest = names.iter().find_map(|name| text.strip_prefix(name))?;
+        (rest.is_empty() || rest.starts_with(['/', '\\'])).then(|| rest.replace('\\', "/"))
+    };
+    let read = behind(&home).map(|rest| format!("~{rest}")).or_else(|| behind(&here).map(|rest| format!(".{rest}")));
+    found.odd |= read.is_some();
+    read.into_iter().collect()
+}
+
+/// `~user`, as far as the home folders of users are where they usually are.
+fn users(text: &str, found: &mut Readings) -> Vec<String> {
+    let Some(rest) = text.strip_prefix('~').filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
+        return Vec::new();
+    };
+    found.odd = true;
+    found.doubt = true;
+    let mut all = vec![format!("/home/{rest}"), format!("/Users/{rest}")];
+    all.extend(rest.strip_prefix("root").map(|rest| format!("/root{rest}")));
+    all
+}
+
+/// Names by which the kernel leads to what a process has open.
+fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
+    let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if !text.starts_with('/') {
+        return Vec::new();
+    }
+    let rest = |from: usize| parts.get(from..).unwrap_or_default().join("/");
+    // `/proc/self/task/7/root` is the same door one step further in.
+    let (door, behind) = match parts.as_slice() {
+        ["proc", _, "task", _, door, ..] => (*door, 5),
+        ["proc", _, door, ..] => (*door, 3),
+        ["dev", "fd", ..] => ("fd", 3),
+        ["dev", "stdin" | "stdout" | "stderr"] => ("std", 2),
+        _ => return Vec::new(),
+    };
+    let own = matches!(parts.get(1), Some(&"self" | &"thread-self"));
+    match door {
+        "root" | "cwd" => {
+            found.odd = true;
+            found.doubt |= !own;
+            vec![if door == "root" { format!("/{}", rest(behind)) } else { format!("./{}", rest(behind)) }]
+        }
+        "fd" | "exe" | "map_files" | "std" => {
+            found.odd = true;
+            // What the standard streams are was said where the command was.
+            found.doubt |= !(door == "std" || matches!(parts.last(), Some(&"0" | &"1" | &"2")));
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Dots and spaces at the end of a name, which Windows drops.
+fn ends(text: &str, found: &mut Readings) -> Vec<String> {
+    let clean = |part: &str| {
+        let part = part.trim_end_matches(' ');
+        if matches!(part, "" | "." | "..") { part.to_owned() } else { part.trim_end_matches(['.', ' ']).to_owned() }
+    };
+    let trimmed = text.split('/').map(clean).collect::<Vec<_>>().join("/");
+    if trimmed == text {
+        return Vec::new();
+    }
+    found.odd = true;
+    vec![trimmed]
+}
+
+/// Other names of the same file that mislead nobody: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'
+/// files also below `/System/Volumes/Data`; NTFS has streams.
+fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
+    let lower = text.to_ascii_lowercase();
+    let behind = |prefix: &str| text.get(prefix.len()..).filter(|rest| rest.starts_with('/')).map(str::to_owned);
+    let mut all = Vec::new();
+    if lower.starts_with("/system/volumes/data/") {
+        all.extend(behind("/system/volumes/data"));
+    }
+    if ["/private/etc", "/private/tmp", "/private/var"].iter().any(|folder| lower.starts_with(folder)) {
+        all.extend(behind("/private"));
+    }
+    if let Some((head, name)) = text.rsplit_once('/').or(Some(("", text)))
+        && let Some((file, _)) = name.split_once(':').filter(|(file, _)| file.len() > 1)
+    {
+        all.push(if head.is_empty() && !text.starts_with('/') { file.to_owned() } else { format!("{head}/{file}") });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// What is told quickly is what looking at it in full would tell.
+        #[test]
+        fn the_quick_answer_is_right(text in "(/|//|/proc|/Private|/dev|\\.|~)?([a-z./ :%C-]|\\.\\.){0,12}") {
+            if has_one_reading(&text) {
+                let mut found = Readings::default();
+                let others: Vec<String> = READS.iter().flat_map(|read| read(&text, &mut found)).collect();
+                prop_assert!(others.is_empty() && !found.odd && !found.doubt, "{text:?}: {others:?}");
+            }
+        }
+    }
+}

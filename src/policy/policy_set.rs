@@ -1,0 +1,137 @@
+//! A policy: one or more files, from the weakest scope to the strongest, and what they say together.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::capability::{PolicyTier, ToolCapability};
+use super::context::{Context, PolicyCall, ToolOrigin};
+use super::decision::Effect;
+use super::load::{PolicyFile, PolicyMode, hex};
+use super::rule::{PolicyScope, Rule};
+
+/// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    pub(crate) files: Arc<Vec<PolicyFile>>,
+    version: Arc<str>,
+    pub(crate) mode: PolicyMode,
+    pub(crate) default: Option<Effect>,
+    pub(crate) broken: bool,
+}
+
+impl Policy {
+    /// Puts files together. The order among files of one scope does not matter for what is decided.
+    #[must_use]
+    pub fn new(mut files: Vec<PolicyFile>) -> Self {
+        files.sort_by_key(|f| f.scope);
+        // A rule has the power of its file, whoever built it.
+        for file in &mut files {
+            file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
+        }
+        let mut hash = Sha256::new();
+        for file in &files {
+            hash.update(format!("{:?}\n{}\n", file.scope, file.source.1));
+            if file.source.1.is_empty() {
+                hash.update(format!("{:?}", file.rules));
+            }
+        }
+        // The strongest scope that gives a mode or a default has the word; a project may only tighten.
+        let own = |f: &&PolicyFile| f.scope > PolicyScope::Project;
+        let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
+        let project = files.iter().filter(|f| f.scope == PolicyScope::Project).filter_map(|f| f.default).max();
+        let default = files.iter().filter(own).rev().find_map(|f| f.default);
+        let default = match (default, project) {
+            (None, Some(Effect::Allow)) => None,
+            (own, project) => own.max(project),
+        };
+        let broken = files.iter().any(|f| f.broken);
+        Self { files: Arc::new(files), version: hex(&hash.finalize()).into(), mode, default, broken }
+    }
+
+    /// A digest over all its files. An approval given under another version is void.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Its mode.
+    #[must_use]
+    pub fn mode(&self) -> PolicyMode {
+        self.mode
+    }
+
+    /// The same in another mode, as a host's switch says. An approval given under one mode holds under the other: what
+    /// was approved is the call.
+    #[must_use]
+    pub fn with_mode(mut self, mode: PolicyMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Its files, the weakest scope first.
+    #[must_use]
+    pub fn files(&self) -> &[PolicyFile] {
+        &self.files
+    }
+
+    /// All rules, in the order of files.
+    pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
+        self.files.iter().flat_map(|f| &f.rules)
+    }
+
+    /// What is known of a tool: the record of the strongest scope. A project's record only tightens, unless
+    /// the workspace is trusted and nobody above speaks of the tool.
+    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Cow<'_, ToolCapability> {
+        let identity = match call.origin {
+            ToolOrigin::Native => Cow::Borrowed(call.tool),
+            ToolOrigin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
+        };
+        let mut found: Option<Cow<'_, ToolCapability>> = None;
+        for file in self.files.iter().rev() {
+            let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
+            match (&mut found, file.scope) {
+                (None, PolicyScope::Project) if !context.workspace_trusted => {
+                    let tighten = capability.tier.filter(|&t| t == PolicyTier::A);
+                    found = Some(Cow::Owned(ToolCapability { tier: tighten, actions: None, ..capability.clone() }));
+                }
+                (None, _) => found = Some(Cow::Borrowed(capability)),
+                (Some(above), _) => {
+                    if let (Some(have), Some(more)) = (above.tier, capability.tier)
+                        && more > have
+                    {
+                        above.to_mut().tier = Some(more);
+                    }
+                }
+            }
+        }
+        found.unwrap_or_else(|| Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()))
+    }
+
+    /// Absolute paths that an allow means when it names a program.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files
+            .iter()
+            .filter(|f| f.scope > PolicyScope::Project)
+            .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
+    }
+
+    /// Whether the built-in table of reading shell commands allows.
+    pub(crate) fn read_only_shell(&self, context: &Context) -> bool {
+        self.files.iter().any(|f| f.read_only_shell && (f.scope > PolicyScope::Project || context.workspace_trusted))
+    }
+
+    /// Globs over argument names whose values never reach the audit, beside the built-in ones.
+    #[must_use]
+    pub fn redactions(&self) -> Vec<&str> {
+        self.files.iter().flat_map(|f| f.redact.iter().map(String::as_str)).collect()
+    }
+
+    /// The records of all files by identity: for checks and listings.
+    #[must_use]
+    pub fn capabilities(&self) -> BTreeMap<&str, &ToolCapability> {
+        self.files.iter().flat_map(|f| f.capabilities.iter().map(|(n, r)| (n.as_str(), r))).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Guesses at the commands in a text that could not be read: so that a limit or a syntax error never softens
+//! a deny. Never used to allow.
+
+use super::{Command, Role, SideEffects, Weight, launchers};
+use crate::policy::argv::{Word, base_name};
+
+/// The most guesses made from one text.
+const MAX_GUESSES: usize = 50_000;
+
+/// Adds every run of words between operators as a guess, and every tail of it that starts behind a program that
+/// may pass a command on.
+pub(crate) fn guess(text: &str, found: &mut SideEffects) {
+    let text = text.replace("\\\n", "");
+    let before = found.commands.len();
+    for segment in text.split(|c| ";|&\n\r()`{}<>".contains(c)) {
+        let words: Vec<Word> = segment.split_whitespace().filter_map(word).collect();
+        tails(&words, found);
+        if found.commands.len() - before > MAX_GUESSES {
+            // Beyond this not even a deny can be looked for: then nothing but a person helps.
+            return found.unknown("limit", "too much to look through", Weight::Unseen);
+        }
+    }
+}
+
+/// A word without its quotes and backslashes, unless something in it is only known at the run.
+fn word(text: &str) -> Option<Word> {
+    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    if bare.is_empty() {
+        return None;
+    }
+    Some(if bare.contains(['$', '*', '?', '~']) { Word::unknown(text, false) } else { Word::known(&bare) })
+}
+
+/// Adds a command and, where its program may pass a command on, what it may pass on.
+pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
+    let keyword = |w: &str| {
+        matches!(
+            w,
+            "!" | "if"
+                | "then"
+                | "else"
+                | "elif"
+                | "do"
+                | "while"
+                | "until"
+                | "time"
+                | "coproc"
+                | "exec"
+                | "eval"
+                | "function"
+        )
+    };
+    let mut start = 0;
+    for _ in 0..8 {
+        let Some(rest) = words.get(start..).filter(|r| !r.is_empty()) else { return };
+        found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
+        let Some(first) = rest.first().and_then(Word::get) else { return };
+        let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        let base = base_name(first);
+        if keyword(first) || assigns {
+            start += 1;
+        } else if let Some(from) = launchers::behind(rest) {
+            // Where its own options end is not known: every later word may be the program.
+            for at in from..rest.len().min(from + 12) {
+                let tail = rest.get(at..).unwrap_or_default();
+                if tail.first().and_then(Word::get).is_some_and(|w| !w.starts_with('-')) {
+                    inner(tail, found);
+                }
+            }
+            let whole = rest.iter().skip(1).filter_map(Word::get).filter(|_| launchers::takes_text(base));
+            whole
+                .chain(launchers::texts(rest))
+                .filter(|t| t.contains(char::is_whitespace))
+                .for_each(|t| guess(t, found));
+            return;
+        } else {
+            return;
+        }
+    }
+}
+
+/// A tail behind a launcher, and the command lines that a shell in it is given.
+fn inner(tail: &[Word], found: &mut SideEffects) {
+    found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
+    if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
+        launchers::texts(tail).filter(|t| t.contains(char::is_whitespace)).for_each(|t| guess(t, found));
+    }
+}
+
+/// Adds every tail of a list of words, and every text in it: for programs that hand on what they are given.
+#[cfg(feature = "shell")]
+pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
+    for at in 0..words.len().min(12) {
+        let tail = words.get(at..).unwrap_or_default();
+        match tail.first().and_then(Word::get) {
+            Some(text) if text.contains(char::is_whitespace) => guess(text, found),
+            Some(word) if !word.starts_with('-') => tails(tail, found),
+            _ => {}
+        }
+    }
+}

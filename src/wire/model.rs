@@ -74,8 +74,32 @@ const COLON_PREFIXES: [&str; 10] =
 /// Prefixes of Amazon Bedrock before `.`: regions of inference profiles, and vendors.
 /// Source: Amazon Bedrock user guide, "Supported Regions and models for inference profiles".
 const BEDROCK: [&str; 26] = [
-    "af", "ai21", "amazon", "anthropic", "ap", "apac", "au", "ca", "cohere", "deepseek", "eu", "global", "google",
-    "il", "jp", "me", "meta", "mistral", "minimax", "moonshot", "openai", "qwen", "sa", "us", "us-gov", "zai",
+    "af",
+    "ai21",
+    "amazon",
+    "anthropic",
+    "ap",
+    "apac",
+    "au",
+    "ca",
+    "cohere",
+    "deepseek",
+    "eu",
+    "global",
+    "google",
+    "il",
+    "jp",
+    "me",
+    "meta",
+    "mistral",
+    "minimax",
+    "moonshot",
+    "openai",
+    "qwen",
+    "sa",
+    "us",
+    "us-gov",
+    "zai",
 ];
 
 /// Who serves a model, where its id shows it.
@@ -145,7 +169,8 @@ impl ModelId {
         if let Some(at) = family_at(&words, host) {
             found.read(&words, at);
         }
-        found.variants.extend(suffixes.filter(|word| word.bytes().all(|b| b.is_ascii_alphabetic())).map(str::to_owned));
+        let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphabetic());
+        found.variants.extend(suffixes.filter(is_word).map(str::to_owned));
         found
     }
 
@@ -252,7 +277,8 @@ fn family_at(words: &[String], host: Option<Host>) -> Option<usize> {
         return (first != "o" || version_after(words, 0).0.is_some()).then_some(0);
     }
     let copied = words.iter().any(|word| word.starts_with("distil") || word.starts_with("merge"));
-    let mut known = words.iter().enumerate().filter(|(_, word)| is_family(word));
+    // `codex` is a variant of GPT wherever it does not lead.
+    let mut known = words.iter().enumerate().filter(|(_, word)| is_family(word) && *word != "codex");
     if let (Some((at, word)), None, false) = (known.next(), known.next(), copied) {
         let deployed = DEPLOYED.contains(&word.as_str()) || host == Some(Host::Azure);
         if deployed && version_after(words, at).0.is_some() {

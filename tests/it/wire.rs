@@ -5,6 +5,7 @@ mod arrays;
 mod capabilities;
 mod corpora;
 mod gemini;
+mod limits;
 mod names;
 mod properties;
 mod transcripts;

@@ -61,7 +61,10 @@ impl Limits {
             let long = |tool: &ToolFacts| {
                 let has = tool.description;
                 (has > most.value).then(|| {
-                    format!("tool `{}`: the description has {has} characters, {wire} takes {} there", tool.name, most.value)
+                    format!(
+                        "tool `{}`: the description has {has} characters, {wire} takes {} there",
+                        tool.name, most.value
+                    )
                 })
             };
             let help = format!("shorten it, or use an arm that folds the tool; limit: {}", most.source);

@@ -14,7 +14,7 @@ pub(in crate::wire) use text::restore;
 use serde_json::{Map, Value, json};
 
 use self::merge::{flatten, open_union};
-use crate::schema::{Holds, Target, holds, reference, resolve};
+use crate::schema::{Target, is_annotation, reference, resolve};
 
 /// The most schema nodes one tool may have once its references are inlined.
 const MAX_NODES: usize = 2_000;
@@ -320,7 +320,7 @@ impl Writer<'_> {
             let bound = key.starts_with("min") || key.starts_with("max");
             if KEPT.contains(&key) && (!bound || value.is_number()) {
                 out.insert(key.to_owned(), value.clone());
-            } else if key == "default" || holds(key) != Holds::Annotation && !is_definition(key) {
+            } else if key == "default" || !is_annotation(key) && !is_definition(key) {
                 self.changed(key, "is left out", path);
             }
         }

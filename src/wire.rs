@@ -29,6 +29,7 @@ mod transcript;
 
 pub use cache::CacheRow;
 pub use capability::{Capabilities, Capability, CapabilityRow, Support};
+pub use gemini::{GeminiParameters, UnknownGeminiParameters};
 pub use limits::{LimitRow, Limits, RenderedFacts};
 pub use model::{ModelId, ModelPattern};
 pub use render::{RenderOptions, Rendered, ToolEntry, chat_tool};

@@ -24,7 +24,13 @@ impl Wire {
     /// As [`Wire::render`], with what the wire could not carry.
     #[must_use]
     pub fn rendered(self, engine: &Engine, arm: Arm, plan: &Plan) -> Rendered {
-        with_input(self, engine, arm, plan, |input| self.render_array(input))
+        self.rendered_with(engine, arm, plan, &RenderOptions::default())
+    }
+
+    /// As [`Wire::rendered`], with the host's choices.
+    #[must_use]
+    pub fn rendered_with(self, engine: &Engine, arm: Arm, plan: &Plan, options: &RenderOptions) -> Rendered {
+        with_input(self, engine, arm, plan, |input| self.render_array(&RenderInput { options, ..*input }))
     }
 
     /// The tools of the same array in neutral form.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::names::Names;
 use super::reader::At;
-use super::{Wire, WireError, gemini};
+use super::{GeminiParameters, Wire, WireError};
 use crate::engine::{Arguments, Call, Engine};
 use crate::profile::{CALL_TOOL, EXPAND_TOOLS};
 
@@ -177,7 +177,8 @@ pub(super) fn request_id(at: &At<'_>) -> Result<String, WireError> {
 /// Arguments with the names in those of meta-tools, and what Gemini was asked to write as text, put back.
 fn arguments_back(wire: Wire, engine: &Engine, name: &str, arguments: Value) -> Value {
     if let Some(tool) = engine.catalog().get(name) {
-        return if wire == Wire::Gemini { gemini::schema::restore(tool.parameters(), arguments) } else { arguments };
+        let form = GeminiParameters::default();
+        return if wire == Wire::Gemini { form.restore(tool.parameters(), arguments) } else { arguments };
     }
     let spaces = (wire == Wire::OpenAiResponses).then(|| Names::namespaces(engine));
     let is_category = |own: &str| engine.assignment().categories().any(|(known, _)| *known == own);

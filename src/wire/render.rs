@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::{Arm, Detail, Folded, Plan, Presentation, Sent};
 
 use super::names::Names;
-use super::{Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
+use super::{GeminiParameters, Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
 
 /// What a tool array is made from.
 pub(crate) struct RenderInput<'e> {
@@ -48,7 +48,10 @@ pub(crate) struct MetaEntry {
 /// Choices that a host has in how a wire writes an array.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct RenderOptions {}
+pub struct RenderOptions {
+    /// How Gemini is told a tool's parameters.
+    pub gemini_parameters: GeminiParameters,
+}
 
 /// A tool array as it is sent, and what the wire could not carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +106,8 @@ impl Wire {
     fn decided<'s>(self, input: &'s RenderInput<'_>, notes: &mut Vec<Diagnostic>) -> Vec<OutTool<'s>> {
         let mut tools = out_tools(input);
         match self {
-            Self::OpenAiChat | Self::Gemini => {}
+            Self::OpenAiChat => {}
+            Self::Gemini => gemini::decide(input, &mut tools),
             Self::OpenAiResponses => openai_responses::decide(input, &mut tools),
             Self::Anthropic => anthropic::decide(input, &mut tools, notes),
             Self::Mcp => mcp::decide(&mut tools),

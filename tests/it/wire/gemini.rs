@@ -280,3 +280,18 @@ fn a_hostile_schema_ends() {
         "n": {"type": "object", "properties": {"next": {"allOf": [{"$ref": "#/$defs/n"}]}}}}}));
     assert!(in_subset(&merged, Arm::Full).text.len() < 2_000);
 }
+
+#[test]
+fn corpus_every_array_in_the_subset_has_its_published_shape() {
+    let shape = super::corpora::shape(Wire::Gemini);
+    let mut faults = Vec::new();
+    for (name, catalog, profile) in super::corpora::catalogues() {
+        let engine = Engine::builder(catalog).profile(profile).without_validation().build().unwrap();
+        for arm in arms(Wire::Gemini) {
+            let array: Value = serde_json::from_str(&in_subset(&engine, arm).text).unwrap();
+            let fault = shape.iter_errors(&array).next();
+            faults.extend(fault.map(|why| format!("{name} {arm}: {} {why:.200}", why.instance_path())));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

@@ -11,7 +11,7 @@ use crate::catalog::Tool;
 use crate::name::ToolName;
 use crate::profile::{
     Arm, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Surroundings,
-    Words, choose, definitions, expand,
+    TokenFactors, Words, choose, definitions, expand,
 };
 
 /// What a session is started with.
@@ -27,6 +27,10 @@ pub struct SessionOptions {
     pub refused: Vec<(Delivery, String)>,
     /// What cached input costs there, for arm `auto`.
     pub cache: Cache,
+    /// The most tools that one request may hold there, less those that the host adds: arm `auto` keeps within it.
+    pub max_tools: Option<usize>,
+    /// What tokens are worth there, for arm `auto`.
+    pub tokens: TokenFactors,
 }
 
 /// One conversation with a model.
@@ -63,8 +67,10 @@ impl Session {
         };
         let Choice { arm, reason } = match arm {
             Arm::Auto => {
-                let SessionOptions { native, refused, cache, .. } = &options;
-                let surroundings = Surroundings { native: native.as_deref(), refused, cache: *cache };
+                let SessionOptions { native, refused, cache, max_tools, tokens, .. } = &options;
+                let native = native.as_deref();
+                let surroundings =
+                    Surroundings { native, refused, cache: *cache, max_tools: *max_tools, tokens: *tokens };
                 choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
             }
             arm => Choice { arm, reason },

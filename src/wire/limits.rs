@@ -14,14 +14,10 @@ use super::Wire;
 use super::capability::{Capabilities, before};
 use super::model::{ModelId, ModelPattern};
 use crate::catalog::Catalog;
-use crate::profile::{Arm, Assignment, Expanded, Presentation};
+use crate::profile::{Arm, Assignment, Expanded, Presentation, TokenFactors};
 
 /// The shortest bound of a name's length that can be had: a mangled name ends in a hash, see `names`.
 const MIN_NAME: usize = 16;
-
-/// Tokens that a definition costs as JSON in a message, for a thousand that it is billed as in a tool array, where no row
-/// says otherwise.
-const SAME: u32 = 1_000;
 
 /// One row: what is refused with some models. An absent limit is said by another row, or by none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +38,9 @@ pub struct LimitRow {
     pub name: Option<NameRule>,
     /// Names of the parameters at the top of a tool's schema.
     pub property_key: Option<NameRule>,
-    /// Tokens that a definition costs as JSON in a message, for a thousand that it is billed as in a tool array.
+    /// What tools cost in an array, for a thousand tokens that OpenAI bills for them.
+    pub array_token_factor: Option<u32>,
+    /// What tools cost as JSON in an answer, for a thousand tokens that OpenAI bills for them in an array.
     pub json_token_factor: Option<u32>,
     /// Who says so.
     pub source: String,
@@ -157,8 +155,8 @@ pub struct Limits {
     pub name: NameRule,
     /// Names of the parameters at the top of a tool's schema.
     pub property_key: Option<Limit<NameRule>>,
-    /// Tokens that a definition costs as JSON in a message, for a thousand that it is billed as in a tool array.
-    pub json_token_factor: u32,
+    /// What tokens are worth.
+    pub tokens: TokenFactors,
 }
 
 impl Limits {
@@ -217,6 +215,7 @@ impl Capabilities {
             rows.iter().find_map(|row| Some(Limit { value: cell(row)?, source: said_by(row) }))
         };
         let key = |row: &&LimitRow| Some(Limit { value: row.property_key.clone()?, source: said_by(row) });
+        let known = TokenFactors::default();
         Limits {
             max_tools: first(|row| row.max_tools),
             max_strict: first(|row| row.max_strict),
@@ -224,7 +223,10 @@ impl Capabilities {
             max_namespace: first(|row| row.max_namespace),
             name: rows.iter().find_map(|row| row.name.clone()).unwrap_or_else(NameRule::strictest),
             property_key: rows.iter().find_map(key),
-            json_token_factor: rows.iter().find_map(|row| row.json_token_factor).unwrap_or(SAME),
+            tokens: TokenFactors {
+                array: rows.iter().find_map(|row| row.array_token_factor).unwrap_or(known.array),
+                json: rows.iter().find_map(|row| row.json_token_factor).unwrap_or(known.json),
+            },
         }
     }
 }

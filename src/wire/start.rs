@@ -52,7 +52,13 @@ impl Engine {
             Some((delivery, format!("the capability table says no ({}, {})", row.source, row.date)))
         });
         let cache = capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
-        Ok(SessionOptions { native, refused: refused.collect(), cache, ..options })
+        let limits = capabilities.limits(wire, model);
+        // What arm full declares beside the catalogue, every arm does.
+        let extra = self.presentation(Arm::Full).meta_tools().count();
+        let too_many = limits.refuses(wire, self.catalog(), self.assignment(), Arm::Native, extra);
+        let refused = refused.chain(too_many.map(|why| (Delivery::Native, why))).collect();
+        let max_tools = limits.max_tools.map(|most| most.value.saturating_sub(extra));
+        Ok(SessionOptions { native, refused, cache, max_tools, tokens: limits.tokens, ..options })
     }
 
     /// The arm a session is started with, perhaps [`Arm::Auto`].

@@ -11,7 +11,7 @@ use crate::wire::{CacheRow, LimitRow, Wire};
 
 const HELP: &str = "every row has wire, source, date and its models: `model` (a glob), or `family` with since, until, tier \
                     and variant, or `host`. A capability has native, in_result, bridge; a cache read, write, minimum; a \
-                    limit max_tools, max_strict, max_description, max_namespace, name, property_key, json_token_factor. \
+                    limit max_tools, max_strict, max_description, max_namespace, name, property_key, array_token_factor, json_token_factor. \
                     Versions and dates stand in quotes";
 
 #[derive(Deserialize)]
@@ -102,6 +102,7 @@ row!(Limit {
     max_namespace: Option<usize>,
     name: Option<NameRule>,
     property_key: Option<NameRule>,
+    array_token_factor: Option<u32>,
     json_token_factor: Option<u32>,
 });
 
@@ -193,7 +194,7 @@ pub(super) fn read(text: &str, file: &str) -> Loaded<Capabilities> {
     for row in &parsed.limit {
         let own = row.get_ref();
         let Some(head) = headed(own.head(), row.span().start) else { continue };
-        let Limit { max_tools, max_strict, max_description, max_namespace, json_token_factor, .. } = *own;
+        let Limit { max_tools, max_strict, max_description, max_namespace, array_token_factor, json_token_factor, .. } = *own;
         let Head { wires, models, source, date, .. } = head;
         limits.extend(wires.into_iter().map(|wire| LimitRow {
             wire,
@@ -204,6 +205,7 @@ pub(super) fn read(text: &str, file: &str) -> Loaded<Capabilities> {
             max_namespace,
             name: own.name.clone(),
             property_key: own.property_key.clone(),
+            array_token_factor,
             json_token_factor,
             source: source.clone(),
             date: date.clone(),

@@ -1,7 +1,7 @@
 //! What providers refuse: limits as data, and what is said of an array that breaks one.
 
 use serde_json::{Value, json};
-use toolfold::profile::Arm;
+use toolfold::profile::{Arm, TokenFactors};
 use toolfold::wire::limits::NameRule;
 use toolfold::wire::{Capabilities, Limits, RenderedFacts, Wire};
 
@@ -41,8 +41,12 @@ fn every_wire_has_its_limits() {
     assert_eq!(anthropic.property_key.map(|key| key.value), Some(NameRule::new(64, "_.-", false).unwrap()));
     let long = |model| Limits::of(Wire::OpenAiChat, model).max_description.map(|most| most.value);
     assert_eq!([long(None), long(Some("gpt-5.4")), long(Some("azure/gpt-5.4"))], [None, None, Some(1_024)]);
-    assert_eq!(Limits::of(Wire::OpenAiChat, None).json_token_factor, 1_260);
-    assert_eq!(Limits::of(Wire::Mcp, None).json_token_factor, 1_000, "where nothing is known a token is a token");
+    let tokens = |wire, model| Limits::of(wire, model).tokens;
+    let factors = |array, json| TokenFactors { array, json };
+    assert_eq!(tokens(Wire::OpenAiChat, None), TokenFactors::default());
+    assert_eq!(tokens(Wire::Mcp, None), TokenFactors::default(), "where nothing is known");
+    assert_eq!(tokens(Wire::Anthropic, Some("claude-opus-4.6")), factors(1_520, 1_390));
+    assert_eq!(tokens(Wire::Anthropic, Some("claude-opus-4-10")), factors(2_000, 1_800));
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct SessionOptions {
     pub max_tools: Option<usize>,
     /// What tokens are worth there, for arm `auto`.
     pub tokens: TokenFactors,
+    /// For whom tokens are estimated: named in the reason of arm `auto`.
+    pub meter: Option<String>,
 }
 
 /// One conversation with a model.
@@ -67,10 +69,10 @@ impl Session {
         };
         let Choice { arm, reason } = match arm {
             Arm::Auto => {
-                let SessionOptions { native, refused, cache, max_tools, tokens, .. } = &options;
-                let native = native.as_deref();
+                let SessionOptions { native, refused, cache, max_tools, tokens, meter, .. } = &options;
+                let (native, meter) = (native.as_deref(), meter.as_deref());
                 let surroundings =
-                    Surroundings { native, refused, cache: *cache, max_tools: *max_tools, tokens: *tokens };
+                    Surroundings { native, refused, cache: *cache, max_tools: *max_tools, tokens: *tokens, meter };
                 choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
             }
             arm => Choice { arm, reason },

@@ -36,6 +36,8 @@ pub struct Surroundings<'s> {
     pub max_tools: Option<usize>,
     /// What tokens are worth there.
     pub tokens: TokenFactors,
+    /// For whom tokens are estimated, such as `anthropic`; `None` for OpenAI's tokens without a wire.
+    pub meter: Option<&'s str>,
 }
 
 /// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
@@ -71,7 +73,8 @@ pub fn choose(
     outlook: Outlook,
 ) -> Choice {
     let scales = Scales { catalog, assignment, cache: surroundings.cache, tokens: surroundings.tokens, outlook };
-    let choice = |arm, reason| Choice { arm, reason };
+    let meter = surroundings.meter.map(|meter| format!("; tokens estimated for {meter}")).unwrap_or_default();
+    let choice = |arm, reason: String| Choice { arm, reason: reason + &meter };
     let full = scales.weigh(Arm::Full);
     let breaks_limit = |rung: &Weighed| {
         let most = surroundings.max_tools.filter(|most| rung.entries > *most && rung.arm != Arm::Native)?;

@@ -58,7 +58,8 @@ impl Engine {
         let too_many = limits.refuses(wire, self.catalog(), self.assignment(), Arm::Native, extra);
         let refused = refused.chain(too_many.map(|why| (Delivery::Native, why))).collect();
         let max_tools = limits.max_tools.map(|most| most.value.saturating_sub(extra));
-        Ok(SessionOptions { native, refused, cache, max_tools, tokens: limits.tokens, ..options })
+        let meter = Some(wire.to_string());
+        Ok(SessionOptions { native, refused, cache, max_tools, tokens: limits.tokens, meter, ..options })
     }
 
     /// The arm a session is started with, perhaps [`Arm::Auto`].

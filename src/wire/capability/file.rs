@@ -194,7 +194,9 @@ pub(super) fn read(text: &str, file: &str) -> Loaded<Capabilities> {
     for row in &parsed.limit {
         let own = row.get_ref();
         let Some(head) = headed(own.head(), row.span().start) else { continue };
-        let Limit { max_tools, max_strict, max_description, max_namespace, array_token_factor, json_token_factor, .. } = *own;
+        let Limit {
+            max_tools, max_strict, max_description, max_namespace, array_token_factor, json_token_factor, ..
+        } = *own;
         let Head { wires, models, source, date, .. } = head;
         limits.extend(wires.into_iter().map(|wire| LimitRow {
             wire,

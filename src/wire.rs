@@ -11,17 +11,21 @@
 mod adapter;
 mod answer;
 mod anthropic;
+mod assemble;
 mod cache;
 mod capability;
+mod carry;
 mod gemini;
 mod input;
 mod mcp;
 mod names;
 mod openai_chat;
 mod openai_responses;
+mod out;
 mod parse;
 mod reader;
 mod render;
+mod repair;
 mod start;
 mod transcript;
 

@@ -5,25 +5,17 @@
 
 pub(super) mod schema;
 
-use super::render::{OutTool, RenderInput, RenderOptions, comma, write_head};
+use super::out::OutTool;
+use super::render::{RenderOptions, write_head};
+use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
 
-pub(super) fn render(input: &RenderInput<'_>, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) -> String {
-    if tools.is_empty() {
-        return "[]".to_owned();
+/// One function declaration. A full tool that came in this shape goes out as it came.
+pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>, _: &RenderOptions, notes: &mut Vec<Diagnostic>) {
+    if let Some(text) = tool.as_it_came(Format::Gemini) {
+        return out.push_str(text);
     }
-    let mut out = String::from("[{\"functionDeclarations\":[");
-    for tool in tools {
-        comma(&mut out);
-        write_tool(&mut out, tool, input.options, notes);
-    }
-    out.push_str("]}]");
-    out
-}
-
-/// One function declaration.
-fn write_tool(out: &mut String, tool: &OutTool<'_>, _: &RenderOptions, notes: &mut Vec<Diagnostic>) {
     out.push('{');
     write_head(out, tool.name, tool.description());
     let subset = schema::parameters(&tool.folded.parameters());
@@ -31,6 +23,7 @@ fn write_tool(out: &mut String, tool: &OutTool<'_>, _: &RenderOptions, notes: &m
         out.push_str(",\"parameters\":");
         out.push_str(&parameters.to_string());
     }
+    tool.write_keys(out, Format::Gemini, false);
     out.push('}');
     // What folding opened is no loss of the tool's own.
     if tool.folded.detail() != Detail::Summary && tool.index.is_some() {

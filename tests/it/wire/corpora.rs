@@ -10,7 +10,7 @@ use toolfold::wire::Wire;
 use super::arms;
 use crate::{corpus, project};
 
-fn shape(wire: Wire) -> Validator {
+pub(super) fn shape(wire: Wire) -> Validator {
     let schema: Value = serde_json::from_str(&project(&format!("tests/fixtures/wire/{wire}.schema.json"))).unwrap();
     jsonschema::validator_for(&schema).unwrap()
 }

@@ -11,8 +11,10 @@
 mod adapter;
 mod answer;
 mod anthropic;
+mod assemble;
 mod cache;
 mod capability;
+mod carry;
 mod gemini;
 mod input;
 pub mod limits;
@@ -21,9 +23,11 @@ pub mod model;
 mod names;
 mod openai_chat;
 mod openai_responses;
+mod out;
 mod parse;
 mod reader;
 mod render;
+mod repair;
 mod start;
 mod transcript;
 

@@ -13,7 +13,9 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use self::schema::{Change, Subset};
-use super::render::{OutTool, RenderInput, comma, object_schema, write_head};
+use super::out::OutTool;
+use super::render::{RenderOptions, write_head};
+use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
 
@@ -54,6 +56,17 @@ impl GeminiParameters {
         }
     }
 
+    /// Whether a declaration in Gemini's own shape can go out as it came. The subset has no `parametersJsonSchema`.
+    fn takes(self, declaration: &str) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Declared<'t> {
+            #[serde(borrow, rename = "parametersJsonSchema", alias = "parameters_json_schema")]
+            json_schema: Option<&'t serde_json::value::RawValue>,
+        }
+        let plain = serde_json::from_str::<Declared<'_>>(declaration).is_ok_and(|own| own.json_schema.is_some());
+        self == Self::JsonSchema || !plain
+    }
+
     /// A schema as it is sent in this form; `None` if there is nothing to send.
     #[must_use]
     pub fn schema(self, parameters: &Value) -> Option<Value> {
@@ -82,57 +95,51 @@ impl FromStr for GeminiParameters {
     }
 }
 
-/// Gives each tool the schema that it is sent with.
-pub(super) fn decide(input: &RenderInput<'_>, tools: &mut [OutTool<'_>]) {
-    if input.options.gemini_parameters == GeminiParameters::JsonSchema {
-        for tool in tools {
-            tool.schema = object_schema(&tool.folded);
+/// Says which tools are folded to an open schema that the subset closes.
+pub(super) fn decide(options: &RenderOptions, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    if options.gemini_parameters == GeminiParameters::OpenApiSubset {
+        let closed = |tool: &&OutTool<'_>| tool.index.is_some() && hides(tool) && !tool.tool().takes_no_parameters();
+        let closed: Vec<&str> = tools.iter().filter(closed).map(|tool| tool.name).collect();
+        notes.extend(closed_tools(&closed));
+    }
+}
+
+/// One function declaration. A full tool that came in this shape, and in this form, goes out as it came.
+pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>, options: &RenderOptions, notes: &mut Vec<Diagnostic>) {
+    let form = options.gemini_parameters;
+    if let Some(text) = tool.as_it_came(Format::Gemini).filter(|text| form.takes(text)) {
+        return out.push_str(text);
+    }
+    out.push('{');
+    write_head(out, tool.name, tool.description());
+    match form {
+        GeminiParameters::JsonSchema if tool.tool().declares_parameters() => {
+            out.push_str(",\"parametersJsonSchema\":");
+            out.push_str(tool.schema());
         }
+        GeminiParameters::JsonSchema => {}
+        GeminiParameters::OpenApiSubset => write_subset(out, tool, notes),
     }
+    tool.write_keys(out, Format::Gemini, false);
+    out.push('}');
 }
 
-pub(super) fn render(input: &RenderInput<'_>, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) -> String {
-    if tools.is_empty() {
-        return "[]".to_owned();
-    }
-    let mut out = String::from("[{\"functionDeclarations\":[");
-    let mut closed = Vec::new();
-    for tool in tools {
-        comma(&mut out);
-        out.push('{');
-        write_head(&mut out, tool.name, tool.description());
-        match input.options.gemini_parameters {
-            GeminiParameters::JsonSchema => write_schema(&mut out, tool),
-            GeminiParameters::OpenApiSubset => closed.extend(write_subset(&mut out, tool, notes)),
-        }
-        out.push('}');
-    }
-    out.push_str("]}]");
-    notes.extend(closed_tools(&closed));
-    out
-}
-
-fn write_schema(out: &mut String, tool: &OutTool<'_>) {
-    if tool.tool().declares_parameters() {
-        out.push_str(",\"parametersJsonSchema\":");
-        out.push_str(tool.schema());
-    }
-}
-
-/// Writes the parameters in the subset. Gives the tool's name if it was open and the subset closes it.
-fn write_subset<'t>(out: &mut String, tool: &OutTool<'t>, notes: &mut Vec<Diagnostic>) -> Option<&'t str> {
+fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic>) {
     let subset = Subset::of(&tool.folded.parameters());
     if let Some(parameters) = subset.schema {
         out.push_str(",\"parameters\":");
         out.push_str(&parameters.to_string());
     }
-    let hides = matches!(tool.folded.detail(), Detail::Summary | Detail::Required);
     if tool.index.is_some() {
         // What folding opened is no loss of the tool's own.
-        let own = subset.changes.iter().filter(|change| !(hides && change.keyword == "additionalProperties"));
+        let own = subset.changes.iter().filter(|change| !(hides(tool) && change.keyword == "additionalProperties"));
         notes.extend(own.map(|change| change.diagnostic(tool.name)));
     }
-    (tool.index.is_some() && hides && !tool.tool().takes_no_parameters()).then_some(tool.name)
+}
+
+/// Whether a tool is folded so far that it takes parameters which its schema does not show.
+fn hides(tool: &OutTool<'_>) -> bool {
+    matches!(tool.folded.detail(), Detail::Summary | Detail::Required)
 }
 
 /// Tools that are folded to an open schema, which the subset cannot say.

@@ -39,7 +39,7 @@ mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, Surroundings, choose, estimate};
+pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, Surroundings, TokenFactors, choose, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };

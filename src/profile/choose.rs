@@ -32,11 +32,35 @@ pub struct Surroundings<'s> {
     pub refused: &'s [(Delivery, String)],
     /// What cached input costs there.
     pub cache: Cache,
+    /// The most tools that one request may hold there, less those that the host adds to an arm's own.
+    pub max_tools: Option<usize>,
+    /// What tokens are worth there.
+    pub tokens: TokenFactors,
+    /// For whom tokens are estimated, such as `anthropic`; `None` for OpenAI's tokens without a wire.
+    pub meter: Option<&'s str>,
+}
+
+/// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenFactors {
+    /// For the tools in an array.
+    pub array: u32,
+    /// For the tools as JSON in an answer.
+    pub json: u32,
+}
+
+impl Default for TokenFactors {
+    /// OpenAI's: JSON takes a quarter more than what a tool array is billed as. Source: the 49 tools of `profiles/excel`,
+    /// 12,134 tokens as JSON and 9,620 billed.
+    fn default() -> Self {
+        Self { array: 1_000, json: 1_250 }
+    }
 }
 
 /// Chooses for [`Arm::Auto`].
 ///
-/// Nothing is folded where the first turn gains too little by it. Otherwise arms that cannot be used there are left out,
+/// Nothing is folded where the first turn gains too little by it. An arm whose array would hold more tools than are taken
+/// there is never chosen while another is left, `full` among them: then what folding saves does not matter. Otherwise arms that cannot be used there are left out,
 /// and arms with which the whole session is estimated to cost more than with `full` (what is cached counted at its price,
 /// expansions with their requests and answers). Of those left, `native` where the provider has it; else the richest whose
 /// first turn is within `budget`, in tokens; else the one with the cheapest first turn; else `full`.
@@ -48,27 +72,37 @@ pub fn choose(
     budget: usize,
     outlook: Outlook,
 ) -> Choice {
-    let scales = Scales { catalog, assignment, cache: surroundings.cache, outlook };
-    let choice = |arm, reason| Choice { arm, reason };
+    let scales = Scales { catalog, assignment, cache: surroundings.cache, tokens: surroundings.tokens, outlook };
+    let meter = surroundings.meter.map(|meter| format!("; tokens estimated for {meter}")).unwrap_or_default();
+    let choice = |arm, reason: String| Choice { arm, reason: reason + &meter };
     let full = scales.weigh(Arm::Full);
-    let rungs: Vec<Weighed> =
-        LADDER.into_iter().map(|arm| scales.weigh(arm)).filter(|rung| rung.first < full.first).collect();
+    let breaks_limit = |rung: &Weighed| {
+        let most = surroundings.max_tools.filter(|most| rung.entries > *most && rung.arm != Arm::Native)?;
+        Some(format!("{} is not used: it has {} tools, and {most} are taken", rung.arm, rung.entries))
+    };
+    let too_many = breaks_limit(&full);
+    let full_stands = too_many.is_none();
+    let rungs = LADDER.into_iter().map(|arm| scales.weigh(arm));
+    let rungs: Vec<Weighed> = rungs.filter(|rung| rung.first < full.first || !full_stands).collect();
     let cheapest = rungs.iter().map(|rung| rung.first).min().unwrap_or(full.first);
-    let saved = full.first - cheapest;
-    if saved < MIN_GAIN_TOKENS {
+    let saved = full.first.saturating_sub(cheapest);
+    if saved < MIN_GAIN_TOKENS && full_stands {
         let of = full.first;
         let reason =
             format!("nothing is folded: of about {of} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
         return choice(Arm::Full, reason);
     }
     // Why an arm is no choice, the first such reason kept for who asks.
-    let mut against = String::new();
+    let mut against = too_many.map(|why| format!("; {why}")).unwrap_or_default();
     let mut stands = |rung: &Weighed| {
         let refused = surroundings.refused.iter().find(|(delivery, _)| *delivery == rung.arm.delivery());
         let why = match refused {
             Some((_, why)) => format!("{} is not used: {why}", rung.arm),
-            None if rung.session > full.session => scales.dearer(rung, &full),
-            None => return true,
+            None => match breaks_limit(rung) {
+                Some(why) => why,
+                None if full_stands && rung.session > full.session => scales.dearer(rung, &full),
+                None => return true,
+            },
         };
         if against.is_empty() {
             against = format!("; {why}");
@@ -100,6 +134,8 @@ struct Weighed {
     arm: Arm,
     /// The tool array.
     first: usize,
+    /// Its tools, meta-tools among them.
+    entries: usize,
     /// The input of a whole session, at the price of input.
     session: usize,
 }
@@ -109,15 +145,18 @@ struct Scales<'s> {
     catalog: &'s Catalog,
     assignment: &'s Assignment,
     cache: Cache,
+    tokens: TokenFactors,
     outlook: Outlook,
 }
 
 impl Scales<'_> {
     fn weigh(&self, arm: Arm) -> Weighed {
         let presentation = Presentation::new(self.catalog, self.assignment, arm);
-        let first = estimate(self.catalog, &presentation, self.assignment);
+        let first = scaled(estimate(self.catalog, &presentation, self.assignment), self.tokens.array);
+        let plan = presentation.plan(self.catalog, self.assignment, &Expanded::default());
+        let entries = presentation.array(self.catalog, &plan).count();
         let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
-        Weighed { arm, first, session: self.outlook.cost(shape, self.cache) }
+        Weighed { arm, first, entries, session: self.outlook.cost(shape, self.cache) }
     }
 
     /// What an expansion brings: a category, of the size in which a folded tool finds itself on average.
@@ -125,10 +164,15 @@ impl Scales<'_> {
         let (mut sum, mut count) = (0, 0);
         for entry in presentation.deferred() {
             let tools = entry.tools.iter().filter_map(|at| self.catalog.at(*at));
-            sum += entry.tools.len() * tools.map(whole).sum::<usize>();
+            sum += entry.tools.len() * tools.map(|tool| self.whole(tool)).sum::<usize>();
             count += entry.tools.len();
         }
         sum / count.max(1)
+    }
+
+    /// A tool sent whole in an answer, where it is JSON.
+    fn whole(&self, tool: &Tool) -> usize {
+        scaled(tokens(tool.name().as_str(), tool.description(), tool.parameters_text()), self.tokens.json)
     }
 
     fn span(&self) -> String {
@@ -138,7 +182,7 @@ impl Scales<'_> {
 
     /// Why an arm does not pay.
     fn dearer(&self, rung: &Weighed, full: &Weighed) -> String {
-        let Weighed { arm, first, session } = rung;
+        let Weighed { arm, first, session, .. } = rung;
         let minimum = self.cache.minimum;
         let under = if *first < minimum && full.first >= minimum {
             format!("; with about {first} tokens of tools a request may stay under the {minimum} that are cached")
@@ -147,12 +191,6 @@ impl Scales<'_> {
         };
         format!("{arm} would cost about {session} tokens, full {}, over {}{under}", full.session, self.span())
     }
-}
-
-/// A tool sent whole in an answer, in estimated tokens. There it is JSON, which takes a quarter more than what a tool
-/// array is billed as. Source: `design/presentation.md`, 12,134 tokens against 9,620.
-fn whole(tool: &Tool) -> usize {
-    tokens(tool.name().as_str(), tool.description(), tool.parameters_text()) * 5 / 4
 }
 
 /// Words of a schema's text that its rendered form mostly does without.
@@ -188,6 +226,11 @@ pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Ass
         tokens(sent.tool.tool().name().as_str(), sent.tool.description(), sent.tool.parameters_text())
     };
     presentation.array(catalog, &plan).map(cost).sum()
+}
+
+/// Tokens by a factor in thousandths.
+fn scaled(tokens: usize, factor: u32) -> usize {
+    tokens.saturating_mul(factor as usize) / 1_000
 }
 
 /// The estimate for one tool.

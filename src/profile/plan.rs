@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, call_tool, deferred, expand_tools};
-use super::fold::Kept;
+use super::fold::FoldedForm;
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
@@ -51,7 +51,7 @@ impl Expanded {
 pub struct Presentation {
     arm: Arm,
     /// The form of each tool while it is closed, in catalogue order; nothing for a hidden one.
-    closed: Vec<Option<Kept>>,
+    closed: Vec<Option<FoldedForm>>,
     deferred: Vec<Deferred>,
     meta: Vec<Tool>,
 }
@@ -68,11 +68,11 @@ impl Presentation {
             };
             let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
             Some(match wanted {
-                Detail::Index => Kept::index(),
+                Detail::Index => FoldedForm::index(),
                 _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
             })
         };
-        let closed: Vec<Option<Kept>> = catalog.iter().zip(assignment.iter()).map(form).collect();
+        let closed: Vec<Option<FoldedForm>> = catalog.iter().zip(assignment.iter()).map(form).collect();
         let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.deferred);
         let deferred = deferred(assignment, folded);
         let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);

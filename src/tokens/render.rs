@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use super::marginal::Frame;
 use super::python::{dumps, strip, text_of};
 use super::reason::Reason;
-use super::refs::{Dangling, Root, View};
+use super::refs::{Root, View};
+use crate::schema::Broken;
 
 /// How deep types may nest before the rest is `any`. The deepest recorded row nests 3.
 const DEEPEST_TYPE: usize = 64;
@@ -117,10 +118,10 @@ struct Types<'a, 'c> {
 
 impl<'a> Types<'a, '_> {
     fn follow(&mut self, schema: &'a Value) -> View<'a> {
-        let (view, dangling) = self.root.follow(schema);
-        self.cuts.extend(dangling.map(|d| match d {
-            Dangling::Cycle => Reason::CyclicRef,
-            Dangling::Missing => Reason::MissingRef,
+        let (view, broken) = self.root.follow(schema);
+        self.cuts.extend(broken.map(|why| match why {
+            Broken::Cycle => Reason::CyclicRef,
+            Broken::Remote | Broken::Missing => Reason::MissingRef,
         }));
         view
     }

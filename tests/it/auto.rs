@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::engine::{Engine, Session, SessionOptions};
-use toolfold::profile::{Arm, Cache, Delivery, Outlook, ToolProfile};
-use toolfold::wire::{Capabilities, Wire};
+use toolfold::profile::{Arm, Cache, Delivery, Outlook, TokenFactors, ToolProfile};
+use toolfold::wire::{Capabilities, RenderedFacts, Wire};
 
 use crate::project;
 use crate::talk::Talk;
@@ -109,4 +109,80 @@ fn small_catalogues_are_never_folded() {
         let session = engine.session_with(SessionOptions { cache, ..SessionOptions::default() });
         check(&session, Arm::Full, &["nothing is folded", "under 2000"]);
     }
+}
+
+/// So many tools in ten categories, each with so many words; arm `auto`.
+fn many(count: usize, words: usize) -> Engine {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": "w ".repeat(words)}}});
+    let tool =
+        |n: usize| json!({"name": format!("c{}_t{n}", n % 10), "description": "Does it.", "inputSchema": schema});
+    let tools: Vec<Value> = (0..count).map(tool).collect();
+    let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
+    let categories: String = (0..10).map(|n| format!("[category.c{n}]\ntools = ['c{n}_*']\n")).collect();
+    let profile = ToolProfile::parse(&categories, "p.toml").value;
+    Engine::builder(catalog).profile(profile).arm(Arm::Auto).build().unwrap()
+}
+
+#[test]
+fn an_array_never_holds_more_tools_than_the_provider_takes() {
+    let on = |engine: &Engine, wire| {
+        let mut session = engine.session_on(wire, Some("any"), "s", Capabilities::builtin()).unwrap();
+        let facts = RenderedFacts::read(wire, &session.tools(wire)).unwrap();
+        let said = Capabilities::builtin().check(wire, Some("any"), &facts);
+        (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
+    };
+    // Small tools: folding gains next to nothing, and would be left alone but for the limit.
+    for (count, arm) in [(128, Arm::Full), (129, Arm::Index)] {
+        let (chosen, why, broken) = on(&many(count, 1), Wire::OpenAiChat);
+        assert_eq!((chosen, broken), (arm, false), "{count}: {why}");
+    }
+    let (_, why, _) = on(&many(129, 1), Wire::OpenAiChat);
+    assert!(why.contains("full is not used: it has 129 tools, and 128 are taken"), "{why}");
+    // Large tools: 128 of them and expand_tools are one too many for every arm but full and index.
+    let (chosen, why, broken) = on(&many(128, 100), Wire::OpenAiChat);
+    assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
+    assert!(why.contains("signature is not used: it has 129 tools, and 128 are taken"), "{why}");
+    assert_ne!(on(&many(127, 100), Wire::OpenAiChat).0, Arm::Index, "127 and expand_tools are taken");
+    assert_eq!(on(&many(600, 1), Wire::Gemini).0, Arm::Index);
+    let (_, why, broken) = on(&many(600, 1), Wire::Anthropic);
+    assert!(!why.contains("are taken") && !broken, "no such limit is known there: {why}");
+    // Who names an arm gets it, and is told.
+    let engine = many(200, 1);
+    let options = SessionOptions { arm: Some(Arm::Full), max_tools: Some(128), ..SessionOptions::default() };
+    let mut session = engine.session_with(options);
+    let facts = RenderedFacts::read(Wire::OpenAiChat, &session.tools(Wire::OpenAiChat)).unwrap();
+    let said = Capabilities::builtin().check(Wire::OpenAiChat, None, &facts);
+    assert_eq!((session.arm(), said[0].code, said[0].is_error()), (Arm::Full, "too-many-tools", false));
+}
+
+#[test]
+fn a_limit_that_no_arm_keeps_is_said() {
+    // Every tool is core: no arm takes any out of the array.
+    let tools: Vec<Value> =
+        (0..200).map(|n| json!({"name": format!("t{n}"), "inputSchema": {"type": "object"}})).collect();
+    let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
+    let profile = ToolProfile::parse("core = ['*']", "p.toml").value;
+    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Auto).build().unwrap();
+    let session = engine.session_on(Wire::OpenAiChat, None, "s", Capabilities::builtin()).unwrap();
+    check(&session, Arm::Full, &["nothing is folded", "full is not used: it has 200 tools"]);
+}
+
+#[test]
+fn tokens_are_counted_as_the_provider_bills_them() {
+    let engine = excel(Outlook::default());
+    let first = |session: &Session| {
+        let why = session.explain();
+        let number = why.split("about ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);
+        number.and_then(|number| number.parse::<usize>().ok()).unwrap_or_else(|| panic!("{why}"))
+    };
+    let openai = engine.session_on(Wire::OpenAiChat, Some("gpt-5"), "s", Capabilities::builtin()).unwrap();
+    check(&openai, Arm::Signature, &["tokens estimated for openai-chat"]);
+    let twice = TokenFactors { array: 2_000, json: 1_800 };
+    let options = SessionOptions { tokens: twice, ..SessionOptions::default() };
+    let claude = engine.session_with(options);
+    assert_eq!(claude.arm(), Arm::Index, "what fitted the budget does not fit it twice: {}", claude.explain());
+    assert!(first(&claude) <= 4_000, "{}", claude.explain());
+    let answers_cost = TokenFactors { array: 1_000, json: 40_000 };
+    let session = engine.session_with(SessionOptions { tokens: answers_cost, ..SessionOptions::default() });
+    check(&session, Arm::Full, &["would cost about"]);
 }

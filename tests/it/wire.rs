@@ -3,10 +3,15 @@
 mod answers;
 mod arrays;
 mod capabilities;
+mod carried;
+mod clients;
 mod corpora;
 mod gemini;
+mod keys;
+mod limits;
 mod names;
 mod properties;
+mod repairs;
 mod transcripts;
 
 use serde_json::Value;

@@ -163,7 +163,7 @@ impl Input {
         };
         let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
         let own = loaded.into_result().map_err(Failure::bad)?;
-        Ok(Capabilities::builtin().with(own.rows().cloned()).with_caches(own.caches().cloned()))
+        Ok(own.over(Capabilities::builtin()))
     }
 
     fn outlook(&self) -> Outlook {

@@ -10,12 +10,12 @@ use toolfold::wire::Wire;
 use super::arms;
 use crate::{corpus, project};
 
-fn shape(wire: Wire) -> Validator {
+pub(super) fn shape(wire: Wire) -> Validator {
     let schema: Value = serde_json::from_str(&project(&format!("tests/fixtures/wire/{wire}.schema.json"))).unwrap();
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn catalogues() -> Vec<(String, Catalog, ToolProfile)> {
+pub(super) fn catalogues() -> Vec<(String, Catalog, ToolProfile)> {
     let text = project("profiles/excel/tools.json");
     let own = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let mut found = vec![("profiles/excel".to_owned(), Catalog::from_openai(&text).unwrap(), own)];
@@ -98,5 +98,10 @@ fn the_shapes_refuse_what_the_apis_refuse() {
     ] {
         refused(Wire::Gemini, &gemini(schema));
     }
+    refused(
+        Wire::Gemini,
+        r#"[{"functionDeclarations":[{"name":"a","parametersJsonSchema":{"type":"object"},"parameters":{"type":"object","properties":{"p":{"type":"string"}}}}]}]"#,
+    );
+    refused(Wire::Gemini, r#"[{"functionDeclarations":[{"name":"a","parametersJsonSchema":{}}]}]"#);
     refused(Wire::Mcp, r#"[{"name":"a"}]"#);
 }

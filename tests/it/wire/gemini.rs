@@ -1,19 +1,35 @@
-//! A JSON Schema in Gemini's subset.
+//! Gemini: plain JSON Schema by default, and the OpenAPI subset with everything read back that it asks for as text.
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
-use toolfold::engine::{Arguments, Engine};
-use toolfold::profile::Arm;
-use toolfold::wire::Wire;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Expanded};
+use toolfold::wire::{GeminiParameters, RenderOptions, Rendered, Wire};
 
-use super::{engine, sent};
-use crate::talk::Talk;
+use super::{arms, engine, excel, sent};
+
+mod read_back;
+
+const SUBSET: GeminiParameters = GeminiParameters::OpenApiSubset;
 
 fn one(schema: Value) -> Engine {
     engine(&json!([{"name": "t", "inputSchema": schema}]), "", Arm::Full)
 }
 
-/// What a property's schema becomes, and what is said of it.
+/// An arm's first array in the subset.
+fn in_subset(engine: &Engine, arm: Arm) -> Rendered {
+    let presentation = engine.presentation(arm);
+    let plan = presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default());
+    let mut options = RenderOptions::default();
+    options.gemini_parameters = SUBSET;
+    Wire::Gemini.rendered_with(engine, arm, &plan, &options)
+}
+
+fn functions(rendered: &Rendered) -> Value {
+    serde_json::from_str::<Value>(&rendered.text).unwrap()[0]["functionDeclarations"].take()
+}
+
+/// What a property's schema becomes in the subset, and what is said of it.
 #[track_caller]
 fn check(property: Value, expected: Value, said: &[&str]) {
     check_in(property, json!({}), expected, said);
@@ -22,10 +38,10 @@ fn check(property: Value, expected: Value, said: &[&str]) {
 #[track_caller]
 fn check_in(property: Value, defs: Value, expected: Value, said: &[&str]) {
     let engine = one(json!({"type": "object", "properties": {"p": property}, "$defs": defs}));
-    let array = sent(&engine, Wire::Gemini);
-    assert_eq!(array[0]["functionDeclarations"][0]["parameters"]["properties"]["p"], expected);
-    let notes = Wire::Gemini.diagnostics(&engine, Arm::Full);
-    let notes: Vec<String> = notes
+    let rendered = in_subset(&engine, Arm::Full);
+    assert_eq!(functions(&rendered)[0]["parameters"]["properties"]["p"], expected);
+    let notes: Vec<String> = rendered
+        .diagnostics
         .iter()
         .map(|note| {
             assert!(note.message.starts_with("tool `t`: "), "{note}");
@@ -97,7 +113,19 @@ fn types_and_choices() {
     check(
         json!({"enum": ["a", null, ""]}),
         json!({"type": "string", "nullable": true, "enum": ["a"]}),
-        &["/properties/p `enum` loses what is no text, or empty"],
+        &["/properties/p `enum` loses the empty text"],
+    );
+    check(
+        json!({"enum": ["auto", 1, true, {"k": 1}], "description": "D."}),
+        json!({"anyOf": [
+            {"type": "string", "description": "D.", "enum": ["auto"]},
+            {"type": "string", "description": "D. (JSON, written as text)", "enum": ["{\"k\":1}"]},
+            {"type": "number", "description": "D. One of: 1."},
+            {"type": "boolean", "description": "D. One of: true."}]}),
+        &[
+            "/properties/p `enum` lists objects or arrays, which are asked for as text",
+            "/properties/p `enum` is said in the description: only texts may have one",
+        ],
     );
     check(
         json!({"description": "Any."}),
@@ -136,26 +164,89 @@ fn references_are_put_in_place_and_circles_cut() {
 #[test]
 fn without_properties_there_are_no_parameters() {
     for schema in [json!({"type": "object", "properties": {}}), json!({"type": "object"}), json!({})] {
-        assert_eq!(sent(&one(schema), Wire::Gemini)[0]["functionDeclarations"][0], json!({"name": "t"}));
+        assert_eq!(functions(&in_subset(&one(schema), Arm::Full))[0], json!({"name": "t"}));
     }
 }
 
 #[test]
-fn an_object_without_properties_is_asked_for_as_text_and_read_again() {
-    let schema = json!({"type": "object", "properties": {
-        "options": {"type": "object", "description": "Options."},
-        "rows": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}},
-        "note": {"type": "string"}}});
-    let engine = one(schema);
-    let written = sent(&engine, Wire::Gemini);
-    let properties = &written[0]["functionDeclarations"][0]["parameters"]["properties"];
-    assert_eq!(properties["options"], json!({"type": "string", "description": format!("Options. {AS_TEXT}")}));
-    let message = json!({"role": "model", "parts": [{"text": "Now."}, {"functionCall": {"name": "t", "args":
-        {"options": "{\"a\":1}", "rows": ["{\"b\":\"c\"}", "{"], "note": "{\"d\":2}"}}}]});
+fn an_object_that_a_text_could_be_taken_for_is_left_out() {
+    let text = json!({"type": "string"});
+    let left_out = "`object` could not be told from the text that may stand there too, and is left out";
+    let asked = "`object` without properties is asked for as text";
+    check(
+        json!({"anyOf": [text, {"type": "object"}]}),
+        text.clone(),
+        &[&format!("/properties/p {asked}"), &format!("/properties/p {left_out}")],
+    );
+    check(
+        json!({"type": ["string", "object"]}),
+        text,
+        &[&format!("/properties/p {asked}"), &format!("/properties/p {left_out}")],
+    );
+    // Listed texts that are no JSON can be told from it.
+    check(
+        json!({"anyOf": [{"enum": ["auto"]}, {"type": "object"}]}),
+        json!({"anyOf": [{"type": "string", "enum": ["auto"]}, {"type": "string", "description": AS_TEXT}]}),
+        &[&format!("/properties/p {asked}")],
+    );
+    // Two shapes of one object, which say different things of `x`: it can be sent by the one where it is a text.
+    check(
+        json!({"anyOf": [
+            {"type": "object", "properties": {"x": {"type": "object"}, "y": {"type": "number"}}, "required": ["x"]},
+            {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}]}),
+        json!({"anyOf": [
+            {"type": "object", "properties": {"y": {"type": "number"}}},
+            {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}]}),
+        &[&format!("/properties/p/properties/x {asked}"), &format!("/properties/p/properties/x {left_out}")],
+    );
+}
+
+#[test]
+fn the_default_sends_plain_json_schema() {
+    let schema = json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/P"}, "n": {"type": ["integer", "null"]}},
+        "additionalProperties": false, "$defs": {"P": {"oneOf": [{"type": "object"}, {"const": 1}]}}});
+    let function = sent(&one(schema.clone()), Wire::Gemini)[0]["functionDeclarations"][0].clone();
+    assert_eq!(function, json!({"name": "t", "parametersJsonSchema": schema}));
+    assert_eq!(Wire::Gemini.diagnostics(&one(schema), Arm::Full), [], "nothing is translated");
+    let untyped = sent(&one(json!({"properties": {"p": {}}})), Wire::Gemini)[0]["functionDeclarations"][0].clone();
+    assert_eq!(untyped["parametersJsonSchema"], json!({"type": "object", "properties": {"p": {}}}));
+    // What a model answers stays as it is, a text that looks like JSON too.
+    let engine = one(json!({"type": "object", "properties": {"o": {"type": "object"}}}));
+    let message = json!({"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"o": "{\"a\":1}"}}}]});
     let calls = Wire::Gemini.parse_calls(&engine, &message).unwrap();
-    assert_eq!(calls[0].id, "call-1");
-    let expected = json!({"options": {"a": 1}, "rows": [{"b": "c"}, "{"], "note": "{\"d\":2}"});
-    assert_eq!(calls[0].arguments, Arguments::Json(expected), "texts stay texts, and what is no JSON stays as it is");
+    assert_eq!(calls[0].arguments, toolfold::engine::Arguments::Json(json!({"o": "{\"a\":1}"})));
+}
+
+#[test]
+fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
+    let engine = excel(Arm::Stable);
+    let array = sent(&engine, Wire::Gemini);
+    let stubs: Vec<&Value> = array[0]["functionDeclarations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|own| own["parametersJsonSchema"]["additionalProperties"] == true)
+        .collect();
+    assert!(stubs.len() > 10, "{}", stubs.len());
+    assert_eq!(Wire::Gemini.diagnostics(&engine, Arm::Stable), []);
+    for arm in arms(Wire::Gemini) {
+        let closed: Vec<_> =
+            in_subset(&engine, arm).diagnostics.into_iter().filter(|own| own.code == "gemini-closed-stub").collect();
+        let hides = matches!(arm, Arm::Stable | Arm::Seed | Arm::Lean);
+        assert_eq!(closed.len(), usize::from(hides), "{arm}: {closed:?}");
+        for one in closed {
+            assert!(one.message.contains(" more are folded to an open schema"), "{one}");
+        }
+    }
+}
+
+#[test]
+fn forms_are_named_in_flags_and_files() {
+    for form in GeminiParameters::ALL {
+        assert_eq!(form.to_string().parse(), Ok(form));
+    }
+    let why = "openapi".parse::<GeminiParameters>().unwrap_err().to_string();
+    assert_eq!(why, "unknown form of Gemini's parameters `openapi`: use json-schema or openapi-subset");
 }
 
 #[test]
@@ -166,14 +257,41 @@ fn a_hostile_schema_ends() {
         defs.insert(format!("d{n}"), json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}));
     }
     let engine = one(json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": defs}));
-    let text = engine.talk_on(Wire::Gemini).tools().to_string();
+    let text = in_subset(&engine, Arm::Full).text;
     assert!(text.len() < 2_000_000, "{} bytes", text.len());
     let all = json!({"anyOf": [{"type": "string"}, {"type": "number"}], "oneOf": [{"minimum": 1}, {"minimum": 2}]});
     let deep = (0..40).fold(all.clone(), |inner, _| json!({"anyOf": [inner, all]}));
     let nested = one(json!({"type": "object", "properties": {"p": deep}}));
-    assert!(nested.talk_on(Wire::Gemini).tools().len() < 2_000_000);
+    assert!(in_subset(&nested, Arm::Full).text.len() < 2_000_000);
     let circle = one(
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}),
     );
-    assert!(circle.talk_on(Wire::Gemini).tools().len() < 2_000);
+    assert!(in_subset(&circle, Arm::Full).text.len() < 2_000);
+    let large =
+        json!({"type": "object", "description": "x".repeat(1_000_000), "properties": {"a": {"type": "string"}}});
+    let many: serde_json::Map<String, Value> =
+        (0..1_500).map(|n| (format!("p{n}"), json!({"$ref": "#/$defs/l"}))).collect();
+    let copied = one(json!({"type": "object", "properties": many, "$defs": {"l": large}}));
+    let text = in_subset(&copied, Arm::Full).text;
+    assert!(text.len() < 80_000_000, "{} bytes", text.len());
+    let itself = one(json!({"type": "object", "properties": {"p": {"$ref": "#"}}}));
+    assert!(in_subset(&itself, Arm::Full).text.len() < 2_000);
+    let merged = one(json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/n"}}, "$defs": {
+        "n": {"type": "object", "properties": {"next": {"allOf": [{"$ref": "#/$defs/n"}]}}}}}));
+    assert!(in_subset(&merged, Arm::Full).text.len() < 2_000);
+}
+
+#[test]
+fn corpus_every_array_in_the_subset_has_its_published_shape() {
+    let shape = super::corpora::shape(Wire::Gemini);
+    let mut faults = Vec::new();
+    for (name, catalog, profile) in super::corpora::catalogues() {
+        let engine = Engine::builder(catalog).profile(profile).without_validation().build().unwrap();
+        for arm in arms(Wire::Gemini) {
+            let array: Value = serde_json::from_str(&in_subset(&engine, arm).text).unwrap();
+            let fault = shape.iter_errors(&array).next();
+            faults.extend(fault.map(|why| format!("{name} {arm}: {} {why:.200}", why.instance_path())));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -109,18 +109,9 @@ impl PartialEq for Conversation {
 }
 
 impl Conversation {
-    fn new(engine: Engine, bound: Arc<Bound>, state: State) -> Self {
-        let logged = state.events;
-        Self {
-            engine,
-            bound,
-            state,
-            log: Vec::new(),
-            logged,
-            array: None,
-            in_flight: IndexMap::new(),
-            recalling: false,
-        }
+    fn new(engine: Engine, bound: Arc<Bound>, limits: Arc<Limits>, state: State) -> Self {
+        let (log, in_flight, logged) = (Vec::new(), IndexMap::new(), state.events);
+        Self { engine, bound, limits, state, log, logged, array: None, in_flight, recalling: false }
     }
 
     /// Takes an event into the log and the state.

@@ -9,10 +9,11 @@
 //! use toolfold::catalog::Catalog;
 //! use toolfold::profile::{Arm, Detail, Expanded, Presentation, ToolProfile};
 //!
+//! let words = "The workbook: a path below the working folder. ".repeat(20);
 //! let tools = r#"[{"name":"list_sheets","input_schema":{"type":"object","properties":{"file":{"type":"string"}}}},
 //!                 {"name":"format_cells","description":"Set fonts. Fills too.","input_schema":{"type":"object",
-//!                  "properties":{"file":{"type":"string","description":"A path."}}}}]"#;
-//! let catalog = Catalog::from_anthropic(tools)?;
+//!                  "properties":{"file":{"type":"string","description":"WORDS"}}}}]"#;
+//! let catalog = Catalog::from_anthropic(&tools.replace("WORDS", &words))?;
 //! let profile = ToolProfile::parse("core = ['list_*']\n[category.format]\ntools = ['format_*']", "profile.toml");
 //! let assignment = profile.value.assign(&catalog).value;
 //! let presentation = Presentation::new(&catalog, &assignment, Arm::Stable);

@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, call_tool, deferred, expand_tools};
-use super::fold::FoldedForm;
+use super::fold::{FoldedForm, entry_bytes};
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
@@ -57,7 +57,8 @@ pub struct Presentation {
 }
 
 impl Presentation {
-    /// Makes every form of a catalogue's tools under an arm.
+    /// Makes every form of a catalogue's tools under an arm. Where all that folding spares is less than the meta-tools
+    /// cost that it needs, nothing is folded.
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
         let form = |(tool, assigned): (&Tool, &super::Assigned)| {
@@ -73,10 +74,31 @@ impl Presentation {
             })
         };
         let closed: Vec<Option<FoldedForm>> = catalog.iter().zip(assignment.iter()).map(form).collect();
-        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.deferred);
+        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
         let deferred = deferred(assignment, folded);
         let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        Self { arm, closed, deferred, meta }
+        let presentation = Self { arm, closed, deferred, meta };
+        if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
+    }
+
+    /// Whether folding spares more than its meta-tools cost. Measured in bytes of the compact JSON array, which needs no
+    /// vocabulary and is the same for every provider.
+    fn saves(&self, catalog: &Catalog) -> bool {
+        let native = self.arm.delivery() == Delivery::Native;
+        let forms = catalog.iter().zip(&self.closed).filter_map(|(tool, form)| Some((tool, form.as_ref()?)));
+        let saved: usize = forms.map(|(tool, form)| form.saved_bytes(tool, native)).sum();
+        let cost: usize = self.meta.iter().map(entry_bytes).sum();
+        saved > cost
+    }
+
+    /// The same with nothing folded, and so without meta-tools.
+    fn unfolded(mut self) -> Self {
+        for form in self.closed.iter_mut().flatten() {
+            *form = FoldedForm::full();
+        }
+        self.deferred.clear();
+        self.meta.clear();
+        self
     }
 
     /// The same with one more tool behind the meta-tools: for what a host declares beside the catalogue.

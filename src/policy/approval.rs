@@ -11,6 +11,7 @@ use super::canonical::digest;
 use super::context::ToolOrigin;
 use super::grant::GrantTarget;
 use super::links::Links;
+use super::store_error::StoreError;
 
 /// How long an approval waits for an answer, and a yes for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
@@ -187,8 +188,8 @@ pub enum ApprovalError {
     #[error("the policy now forbids this call: {0}")]
     Denied(String),
     /// The store cannot be read or written.
-    #[error("the store of approvals cannot be used: {0}")]
-    Store(String),
+    #[error("the approval store cannot be used: {0}")]
+    Store(#[from] StoreError),
 }
 
 impl Approval {

@@ -44,6 +44,24 @@ pub enum Kind {
     Revoked,
 }
 
+impl Kind {
+    /// The name of the kind, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Asked => "asked",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Consumed => "consumed",
+            Self::Outcome => "outcome",
+            Self::Disclosure => "disclosure",
+            Self::Granted => "granted",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
 /// One record, before it is sealed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -237,14 +255,24 @@ pub struct Verified {
     pub faults: Vec<Fault>,
 }
 
-/// Checks a chain of `(seq, body, prev, hash)` in the order of the store against what is known to have been
-/// written. Reads each record once; keeps at most 1,000 faults.
-pub fn verify(rows: impl IntoIterator<Item = (u64, String, String, String)>, known: &[Checkpoint]) -> Verified {
+/// A record as a store holds it: `(seq, body, prev, hash)`.
+pub type Stored = (u64, String, String, String);
+
+/// Checks a chain in the order of the store against what is known to have been written. `None` stands for a record
+/// whose columns cannot be read. Reads each record once and keeps at most 1,000 faults.
+pub fn verify(rows: impl IntoIterator<Item = Option<Stored>>, known: &[Checkpoint]) -> Verified {
     let mut faults = Vec::new();
     let (mut expected, mut prev, mut records) = (1, GENESIS.to_owned(), 0);
     let mut head: Option<Checkpoint> = None;
-    for (seq, body, names, hash) in rows {
+    for row in rows {
         records += 1;
+        let Some((seq, body, names, hash)) = row else {
+            if faults.len() < 1_000 {
+                faults.push(Fault::Torn { seq: expected });
+            }
+            expected = expected.saturating_add(1);
+            continue;
+        };
         if faults.len() < 1_000 {
             if seq != expected {
                 faults.push(Fault::Missing { expected, found: seq });

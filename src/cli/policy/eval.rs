@@ -11,7 +11,7 @@ use super::super::output::{Outcome, json_line, progress, say_all, stream};
 use crate::diagnostic::{Diagnostic, Place, visible};
 use crate::policy::eval::{Evaluated, evaluate};
 
-/// What to judge.
+/// What to evaluate.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct EvalArgs {
     /// Rows as JSON lines, or `-`

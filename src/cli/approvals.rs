@@ -177,8 +177,9 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
         (Some(None), ..) => match &request.cwd {
             Some(cwd) => GrantScope::Project(project_of(cwd)),
             None => {
-                return Err(Failure::wrong(format!("`{id}` has no working folder"))
-                    .help("name the project: --project=NAME"));
+                return Err(
+                    Failure::wrong(format!("`{id}` has no working folder")).help("name the project: --project=NAME")
+                );
             }
         },
         (None, Some(_), _) => GrantScope::Always,

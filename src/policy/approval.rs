@@ -182,7 +182,7 @@ pub enum ApprovalError {
         wanted: ApprovalState,
     },
     /// What would run is not what was approved.
-    #[error("approval `{0}` was given for something else: {1}")]
+    #[error("approval `{0}` does not cover this call: {1}")]
     Differs(String, &'static str),
     /// The policy now forbids it.
     #[error("the policy now forbids this call: {0}")]
@@ -249,7 +249,7 @@ impl Approval {
     pub fn consumed(mut self, digest: &str, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Approved, now_ms)?;
         if digest.is_empty() || self.digest != digest || self.request.digest() != digest {
-            return Err(ApprovalError::Differs(self.id, "the digest is another"));
+            return Err(ApprovalError::Differs(self.id, "the digest differs"));
         }
         self.state = ApprovalState::Consumed;
         Ok(self)

@@ -200,7 +200,7 @@ pub struct Checkpoint {
 #[non_exhaustive]
 pub enum Fault {
     /// The record does not have the hash that its content gives.
-    #[error("record {seq} was edited: its content does not give its hash")]
+    #[error("record {seq} was edited: its content does not match its hash")]
     Edited {
         /// Which record.
         seq: u64,
@@ -212,7 +212,7 @@ pub enum Fault {
         seq: u64,
     },
     /// A number is missing or out of order.
-    #[error("record {expected} is missing: record {found} stands in its place")]
+    #[error("record {expected} is missing: record {found} is in its place")]
     Missing {
         /// The number that should come.
         expected: u64,
@@ -220,7 +220,7 @@ pub enum Fault {
         found: u64,
     },
     /// The chain ends before the head or the checkpoint.
-    #[error("the chain ends at record {found}, but record {expected} had been written")]
+    #[error("the chain ends at record {found}, but record {expected} was written")]
     Truncated {
         /// The last number that is known to have been written.
         expected: u64,
@@ -228,16 +228,16 @@ pub enum Fault {
         found: u64,
     },
     /// The chain has another record where the head or the checkpoint knows one.
-    #[error("record {seq} is not the one that the checkpoint knows")]
+    #[error("record {seq} differs from the checkpoint")]
     Replaced {
         /// Which record.
         seq: u64,
     },
     /// There are records, but nothing says which was the last.
-    #[error("the head beside the chain is gone: whether records are missing at its end cannot be told")]
+    #[error("the head of the chain is missing: a truncated chain would look intact")]
     NoHead,
     /// The record cannot be read.
-    #[error("record {seq} is torn: it cannot be read")]
+    #[error("record {seq} cannot be read")]
     Torn {
         /// Which record.
         seq: u64,

@@ -143,7 +143,8 @@ fn not_json(why: &serde_json::Error) -> ApprovalError {
 
 /// The approvals whose calls may still run. Expired ones stay in the table and are not read.
 fn read_open(connection: &Connection, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-    let sql = "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
+    let sql =
+        "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
     let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
     let rows = statement
         .query_map([now_ms], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))

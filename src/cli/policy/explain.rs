@@ -89,8 +89,10 @@ fn arguments(args: &ExplainArgs, policy: &PolicyFile) -> Result<Value, Failure> 
     let record = policy.capabilities.get(&args.tool);
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
-        Some(None) => Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(&args.tool)))
-            .help("give its arguments with --args, or name the argument in the policy: command = \"…\"")),
+        Some(None) => {
+            Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(&args.tool)))
+                .help("give its arguments with --args, or name the argument in the policy: command = \"…\""))
+        }
         None => Ok(json!({ "command": command })),
     }
 }

@@ -250,3 +250,29 @@ fn duration_ms(text: &str) -> Result<i64, String> {
     let period = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| help())?;
     i64::try_from(period.as_millis()).ok().filter(|ms| *ms > 0).ok_or_else(help)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::duration_ms;
+
+    #[test]
+    fn a_period_has_a_fixed_length() {
+        for (text, ms) in [
+            ("90s", Some(90_000)),
+            ("15m", Some(900_000)),
+            ("8h", Some(28_800_000)),
+            ("7d", Some(604_800_000)),
+            ("1h30m", Some(5_400_000)),
+            ("0s", None),
+            ("-15m", None),
+            ("15", None),
+            ("15x", None),
+            ("1mo", None),
+            ("1y", None),
+            ("", None),
+            ("99999999999999999999d", None),
+        ] {
+            assert_eq!(duration_ms(text).ok(), ms, "{text}");
+        }
+    }
+}

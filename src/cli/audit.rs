@@ -33,7 +33,8 @@ Examples:
   toolfold audit verify --checkpoint checkpoints.txt    and against the checkpoints in that file
   toolfold audit verify --checkpoint 120:9f2c…          and against this one; give all 64 digits
 
-Anyone who can write to the store could truncate it unnoticed; a checkpoint kept elsewhere reveals that.
+Anyone who can write to the store could truncate it unnoticed; a checkpoint kept elsewhere
+reveals that.
 Exit codes: 0 intact, 1 not intact or a checkpoint does not match, 2 usage, 3 no usable store.")]
     Verify(VerifyArgs),
     /// Verify the chain and print the number and hash of its last record, to keep elsewhere.

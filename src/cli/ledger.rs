@@ -163,3 +163,23 @@ fn unusable(path: &Path, why: ApprovalError) -> Failure {
         _ => "check the path and its permissions",
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    /// The expected texts are those of `date -u -d @SECONDS +%FT%TZ`.
+    #[test]
+    fn a_time_is_iso_8601_in_utc_whole_seconds() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+            (1_709_210_096_789, "2024-02-29T12:34:56Z"),
+            (4_107_542_399_999, "2100-02-28T23:59:59Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+            (i64::MAX, "9223372036854775807 ms since 1970"),
+        ] {
+            assert_eq!(time(ms), text);
+        }
+    }
+}

@@ -129,17 +129,15 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         walker.found.unknown("privilege", base, Weight::Value);
     }
     if base == "xargs" {
-        // A program that is known only when it runs may be a shell.
-        let known = rest.first().and_then(Word::get).map(str::to_owned);
-        let program = known.clone().unwrap_or_else(|| rest.first().map_or_else(String::new, |word| word.text.clone()));
-        if !known.as_deref().is_some_and(|name| TAKE_ANY.contains(&name)) {
+        let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
+        if !TAKE_ANY.contains(&program.as_str()) {
             walker.found.unknown("added-arguments", &program, Weight::Value);
         }
         match placeholder(words.get(1..start).unwrap_or_default()) {
             Some(mark) => fill(&mut rest, &mark),
             None => rest.push(readonly::added()),
         }
-        if known.is_none_or(|name| super::tables::is_shell(&name) || super::tables::is_interpreter(&name)) {
+        if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
             walker.found.unknown("piped-code", &program, Weight::Code);
         }
     }

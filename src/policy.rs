@@ -60,6 +60,7 @@ mod policy_set;
 mod rule;
 mod schema;
 pub mod shell;
+mod store_error;
 mod unicode;
 
 pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};
@@ -80,3 +81,4 @@ pub use path::{Base, LexPath, PathPattern};
 pub use policy_set::Policy;
 pub use rule::{Access, PolicyScope, Rule, ToolPattern};
 pub use schema::policy_schema;
+pub use store_error::{StoreError, StoreErrorKind};

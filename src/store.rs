@@ -1,8 +1,8 @@
-//! Approvals, remembered yeses and the audit chain in one SQLite file (feature `store`).
+//! Approvals, grants and the audit chain in one SQLite file (feature `store`).
 //!
-//! Several processes may use one file at once. Every change and its audit record are one transaction, on disk
-//! before the call returns (WAL, `synchronous = FULL`). Of any number of processes that redeem one approval exactly
-//! one succeeds. The file belongs outside the workspace: a tool that could write it could approve itself.
+//! Several processes may use one file at once. Each change and its audit record form one transaction, which is on disk
+//! before the call returns (WAL, `synchronous = FULL`). When several processes redeem one approval, exactly one of them
+//! succeeds. Keep the file outside the workspace: a tool that can write to the store could approve its own calls.
 //!
 //! ```
 //! use toolfold::store::SqliteStore;
@@ -18,13 +18,15 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::policy::ApprovalError;
 use crate::policy::audit::{Checkpoint, Entry, Fault, GENESIS, Sealed, Verified, body, link, verify};
+use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
 mod approvals;
+mod error;
 mod queue;
 mod schema;
 
+use error::{at, damaged, failed, failed_at};
 use queue::Queue;
 
 /// How long one process waits for another to finish its transaction.
@@ -33,29 +35,30 @@ const BUSY: Duration = Duration::from_secs(20);
 /// A store in a file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    /// Reads what is on disk while a change is on its way there. None in memory. Closed before the other one, which then
-    /// is the last and brings everything into the one file.
+    /// Reads what is on disk while a change is being written. `None` for a store in memory. Declared first, so that it is
+    /// closed first: SQLite merges the log into the file when the last connection closes.
     reader: Option<Mutex<Connection>>,
     connection: Mutex<Connection>,
-    /// Changes that wait for the transaction that is on its way to disk.
+    /// Changes that wait while an earlier transaction is being written.
     queue: Queue,
 }
 
 impl SqliteStore {
-    /// Opens a store, and makes it if there is none. The folder must exist.
+    /// Opens a store, and creates it if there is none. The folder must exist.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the file cannot be opened or made, is no store, or is newer than this program.
+    /// [`ApprovalError::Store`] if the file cannot be opened or created, is not a store, or was written by a newer
+    /// version of this program.
     pub fn open(path: &Path) -> Result<Self, ApprovalError> {
-        make_private(path).map_err(|why| at(path, &why))?;
-        let mut store = Self::from(Connection::open(path).map_err(|why| at(path, &why))?);
-        store.prepare().map_err(|why| named(path, why))?;
+        make_private(path).map_err(|why| at(path, io_failed(&why)))?;
+        let mut store = Self::from(Connection::open(path).map_err(|why| failed_at(path, &why))?);
+        store.prepare().map_err(|why| at(path, why))?;
         store.reader = Some(Mutex::new(to_read(path)?));
         Ok(store)
     }
 
-    /// Forbids the file to grow beyond so many bytes, rounded down to whole pages; never below its size now. What would
-    /// need more fails as on a full disk. Holds for this handle, not for the file. Gives the limit that holds.
+    /// Limits the size of the file in bytes, rounded down to whole pages but never below its current size. A change that
+    /// needs more fails as on a full disk. The limit belongs to this handle, not to the file. Returns the limit in force.
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if the file cannot be read.
@@ -63,7 +66,7 @@ impl SqliteStore {
         let connection = self.lock();
         let page: u64 =
             connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(|why| failed(&why))?;
-        // SQLite reads 0 as a question.
+        // SQLite takes 0 as a query for the current limit.
         let pages = (bytes / page.max(1)).clamp(1, u64::from(u32::MAX) - 1);
         let pages: u64 = connection
             .pragma_update_and_check(None, "max_page_count", pages.to_string(), |row| row.get(0))
@@ -71,21 +74,21 @@ impl SqliteStore {
         Ok(pages.saturating_mul(page))
     }
 
-    /// Opens a store to look at it: nothing is made or changed.
+    /// Opens an existing store for reading only: nothing is created or changed.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if there is none, or it cannot be read.
+    /// [`ApprovalError::Store`] if there is no store, or it cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
         let connection = to_read(path)?;
         match schema::check(&connection) {
             Ok(()) => Ok(Self::from(connection)),
-            // The files beside it cannot be made here. Where there is no log, nothing is missing from the file itself.
+            // SQLite could not create its files beside the store. Without a log, the file alone is complete.
             Err(_) if !beside(path, "-wal").exists() => {
-                let connection = as_it_is(path)?;
-                schema::check(&connection).map_err(|why| named(path, why))?;
+                let connection = as_immutable(path)?;
+                schema::check(&connection).map_err(|why| at(path, why))?;
                 Ok(Self::from(connection))
             }
-            Err(why) => Err(named(path, why)),
+            Err(why) => Err(at(path, why)),
         }
     }
 
@@ -106,26 +109,26 @@ impl SqliteStore {
     fn prepare(&self) -> Result<(), ApprovalError> {
         let mut connection = self.lock();
         connection.busy_timeout(BUSY).map_err(|why| failed(&why))?;
-        // The mode is kept in the file; another process may be setting it now.
-        let wal: String = connection
-            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        // The mode is stored in the file, and another process may be setting it now. A file system without shared memory
+        // keeps its own journal mode, in which the store works as well.
+        connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
             .map_err(|why| failed(&why))?;
-        let _ = wal;
         connection.pragma_update(None, "synchronous", "FULL").map_err(|why| failed(&why))?;
         schema::migrate(&mut connection)
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        // A thread that failed left no transaction open: dropping one rolls it back.
+        // A thread that panicked left no transaction open: dropping one rolls it back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For what only looks: never waits for a change on its way to disk, and sees every change that has returned.
+    /// The connection for reading: it never waits for a change that is being written, and sees every change that returned.
     fn reading(&self) -> MutexGuard<'_, Connection> {
         self.reader.as_ref().unwrap_or(&self.connection).lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a change in a transaction that no other process can slip into, and returns when it is on disk.
+    /// Runs a change in an exclusive write transaction, and returns once it is on disk.
     fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, ApprovalError> + Send + 'static,
@@ -133,13 +136,13 @@ impl SqliteStore {
         self.queue.write(|| self.lock(), change)
     }
 
-    /// Checks the chain against the head kept beside it, and against checkpoints kept elsewhere.
+    /// Checks the chain against the head stored beside it, and against checkpoints kept elsewhere.
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if the store cannot be read.
     pub fn verify(&self, known: &[Checkpoint]) -> Result<Verified, ApprovalError> {
         let mut connection = self.reading();
-        // One snapshot for the head and the records, while others write.
+        // The head and the records are read from one snapshot while others write.
         let read = connection.transaction().map_err(|why| failed(&why))?;
         let mut known = known.to_vec();
         let head = head(&read)?;
@@ -149,8 +152,10 @@ impl SqliteStore {
             read.prepare("SELECT seq, body, prev, hash FROM audit ORDER BY rowid").map_err(|why| failed(&why))?;
         let rows = statement
             .query_map([], |row| {
-                let text = |i| row.get::<_, String>(i).unwrap_or_default();
-                Ok((row.get::<_, u64>(0).unwrap_or_default(), text(1), text(2), text(3)))
+                // A value of another type than the table declares: whoever wrote it changed the table.
+                let stored = (row.get(0), row.get(1), row.get(2), row.get(3));
+                let (Ok(seq), Ok(body), Ok(prev), Ok(hash)) = stored else { return Ok(None) };
+                Ok(Some((seq, body, prev, hash)))
             })
             .map_err(|why| failed(&why))?;
         let mut broken = None;
@@ -165,7 +170,7 @@ impl SqliteStore {
         }
     }
 
-    /// Records with a number greater than `after`, oldest first, at most `most`.
+    /// At most `most` records with a number greater than `after`, oldest first.
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if the store or a record cannot be read.
@@ -186,8 +191,7 @@ impl SqliteStore {
             .map_err(|why| failed(&why))?;
         rows.map(|row| {
             let (seq, body, prev, hash) = row.map_err(|why| failed(&why))?;
-            let entry = serde_json::from_str::<Entry>(&body)
-                .map_err(|why| ApprovalError::Store(format!("record {seq} cannot be read: {why}")))?;
+            let entry = serde_json::from_str::<Entry>(&body).map_err(|why| damaged(&format!("record {seq}"), &why))?;
             Ok(Sealed { seq, entry, prev, hash })
         })
         .collect()
@@ -202,7 +206,7 @@ impl SqliteStore {
     }
 }
 
-/// What the head says was written last.
+/// The last record that was written, as the head has it.
 fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     let found = connection.query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
         Ok(Checkpoint { seq: row.get(0)?, hash: row.get(1)? })
@@ -216,7 +220,7 @@ fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
 
 /// Appends to the chain, inside a transaction.
 fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
-    let text = body(entry).map_err(|why| ApprovalError::Store(why.to_string()))?;
+    let text = body(entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
     let (seq, prev) = match head(transaction)? {
         Some(last) => (last.seq.saturating_add(1), last.hash),
         None => (1, GENESIS.to_owned()),
@@ -233,33 +237,21 @@ fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> 
     Ok(())
 }
 
-fn failed(why: &rusqlite::Error) -> ApprovalError {
-    ApprovalError::Store(why.to_string())
+/// The system refused to create the file.
+fn io_failed(why: &std::io::Error) -> ApprovalError {
+    StoreError::new(StoreErrorKind::CannotOpen, why.to_string()).into()
 }
 
-/// An error of the file at a path.
-fn at(path: &Path, why: &dyn std::fmt::Display) -> ApprovalError {
-    ApprovalError::Store(format!("{}: {why}", path.display()))
-}
-
-/// An error of a store, with the path of its file.
-fn named(path: &Path, why: ApprovalError) -> ApprovalError {
-    match why {
-        ApprovalError::Store(why) => at(path, &why),
-        other => other,
-    }
-}
-
-/// A connection that changes nothing.
+/// A connection for reading only.
 fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|why| at(path, &why))?;
-    connection.busy_timeout(BUSY).map_err(|why| at(path, &why))?;
+    let connection = Connection::open_with_flags(path, flags).map_err(|why| failed_at(path, &why))?;
+    connection.busy_timeout(BUSY).map_err(|why| failed_at(path, &why))?;
     Ok(connection)
 }
 
-/// A connection to a file that nobody changes: on a disk that cannot be written, or an archive.
-fn as_it_is(path: &Path) -> Result<Connection, ApprovalError> {
+/// A connection to a file that no process changes: on a read-only disk, or in an archive.
+fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
     let mut uri = "file:".to_owned();
     for c in path.to_string_lossy().chars() {
         match c {
@@ -271,18 +263,18 @@ fn as_it_is(path: &Path) -> Result<Connection, ApprovalError> {
     }
     uri.push_str("?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(uri, flags).map_err(|why| at(path, &why))
+    Connection::open_with_flags(uri, flags).map_err(|why| failed_at(path, &why))
 }
 
-/// A file that SQLite keeps beside another.
+/// The path of a file that SQLite keeps beside the store.
 fn beside(path: &Path, end: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Sees to it that only the user reads and writes the file, where the system knows such a thing, before anything is in
-/// it: SQLite gives the files beside it the same rights when it makes them.
+/// Creates the file so that only the user can read and write it, where the system has such permissions. This happens
+/// before anything is in it: SQLite gives the files it creates beside the store the same permissions.
 fn make_private(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
@@ -290,7 +282,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
         match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
             Ok(_) => {}
             Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {
-                // Where it cannot be set (another owner, another file system) the store still works.
+                // Where the permissions cannot be set (another owner, another file system) the store still works.
                 let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
             }
             Err(why) => return Err(why),

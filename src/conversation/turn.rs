@@ -147,12 +147,22 @@ impl Turn<'_> {
             // It is runnable, so that it takes a result.
             drop(self.finish(&id, result));
         }
+        self.wrapped(|_| true)
+    }
+
+    /// What can be appended already: whole messages with the calls that have their answer, in the model's order. Calls that
+    /// are to be run or wait for a person are not in it.
+    #[must_use]
+    pub fn answered(&self) -> Vec<Value> {
+        self.wrapped(|outcome| !matches!(outcome, Outcome::Confirm(_)))
+    }
+
+    fn wrapped(&self, wanted: impl Fn(&Outcome) -> bool) -> Vec<Value> {
         let wire = self.conversation.wire();
-        let answers = self.calls.into_iter().flat_map(|call| {
-            let request = call.request;
-            call.answers.into_iter().map(move |answer| match (&request, wire) {
+        let answers = self.calls.iter().filter(|call| wanted(&call.outcome)).flat_map(|call| {
+            call.answers.iter().map(|answer| match (&call.request, wire) {
                 (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
-                _ => answer,
+                _ => answer.clone(),
             })
         });
         wire.wrapped(answers.collect())

@@ -11,6 +11,7 @@ use super::canonical::digest;
 use super::context::ToolOrigin;
 use super::grant::GrantTarget;
 use super::links::Links;
+use super::store_error::StoreError;
 
 /// How long an approval waits for an answer, and a yes for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
@@ -189,14 +190,14 @@ pub enum ApprovalError {
         wanted: ApprovalState,
     },
     /// What would run is not what was approved.
-    #[error("approval `{0}` was given for something else: {1}")]
+    #[error("approval `{0}` does not cover this call: {1}")]
     Differs(String, &'static str),
     /// The policy now forbids it.
     #[error("the policy now forbids this call: {0}")]
     Denied(String),
     /// The store cannot be read or written.
-    #[error("the store of approvals cannot be used: {0}")]
-    Store(String),
+    #[error("the approval store cannot be used: {0}")]
+    Store(#[from] StoreError),
 }
 
 impl Approval {
@@ -256,7 +257,7 @@ impl Approval {
     pub fn consumed(mut self, digest: &str, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Approved, now_ms)?;
         if digest.is_empty() || self.digest != digest || self.request.digest() != digest {
-            return Err(ApprovalError::Differs(self.id, "the digest is another"));
+            return Err(ApprovalError::Differs(self.id, "the digest differs"));
         }
         self.state = ApprovalState::Consumed;
         Ok(self)

@@ -44,6 +44,24 @@ pub enum Kind {
     Revoked,
 }
 
+impl Kind {
+    /// The name of the kind, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Asked => "asked",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Consumed => "consumed",
+            Self::Outcome => "outcome",
+            Self::Disclosure => "disclosure",
+            Self::Granted => "granted",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
 /// One record, before it is sealed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -182,7 +200,7 @@ pub struct Checkpoint {
 #[non_exhaustive]
 pub enum Fault {
     /// The record does not have the hash that its content gives.
-    #[error("record {seq} was edited: its content does not give its hash")]
+    #[error("record {seq} was edited: its content does not match its hash")]
     Edited {
         /// Which record.
         seq: u64,
@@ -194,7 +212,7 @@ pub enum Fault {
         seq: u64,
     },
     /// A number is missing or out of order.
-    #[error("record {expected} is missing: record {found} stands in its place")]
+    #[error("record {expected} is missing: record {found} is in its place")]
     Missing {
         /// The number that should come.
         expected: u64,
@@ -202,7 +220,7 @@ pub enum Fault {
         found: u64,
     },
     /// The chain ends before the head or the checkpoint.
-    #[error("the chain ends at record {found}, but record {expected} had been written")]
+    #[error("the chain ends at record {found}, but record {expected} was written")]
     Truncated {
         /// The last number that is known to have been written.
         expected: u64,
@@ -210,16 +228,16 @@ pub enum Fault {
         found: u64,
     },
     /// The chain has another record where the head or the checkpoint knows one.
-    #[error("record {seq} is not the one that the checkpoint knows")]
+    #[error("record {seq} differs from the checkpoint")]
     Replaced {
         /// Which record.
         seq: u64,
     },
     /// There are records, but nothing says which was the last.
-    #[error("the head beside the chain is gone: whether records are missing at its end cannot be told")]
+    #[error("the head of the chain is missing: a truncated chain would look intact")]
     NoHead,
     /// The record cannot be read.
-    #[error("record {seq} is torn: it cannot be read")]
+    #[error("record {seq} cannot be read")]
     Torn {
         /// Which record.
         seq: u64,
@@ -237,14 +255,24 @@ pub struct Verified {
     pub faults: Vec<Fault>,
 }
 
-/// Checks a chain of `(seq, body, prev, hash)` in the order of the store against what is known to have been
-/// written. Reads each record once; keeps at most 1,000 faults.
-pub fn verify(rows: impl IntoIterator<Item = (u64, String, String, String)>, known: &[Checkpoint]) -> Verified {
+/// A record as a store holds it: `(seq, body, prev, hash)`.
+pub type Stored = (u64, String, String, String);
+
+/// Checks a chain in the order of the store against what is known to have been written. `None` stands for a record
+/// whose columns cannot be read. Reads each record once and keeps at most 1,000 faults.
+pub fn verify(rows: impl IntoIterator<Item = Option<Stored>>, known: &[Checkpoint]) -> Verified {
     let mut faults = Vec::new();
     let (mut expected, mut prev, mut records) = (1, GENESIS.to_owned(), 0);
     let mut head: Option<Checkpoint> = None;
-    for (seq, body, names, hash) in rows {
+    for row in rows {
         records += 1;
+        let Some((seq, body, names, hash)) = row else {
+            if faults.len() < 1_000 {
+                faults.push(Fault::Torn { seq: expected });
+            }
+            expected = expected.saturating_add(1);
+            continue;
+        };
         if faults.len() < 1_000 {
             if seq != expected {
                 faults.push(Fault::Missing { expected, found: seq });

@@ -109,7 +109,7 @@ impl<'a> CallContext<'a> {
         }
         let seen = urls.iter().copied().chain(effects.files.iter().map(|f| f.text.as_str()).filter(|_| !is_shell));
         if let Some(text) = seen.chain(start).find(|text| has_unseen(text)) {
-            let why = format!("it holds what a person could not see: `{}`", escaped(text));
+            let why = format!("it contains characters that a person cannot see: `{}`", escaped(text));
             unread.get_or_insert(why);
         }
         if !arguments.is_object() {
@@ -183,11 +183,11 @@ impl<'a> CallContext<'a> {
     /// Why no allow over paths fits, where it is for how a path is written or where it leads.
     pub(crate) fn why_no_path(&self) -> Option<String> {
         if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
-            return Some(format!("`{}` is spelt so that it may name another file", escaped(&file.text)));
+            return Some(format!("`{}` is written so that it may name another file", escaped(&file.text)));
         }
         self.led_astray().map(|(file, real)| match real {
-            Some(real) => format!("`{}` leads to `{}`, which nothing allows", escaped(&file.text), escaped(&real)),
-            None => format!("nobody knows where `{}` leads", escaped(&file.text)),
+            Some(real) => format!("`{}` leads to `{}`, which no rule allows", escaped(&file.text), escaped(&real)),
+            None => format!("it is unknown where `{}` leads", escaped(&file.text)),
         })
     }
 
@@ -203,7 +203,7 @@ impl<'a> CallContext<'a> {
 }
 
 fn cannot_be_read(name: &str) -> String {
-    format!("`{name}` cannot be judged: it is missing or not a text")
+    format!("`{name}` cannot be evaluated: it is missing or not a string")
 }
 
 /// A text with every character that nobody sees written out.

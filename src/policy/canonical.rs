@@ -87,28 +87,32 @@ fn number_text(number: &Number) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    // Rust's shortest round-trip digits, laid out as ECMAScript does.
+    // Another text for another value, should Rust ever print a double in another way.
+    ecmascript(value).unwrap_or_else(|| number.to_string())
+}
+
+/// A double that is not zero: Rust's shortest round-trip digits, laid out as ECMAScript does.
+fn ecmascript(value: f64) -> Option<String> {
     let scientific = format!("{:e}", value.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let (mantissa, exponent) = scientific.split_once('e')?;
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let point = exponent.parse::<i32>().unwrap_or(0) + 1;
-    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    let point = exponent.parse::<i32>().ok()?.checked_add(1)?;
+    let count = i32::try_from(digits.len()).ok()?;
     let sign = if value < 0.0 { "-" } else { "" };
-    let zeros = |n: i32| "0".repeat(usize::try_from(n).unwrap_or(0));
-    let split = |n: i32| digits.split_at_checked(usize::try_from(n).unwrap_or(0)).unwrap_or((&digits, ""));
+    let zeros = |n: i32| usize::try_from(n).ok().map(|n| "0".repeat(n));
     let body = if count <= point && point <= 21 {
-        format!("{digits}{}", zeros(point - count))
+        format!("{digits}{}", zeros(point - count)?)
     } else if 0 < point && point <= 21 {
-        let (whole, rest) = split(point);
+        let (whole, rest) = digits.split_at_checked(usize::try_from(point).ok()?)?;
         format!("{whole}.{rest}")
     } else if -6 < point && point <= 0 {
-        format!("0.{}{digits}", zeros(-point))
+        format!("0.{}{digits}", zeros(-point)?)
     } else {
-        let (first, rest) = split(1);
+        let (first, rest) = digits.split_at_checked(1)?;
         let dot = if rest.is_empty() { String::new() } else { format!(".{rest}") };
         format!("{first}{dot}e{}{}", if point > 0 { "+" } else { "-" }, (point - 1).abs())
     };
-    format!("{sign}{body}")
+    Some(format!("{sign}{body}"))
 }
 
 #[cfg(test)]

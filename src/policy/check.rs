@@ -35,7 +35,9 @@ impl PolicyFile {
                 Some(tool) => arguments(tool, capability, &mut found),
                 None => {
                     let close = nearest(name, tools.iter().map(|t| t.identity.as_str()), 1);
-                    let help = close.first().map_or("remove the record".to_owned(), |c| format!("did you mean `{c}`?"));
+                    let help = close
+                        .first()
+                        .map_or("remove its `[tool]` table".to_owned(), |c| format!("did you mean `{c}`?"));
                     let message = format!("there is no tool `{name}`");
                     found.push(Diagnostic::error("policy-no-such-tool", capability.place.clone(), message).help(help));
                 }
@@ -43,7 +45,7 @@ impl PolicyFile {
         }
         for tool in tools.unwrap_or_default() {
             if !self.capabilities.contains_key(&tool.identity) {
-                let message = format!("the tool `{}` is in no tier: every call of it is asked about", tool.identity);
+                let message = format!("the tool `{}` has no tier: every call to it asks", tool.identity);
                 let help = format!("write [tool.\"{}\"] with tier = \"read_only\", \"b\" or \"a\"", tool.identity);
                 found.push(Diagnostic::error("policy-no-tier", Place::file(&self.source.0), message).help(help));
             }
@@ -59,11 +61,11 @@ impl PolicyFile {
         let head = Place::file(&self.source.0);
         match self.mode {
             Some(PolicyMode::Off) => found.push(
-                Diagnostic::warning("policy-off", head.clone(), "the policy is off: nothing is judged")
+                Diagnostic::warning("policy-off", head.clone(), "the policy is off: no call is evaluated")
                     .help("write mode = \"enforce\""),
             ),
             Some(PolicyMode::Audit) => {
-                let message = "the policy only records: nothing but managed denies is enforced";
+                let message = "the policy only audits: it enforces nothing but managed denies and the floor";
                 found.push(
                     Diagnostic::warning("policy-audit-only", head.clone(), message).help("write mode = \"enforce\""),
                 );
@@ -71,7 +73,7 @@ impl PolicyFile {
             Some(PolicyMode::Enforce) | None => {}
         }
         if self.default == Some(Effect::Allow) {
-            let message = "what nothing speaks of is allowed";
+            let message = "every call that no rule or tier covers is allowed";
             found.push(Diagnostic::warning("policy-default-allow", head, message).help("write default = \"ask\""));
         }
         for (i, rule) in self.rules.iter().enumerate() {
@@ -82,7 +84,7 @@ impl PolicyFile {
                 self.rules.iter().enumerate().find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule)))
             {
                 let message = format!(
-                    "this rule never decides: `{} {}` ({}) covers it",
+                    "this rule never takes effect: `{} {}` ({}) shadows it",
                     other.1.effect, other.1.text, other.1.place
                 );
                 found.push(
@@ -98,22 +100,24 @@ fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>
     let tiers = capability.tier.into_iter().chain(capability.actions.iter().flat_map(|a| a.tiers.values().copied()));
     let place = || capability.place.clone();
     if capability.tier.is_none() {
-        let message = format!("`{name}` has no tier: every call of it is asked about");
+        let message = format!("`{name}` has no tier: every call to it asks");
         found.push(
             Diagnostic::error("policy-no-tier", place(), message).help("write tier = \"read_only\", \"b\" or \"a\""),
         );
     }
     if tiers.max() > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
-        let message = format!("`{name}` changes something but does not say which argument names it");
-        let help = "write writes = [\"…\"], or writes = [] if it changes no file";
+        let message = format!("`{name}` changes something but does not declare which arguments name what it writes");
+        let help = "write writes = [\"…\"], or writes = [] if it writes no file";
         found.push(Diagnostic::error("policy-no-paths", place(), message).help(help));
     }
     if capability.tier == Some(PolicyTier::ReadOnly)
         && capability.actions.is_none()
         && capability.writes.as_ref().is_some_and(|w| !w.is_empty())
     {
-        let message = format!("`{name}` is read-only but names arguments that it writes");
-        found.push(Diagnostic::error("policy-read-only-writes", place(), message).help("one of the two is not meant"));
+        let message = format!("`{name}` is read-only but declares arguments that it writes");
+        found.push(
+            Diagnostic::error("policy-read-only-writes", place(), message).help("change the tier, or remove `writes`"),
+        );
     }
 }
 
@@ -129,7 +133,7 @@ fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagno
     for name in named.flat_map(|n| n.split('|')).chain(action) {
         if !tool.arguments.iter().any(|a| a == name) {
             let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
-            let help = close.first().map_or("look at the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
+            let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
             let message = format!("`{}` has no argument `{name}`", tool.identity);
             found.push(Diagnostic::error("policy-no-such-argument", capability.place.clone(), message).help(help));
         }
@@ -150,7 +154,7 @@ fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
     let narrow = tokens.len() > 1 && !tokens.iter().skip(1).any(|t| t.starts_with('-'));
     let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
     if runs && !narrow {
-        let message = format!("`{}` allows arbitrary code: `{program}` runs what it is given", rule.text);
+        let message = format!("`{}` allows arbitrary code: `{program}` runs any code it is given", rule.text);
         let help = "name the script or the whole command, without `:*`";
         found.push(Diagnostic::warning("policy-interpreter", rule.place.clone(), message).help(help));
     }
@@ -159,7 +163,8 @@ fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
 fn boundary(rule: &Rule, found: &mut Vec<Diagnostic>) {
     if rule.effect == Effect::Allow && rule.command.as_ref().is_some_and(super::command::CommandPattern::first_is_glob)
     {
-        let message = format!("`{}` has no word boundary: it also allows other programs that begin so", rule.text);
+        let message =
+            format!("`{}` has no word boundary: it also allows other programs with the same prefix", rule.text);
         found.push(Diagnostic::warning("policy-no-boundary", rule.place.clone(), message).help("write `name:*`"));
     }
 }
@@ -168,8 +173,8 @@ fn anchor(rule: &Rule, found: &mut Vec<Diagnostic>) {
     let Some((pattern, _)) = &rule.path else { return };
     let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
     if rule.effect == Effect::Deny && pattern.is_bare(text) {
-        let message = format!("`{}` forbids only below the working folder", rule.text);
-        let help = "write `**/…` for any folder, or `./…` if that is meant";
+        let message = format!("`{}` denies only paths below the working folder", rule.text);
+        let help = "write `**/…` for any folder, or `./…` if that is intended";
         found.push(Diagnostic::warning("policy-unanchored", rule.place.clone(), message).help(help));
     }
 }

@@ -79,7 +79,7 @@ impl CommandPattern {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
-            return Err("a command pattern has no control characters".to_owned());
+            return Err("a command pattern must not contain control characters".to_owned());
         }
         if matches!(text, "*" | ":*") {
             return Ok(Self { tokens: Vec::new(), open: true, any: true });

@@ -28,7 +28,7 @@ pub fn compact(
         },
     };
     if name.contains(')') {
-        return Err("a parenthesis is closed that was not opened".to_owned());
+        return Err("a closing parenthesis has no opening one".to_owned());
     }
     let mut rule = Rule::new(effect, ToolPattern::parse(name)?, text);
     rule.family = Family::of_name(name);

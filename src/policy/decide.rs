@@ -25,7 +25,7 @@ impl Policy {
         if self.mode == PolicyMode::Off {
             return Verdict {
                 decision: Decision::Allow,
-                reasons: vec![Reason::new(Effect::Allow, "the policy is off: nothing is judged")],
+                reasons: vec![Reason::new(Effect::Allow, "the policy is off: no call is evaluated")],
                 would_be: None,
                 links: Links::default(),
             };
@@ -35,11 +35,11 @@ impl Policy {
         let mut outcome = self.judge(&cx, grants);
         if outcome.decision == Decision::Confirm && !context.interactive {
             outcome.decision = Decision::Deny;
-            let text = "this needs a person's yes and nobody can be asked here; choose another way or stop and say so";
+            let text = "this call needs a person's approval, and nobody can be asked here; find another way, or stop and say so";
             outcome.reasons.insert(0, Reason::new(Effect::Deny, text));
         }
         if self.mode == PolicyMode::Audit && !outcome.floor && !outcome.decision.runs() {
-            let text = "the policy only records: this runs, audited";
+            let text = "the policy only audits: the call runs and is audited";
             outcome.reasons.insert(0, Reason::new(Effect::Allow, text));
             return Verdict {
                 decision: Decision::AllowAudited,
@@ -98,20 +98,20 @@ impl Policy {
                 (Fit::Yes, Effect::Deny) => {
                     floor |= rule.scope == PolicyScope::Managed;
                     // Of rules that say the same the last one is named.
-                    denies.insert(0, by_rule(rule, "this is forbidden"));
+                    denies.insert(0, by_rule(rule, "this call is denied"));
                 }
                 (Fit::Maybe, Effect::Deny) => {
                     doubt = true;
-                    asks.insert(0, by_rule(rule, "this may be what is forbidden"));
+                    asks.insert(0, by_rule(rule, "this call may be one that is denied"));
                 }
-                (Fit::Yes | Fit::Maybe, Effect::Ask) => asks.insert(0, by_rule(rule, "this is to be asked about")),
+                (Fit::Yes | Fit::Maybe, Effect::Ask) => asks.insert(0, by_rule(rule, "this call needs approval")),
             }
         }
         if !denies.is_empty() {
             return Outcome { decision: Decision::Deny, reasons: denies, floor };
         }
         if self.broken {
-            let text = "a policy file could not be read whole: until it is mended everything is asked about";
+            let text = "a policy file could not be read completely: every call asks until it is fixed";
             return Outcome {
                 decision: Decision::Confirm,
                 reasons: vec![Reason::new(Effect::Ask, text)],
@@ -123,7 +123,7 @@ impl Policy {
         let by_rules = asks.is_empty();
         let covered = || {
             let ids = covers(grants, cx, &|i| by_rules && self.command_allowed(cx, i).is_some()).filter(|_| !doubt)?;
-            Some(Reason::new(Effect::Allow, format!("a remembered yes covers it ({ids})")))
+            Some(Reason::new(Effect::Allow, format!("a remembered approval covers it ({ids})")))
         };
         let covered = covered();
         let (decision, reasons) = match (asks.is_empty(), permission) {
@@ -222,21 +222,28 @@ impl Policy {
         let tool = cx.call.tool;
         match (cx.tier, self.default) {
             (Some(PolicyTier::ReadOnly), _) => Ok(Reason::new(Effect::Allow, format!("`{tool}` only reads"))),
-            (Some(PolicyTier::B), _) => Ok(Reason::new(Effect::Allow, format!("`{tool}` is Tier B: it runs, audited"))),
-            (Some(PolicyTier::A), _) => Err(Refusal::ask(format!("`{tool}` is Tier A: a person sees it first"))),
+            (Some(PolicyTier::B), _) => {
+                Ok(Reason::new(Effect::Allow, format!("`{tool}` is Tier B: it runs and is audited")))
+            }
+            (Some(PolicyTier::A), _) => {
+                Err(Refusal::ask(format!("`{tool}` is Tier A: a person must approve it first")))
+            }
             (None, Some(Effect::Allow)) => Ok(Reason::new(Effect::Allow, "allowed by default")),
             (None, Some(Effect::Deny)) => {
-                let text = format!("nothing allows `{tool}`, and what nothing allows is forbidden here");
+                let text = format!("no rule or tier covers `{tool}`, and the default is to deny");
                 Err(Refusal { reason: Reason::new(Effect::Deny, text), decision: Decision::Deny })
             }
-            (None, _) => Err(Refusal::ask(format!("no rule and no tier speaks of `{tool}`"))),
+            (None, _) => Err(Refusal::ask(format!("no rule or tier covers `{tool}`"))),
         }
     }
 
     fn shell_permission(&self, cx: &CallContext<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Refusal> {
         let unseen = cx.effects.unknowns.iter().find(|u| u.weight == Weight::Unseen);
         if let Some(part) = unseen {
-            return Err(Refusal::ask(format!("it holds what a person could not see: `{}` ({})", part.text, part.kind)));
+            return Err(Refusal::ask(format!(
+                "it contains characters that a person cannot see: `{}` ({})",
+                part.text, part.kind
+            )));
         }
         let blanket = rules.iter().rev().find(|r| {
             cx.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_none_or(|c| c.any)
@@ -248,14 +255,14 @@ impl Policy {
             return match code.filter(|_| restricted) {
                 None => Ok(reason),
                 Some(part) => {
-                    let text = format!("`{}` may run anything ({}), also what is forbidden", part.text, part.kind);
+                    let text = format!("`{}` may run anything ({}), including what is denied", part.text, part.kind);
                     Err(Refusal::ask(text))
                 }
             };
         }
         let nothing = match tier {
             Err(refusal) => refusal,
-            Ok(_) => Refusal::ask("nothing allows it"),
+            Ok(_) => Refusal::ask("no rule allows it"),
         };
         let mut by: Option<Reason> = None;
         for (i, command) in cx.effects.commands.iter().enumerate() {
@@ -275,16 +282,16 @@ impl Policy {
         for file in cx.effects.files.iter().filter(|f| f.own) {
             match rules.iter().rev().find(|r| cx.of_effects(r) && cx.file_fit(r, file) == Fit::Yes) {
                 Some(_) => {}
-                None => return Err(nothing.because(format!("no rule allows to write `{}`", file.text))),
+                None => return Err(nothing.because(format!("no rule allows writing `{}`", file.text))),
             }
         }
         for part in &cx.effects.unknowns {
             let named = part.interpreter.is_some_and(|i| rules.iter().any(|r| self.names_interpreter(cx, r, i)));
             if !named {
-                return Err(nothing.because(format!("`{}` is only known when it runs ({})", part.text, part.kind)));
+                return Err(nothing.because(format!("`{}` is known only when it runs ({})", part.text, part.kind)));
             }
         }
-        by.ok_or_else(|| nothing.because("there is no command in it that a rule allows".to_owned()))
+        by.ok_or_else(|| nothing.because("it contains no command that a rule allows".to_owned()))
     }
 
     /// What allows one command, a rule or the built-in table: for grants, which fill the gaps, and to explain.
@@ -335,11 +342,9 @@ impl Policy {
     }
 
     fn names_interpreter(&self, cx: &CallContext<'_>, rule: &Rule, index: usize) -> bool {
-        let words = cx.effects.commands.get(index).map(|c| c.words.as_slice()).unwrap_or_default();
-        let program = words.first().and_then(super::argv::Word::get);
-        let names = |c: &super::command::CommandPattern| {
-            c.program().is_some() && c.program() == program && c.fit(words) == Fit::Yes
-        };
+        let Some(words) = cx.effects.commands.get(index).map(|c| c.words.as_slice()) else { return false };
+        let Some(program) = words.first().and_then(super::argv::Word::get) else { return false };
+        let names = |c: &super::command::CommandPattern| c.program() == Some(program) && c.fit(words) == Fit::Yes;
         cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
     }
 }

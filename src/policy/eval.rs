@@ -58,11 +58,11 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     let tool = text("tool").ok_or("the row has no `tool`")?;
     let lines: Vec<&str> = match row.get("rule") {
         Some(Value::Array(lines)) => {
-            lines.iter().map(|l| l.as_str().ok_or("`rule` must be a list of texts")).collect::<Result<_, _>>()?
+            lines.iter().map(|l| l.as_str().ok_or("`rule` must be a list of strings")).collect::<Result<_, _>>()?
         }
         Some(Value::String(line)) => vec![line],
         None => Vec::new(),
-        Some(_) => return Err("`rule` must be a list of texts".to_owned()),
+        Some(_) => return Err("`rule` must be a list of strings".to_owned()),
     };
     let empty = Value::Object(Map::new());
     let arguments = row.get("args").unwrap_or(&empty);
@@ -87,7 +87,7 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
         }
     }
     if setting.refused {
-        return done("deny", "the latest answer was no".to_owned());
+        return done("deny", "the latest answer was a rejection".to_owned());
     }
     let call = PolicyCall { tool, origin: &origin, arguments };
     setting.others.push(setting.file);
@@ -107,7 +107,7 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
 /// working folder. Without the member paths are judged as written; the disk of this machine is never looked at.
 fn links(ctx: &Value, cwd: &str) -> Result<Option<LinkTable>, String> {
     let Some(links) = ctx.get("links") else { return Ok(None) };
-    let wrong = || "`links` must be an object of texts".to_owned();
+    let wrong = || "`links` must be an object of strings".to_owned();
     let absolute = |path: &str| if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
     let pair = |(path, target): (&String, &Value)| Some((absolute(path), target.as_str()?.to_owned()));
     let pairs: Option<Vec<_>> = links.as_object().ok_or_else(wrong)?.iter().map(pair).collect();
@@ -295,7 +295,7 @@ impl Setting {
 }
 
 fn persist(arguments: &Value) -> Result<(), String> {
-    let proposed = arguments.get("proposed").and_then(Value::as_str).ok_or("nothing is proposed")?;
+    let proposed = arguments.get("proposed").and_then(Value::as_str).ok_or("no rule is proposed")?;
     let rule = proposed.strip_prefix("allow ").ok_or("only an allow can be remembered")?;
     let rule = compact(Effect::Allow, rule, |_| None)?;
     Grant::from_rule(&rule, "proposed", GrantScope::Always, "eval").map(drop).map_err(|e| e.to_string())

@@ -58,7 +58,7 @@ impl Policy {
             let (got, by) = match (caught, self.command_allowed(&cx, i)) {
                 (Some(rule), _) => (rule.effect, rule_text(rule)),
                 (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
-                (None, None) => (Effect::Ask, "nothing allows it by itself".to_owned()),
+                (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
             };
             parts.push(Part { kind: "command", text: visible(&display(&command.words)).into_owned(), got, by });
         }
@@ -67,7 +67,7 @@ impl Policy {
                 |r: &&Rule| (cx.of_tool(r) || cx.of_effects(r)) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
             let rule = self.rules().filter(fits).max_by_key(|r| r.effect);
             let (got, by) = rule.map_or_else(
-                || (if file.own { Effect::Ask } else { Effect::Allow }, "no rule over paths".to_owned()),
+                || (if file.own { Effect::Ask } else { Effect::Allow }, "no path rule applies".to_owned()),
                 |r| {
                     // What may fit a deny is asked about.
                     let sure = cx.file_fit(r, file) == Fit::Yes;
@@ -117,14 +117,15 @@ impl Policy {
                     let own = visible(&path.displayed(context)).into_owned();
                     format!("{verb} {own}{}", leads(path, context))
                 }
-                None => format!("{verb} {} (only known when it runs)", visible(&file.text)),
+                None => format!("{verb} {} (known only when it runs)", visible(&file.text)),
             };
             if !effects.contains(&line) {
                 effects.push(line);
             }
         }
-        effects
-            .extend(cx.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("reaches {}", visible(host))));
+        effects.extend(
+            cx.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("connects to {}", visible(host))),
+        );
         effects.extend(cx.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
         let own = call.origin.identity(call.tool);
         Displayed {
@@ -161,7 +162,7 @@ fn leads(path: &LexPath, context: &Context) -> String {
     match path.leads_elsewhere(context) {
         None => also,
         Some(Some(real)) => format!("{also}, which leads to {}", visible(&real)),
-        Some(None) => format!("{also}, and nobody knows where that leads"),
+        Some(None) => format!("{also}, and it is unknown where that leads"),
     }
 }
 
@@ -178,20 +179,19 @@ fn rule_text(rule: &Rule) -> String {
 }
 
 fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Vec<String> {
-    let forbids = |r: &&Reason| verdict.decision == Decision::Deny && r.effect == Effect::Deny && r.rule.is_some();
-    if let Some(deny) = verdict.reasons.iter().find(forbids) {
-        return vec![format!("nothing, as long as the rule `{}` stands", deny.rule.as_deref().unwrap_or_default())];
+    // The rule of the first reason that has the effect.
+    let rule_that = |effect| verdict.reasons.iter().filter(|r| r.effect == effect).find_map(|r| r.rule.as_deref());
+    if let Some(deny) = rule_that(Effect::Deny).filter(|_| verdict.decision == Decision::Deny) {
+        return vec![format!("nothing, while the rule `{deny}` is in force")];
     }
-    // No allow outranks an ask; only a remembered yes does.
-    let asks = |r: &&Reason| r.effect == Effect::Ask && r.rule.is_some();
-    if let Some(ask) = verdict.reasons.iter().find(asks) {
-        let rule = ask.rule.as_deref().unwrap_or_default();
-        return vec![format!("no rule, as long as the rule `{rule}` asks: only a person's yes")];
+    // No allow outranks an ask; only a remembered approval does.
+    if let Some(rule) = rule_that(Effect::Ask) {
+        return vec![format!("no rule, while the rule `{rule}` asks: only a person's approval")];
     }
     if let Some(file) = cx.effects.files.iter().find(|file| file.own && cx.is_shell) {
         let text = visible(&file.text);
         return vec![format!(
-            "no rule over the command alone: it writes `{text}`, which needs a rule with that path too"
+            "no rule for the command alone: it writes `{text}`, which also needs a rule for that path"
         )];
     }
     match offer(cx, allowed) {

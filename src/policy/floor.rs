@@ -1,4 +1,4 @@
-//! The floor that no file needs to write: what no call does, whatever allows it.
+//! The floor, which no policy file has to state: what no call may do, whatever allows it.
 
 use std::cell::LazyCell;
 
@@ -10,12 +10,12 @@ use super::rule::Access;
 use super::unicode::Equivalence;
 use crate::diagnostic::visible;
 
-/// Why the floor forbids a call, if it does.
+/// Why the floor denies a call, if it does.
 pub(super) fn floor(cx: &CallContext<'_>) -> Option<Reason> {
     protected(cx).or_else(|| approves_itself(cx))
 }
 
-/// The policy itself and the audit store are not written by any call, under whatever name.
+/// No call writes the policy files and the audit store, under whatever name.
 fn protected(cx: &CallContext<'_>) -> Option<Reason> {
     // Most calls write no file.
     let guarded: LazyCell<Vec<LexPath>, _> =
@@ -25,7 +25,7 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
             && long.parts.iter().zip(&short.parts).all(|(a, b)| Equivalence::Confusable.name(a, b))
     };
     let hits = |file: &&super::shell::FileEffect| {
-        // What is only known when it runs is looked at below.
+        // What is known only when it runs is looked at in `may_be_protected`.
         let known = file.path.as_ref().filter(|path| file.access == Access::Write && path.tail().is_none());
         let Some(path) = known else { return false };
         path.everywhere(cx.context).iter().any(|path| {
@@ -33,44 +33,52 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
         })
     };
     let file = cx.effects.files.iter().find(hits)?;
-    let text = format!("`{}` belongs to the policy itself: no call writes it", visible(&file.text));
+    let text = format!("`{}` belongs to the policy or its store: no call may write it", visible(&file.text));
     Some(Reason::new(Effect::Deny, text))
 }
 
-/// Whether what a call writes below a folder may be one of those files: only the run shows it.
+/// Whether a call may write one of those files, where only the run shows which files it writes.
 pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
     let writes = cx.effects.files.iter().filter(|file| file.access == Access::Write);
     let mut open =
         writes.filter_map(|file| Some((file, file.path.as_ref()?))).filter(|(_, path)| path.tail().is_some());
-    let (file, _) = open.find(|(file, path)| {
-        let may_be = |own: &String| PathPattern::literal(own).fit(path, file.recursive, cx.context, false) != Fit::No;
-        cx.context.protected.iter().any(may_be)
+    let (file, is_glob, own) = open.find_map(|(file, path)| {
+        let may_be = |own: &&String| PathPattern::literal(own).fit(path, file.recursive, cx.context, false) != Fit::No;
+        Some((file, path.tail()?.is_glob(), cx.context.protected.iter().find(may_be)?))
     })?;
-    let text = format!("`{}` may be what belongs to the policy itself", visible(&file.text));
+    let quote = if is_glob { "`" } else { "" };
+    let (text, own) = (visible(&file.text), visible(own));
+    let text = format!("it may write {quote}{text}{quote}, which may include the protected file `{own}`");
     Some(Reason::new(Effect::Ask, text))
 }
 
-/// Whether a command is the one by which a person says yes: `toolfold approvals accept`. An agent that may run programs
-/// must not answer for the person.
+/// Whether a command is the one by which a person approves: `toolfold approvals approve`, or `accept`, its alias. An agent
+/// that may run programs must not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
-    cx.effects.commands.iter().find(|command| says_yes(&command.words))?;
-    Some(Reason::new(Effect::Deny, "only a person says yes: no call runs `toolfold approvals accept`"))
+    cx.effects.commands.iter().find(|command| approves(&command.words))?;
+    Some(Reason::new(Effect::Deny, "only a person approves calls: no call may run `toolfold approvals approve`"))
 }
 
-fn says_yes(words: &[Word]) -> bool {
+fn approves(words: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let Some(program) = program.get() else { return false };
-    let own = rest.iter().position(|word| word.get() == Some("--")).and_then(|at| rest.get(at + 1..));
-    let rest = match base_name(program) {
-        "cargo" if rest.iter().any(|word| matches!(word.get(), Some("run" | "r"))) => own.unwrap_or_default(),
-        name if name.eq_ignore_ascii_case("toolfold") => rest,
+    // Cargo hands on what follows `--`, and without it everything that is not its own.
+    let own = |at: usize| {
+        let behind = rest.get(at + 1..)?;
+        let dashes = behind.iter().position(|word| word.get() == Some("--"));
+        dashes.map_or(Some(behind), |at| behind.get(at + 1..))
+    };
+    let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")));
+    let rest = match (base_name(program), run.and_then(own)) {
+        ("cargo", Some(own)) => own,
+        (name, _) if name.eq_ignore_ascii_case("toolfold") => rest,
         _ => return false,
     };
-    // A word that is only known when it runs may be any.
+    // A word that is known only when it runs may be any word.
     let first = rest.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));
     if first.is_some_and(|word| word.get().is_none()) {
         return true;
     }
     rest.iter().any(|word| word.get() == Some("approvals"))
-        && rest.iter().any(|word| word.get().is_none_or(|text| text == "accept"))
+        && rest.iter().any(|word| word.get().is_none_or(|text| matches!(text, "approve" | "accept")))
 }

@@ -78,13 +78,13 @@ pub struct Grant {
 #[non_exhaustive]
 pub enum GrantError {
     /// It would cover whatever a program or tool can do.
-    #[error("`{0}` is too wide to remember: it would cover arbitrary code")]
+    #[error("`{0}` is too broad to remember: it would cover arbitrary code")]
     TooWide(String),
     /// Only literal tokens are remembered.
-    #[error("`{0}` is a pattern; only literal words are remembered")]
+    #[error("`{0}` is a pattern; only literal words can be remembered")]
     Pattern(String),
     /// A part of the call is only known when it runs.
-    #[error("`{0}` is only known when it runs, so it cannot be remembered")]
+    #[error("`{0}` is known only when it runs, so it cannot be remembered")]
     NotStatic(String),
 }
 

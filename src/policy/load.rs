@@ -89,7 +89,7 @@ impl PolicyFile {
         let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
         let mut diagnostics = Vec::new();
         if text.len() > MAX_BYTES {
-            let message = format!("the file has {} bytes, a policy has at most {MAX_BYTES}", text.len());
+            let message = format!("the file has {} bytes, but a policy file may have at most {MAX_BYTES}", text.len());
             diagnostics.push(Diagnostic::error("policy-too-large", Place::file(file), message));
             loaded.broken = true;
             return Loaded { value: loaded, diagnostics };
@@ -98,21 +98,21 @@ impl PolicyFile {
         let mut reader = Reader { text, file, diagnostics: Vec::new() };
         for error in &errors {
             let at = error.span().map_or(0, |s| s.start);
-            reader.error(
-                "policy-syntax",
-                at,
-                error.message().to_owned(),
-                "the file is TOML; until it is mended everything asks",
-            );
+            reader.error("policy-syntax", at, error.message().to_owned(), "fix the TOML; every call asks until then");
             loaded.broken = true;
         }
         for (key, value) in table.get_ref() {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("policy", DeValue::Table(head)) => loaded.head(&mut reader, head),
-                ("tool", DeValue::Table(tools)) => capabilities::read(&mut reader, tools, &mut loaded.capabilities),
+                ("tool", DeValue::Table(tools)) => {
+                    loaded.broken |= !capabilities::read(&mut reader, tools, &mut loaded.capabilities);
+                }
                 ("programs", DeValue::Table(programs)) => loaded.programs(&mut reader, programs),
                 ("rule" | "allow" | "ask" | "deny", _) => {}
-                ("redact", _) => loaded.redact = reader.texts(value, "redact").unwrap_or_default(),
+                // A list that cannot be read may have named anything.
+                ("redact", _) => {
+                    loaded.redact = reader.texts(value, "redact").unwrap_or_else(|| vec!["*".to_owned()]);
+                }
                 (other, _) => {
                     let known = ["policy", "tool", "rule", "programs", "redact", "allow", "ask", "deny"];
                     reader.unknown_key(key.span().start, other, &known);
@@ -135,16 +135,16 @@ impl PolicyFile {
                 ("mode", Some("enforce")) => self.mode = Some(PolicyMode::Enforce),
                 ("mode", Some("audit")) => self.mode = Some(PolicyMode::Audit),
                 ("mode", Some("off")) => self.mode = Some(PolicyMode::Off),
-                ("mode", _) => reader.error("policy-mode", at, "the mode is not known", "write enforce, audit or off"),
+                ("mode", _) => reader.error("policy-mode", at, "unknown mode", "write enforce, audit or off"),
                 ("default", Some(effect)) if Effect::parse(effect).is_some() => self.default = Effect::parse(effect),
                 ("default", _) => {
-                    reader.error("policy-default", at, "the default is not known", "write allow, ask or deny");
+                    reader.error("policy-default", at, "unknown default", "write allow, ask or deny");
                     self.broken = true;
                 }
                 ("order", Some("last-match")) => self.last_match = true,
                 ("order", Some("strictest")) => self.last_match = false,
                 ("order", _) => {
-                    reader.error("policy-order", at, "the order is not known", "write strictest or last-match");
+                    reader.error("policy-order", at, "unknown order", "write strictest or last-match");
                 }
                 ("read_only_shell", _) => match value.get_ref() {
                     DeValue::Boolean(on) => self.read_only_shell = *on,

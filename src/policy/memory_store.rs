@@ -7,6 +7,7 @@ use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, GENESIS, Kind, body, link};
 use super::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
 use super::grant::Grant;
+use super::store_error::{StoreError, StoreErrorKind};
 
 /// A store in memory.
 #[derive(Debug, Default)]
@@ -32,19 +33,20 @@ impl MemoryStore {
     /// The chain as `(seq, body, prev, hash)`, to verify or export.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if another thread failed while it held the store.
+    /// [`ApprovalError::Store`] if another thread panicked while it held the store.
     pub fn chain(&self) -> Result<Vec<(u64, String, String, String)>, ApprovalError> {
         self.lock().map(|inner| inner.chain.clone())
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Inner>, ApprovalError> {
-        self.inner.lock().map_err(|_| ApprovalError::Store("another thread failed while it held the store".to_owned()))
+        let poisoned = "another thread panicked while it held the store";
+        self.inner.lock().map_err(|_| StoreError::new(StoreErrorKind::Other, poisoned).into())
     }
 }
 
 impl Inner {
     fn append(&mut self, entry: &Entry) -> Result<(), ApprovalError> {
-        let text = body(entry).map_err(|why| ApprovalError::Store(why.to_string()))?;
+        let text = body(entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
         let (seq, prev) =
             self.chain.last().map_or((1, GENESIS.to_owned()), |(seq, _, _, hash)| (seq + 1, hash.clone()));
         let hash = link(seq, &prev, &text);

@@ -249,7 +249,7 @@ impl LexPath {
         match self.tail().map(|tail| (tail.is_glob(), tail.name())) {
             None => folder,
             Some((true, name)) => format!("{}/{name}", folder.trim_end_matches('/')),
-            Some((false, _)) => format!("something below {folder}"),
+            Some((false, _)) => format!("files below {folder}"),
         }
     }
 

@@ -53,7 +53,7 @@ impl ToolPattern {
             return Err("the tool's name is missing".to_owned());
         }
         if let Some(c) = text.chars().find(|&c| !ok(c)) {
-            return Err(format!("`{}` is not part of a tool's name", c.escape_default()));
+            return Err(format!("`{}` is not allowed in a tool's name", c.escape_default()));
         }
         if text == "*" {
             return Ok(Self::Any);
@@ -62,7 +62,7 @@ impl ToolPattern {
         if let Some(rest) = text.strip_prefix("mcp:") {
             return match rest.split_once('/') {
                 Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(mcp(server, tool)),
-                _ => Err("write `mcp:server/tool`, or `mcp:server/*` for all of them".to_owned()),
+                _ => Err("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server".to_owned()),
             };
         }
         Ok(match text.strip_prefix("mcp__") {

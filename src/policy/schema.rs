@@ -14,10 +14,10 @@ pub fn policy_schema() -> Value {
         "additionalProperties": false,
         "required": ["tier"],
         "properties": {
-            "tier": { "enum": ["read_only", "b", "a"], "description": "read_only runs; b runs, audited; a is confirmed" },
+            "tier": { "enum": ["read_only", "b", "a"], "description": "read_only runs; b runs and is audited; a must be approved first" },
             "reads": texts.clone(), "hosts": texts.clone(),
-            "writes": { "type": "array", "items": { "type": "string" }, "description": "arguments that name what is written; `a|b` is the first that is present; [] if no file is" },
-            "command": { "type": "string", "description": "the argument that holds a shell command" },
+            "writes": { "type": "array", "items": { "type": "string" }, "description": "the arguments that name what the tool writes; `a|b` is the first that is present; [] if it writes no file" },
+            "command": { "type": "string", "description": "the argument that contains a shell command" },
             "workdir": { "type": "string" }, "target": { "type": "string" }, "why": { "type": "string" },
             "like": { "enum": ["Bash", "Read", "Edit", "WebFetch"] },
             "undo": { "enum": ["snapshot", "inverse", "compensate", "irreversible"] },

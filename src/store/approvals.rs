@@ -1,12 +1,12 @@
-//! The store as approvals and grants see it.
+//! Approvals and grants in the store.
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{SqliteStore, append, failed};
+use super::{SqliteStore, append, damaged, failed};
 use crate::policy::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
-use crate::policy::{Grant, canonical};
+use crate::policy::{Grant, StoreError, StoreErrorKind, canonical};
 
 impl AuditSink for SqliteStore {
     fn append(&self, entry: &Entry) -> Result<(), ApprovalError> {
@@ -18,7 +18,7 @@ impl AuditSink for SqliteStore {
 impl ApprovalStore for SqliteStore {
     fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         self.write(move |transaction| {
-            // The number comes first: the id is part of what is stored.
+            // The row is inserted first: its number is part of the id that is stored in it.
             transaction
                 .execute("INSERT INTO approval (state, expires_ms, body) VALUES ('pending', 0, '')", [])
                 .map_err(|why| failed(&why))?;
@@ -73,7 +73,7 @@ impl ApprovalStore for SqliteStore {
             transaction.execute("INSERT INTO remembered (body) VALUES ('')", []).map_err(|why| failed(&why))?;
             let number = transaction.last_insert_rowid();
             grant.id = format!("gr-{number}");
-            let body = serde_json::to_string(&grant).map_err(|why| ApprovalError::Store(why.to_string()))?;
+            let body = serde_json::to_string(&grant).map_err(|why| not_json(&why))?;
             transaction
                 .execute("UPDATE remembered SET body = ?2 WHERE number = ?1", (number, body))
                 .map_err(|why| failed(&why))?;
@@ -91,8 +91,7 @@ impl ApprovalStore for SqliteStore {
         let mut live = Vec::new();
         for body in bodies {
             let body = body.map_err(|why| failed(&why))?;
-            let grant: Grant = serde_json::from_str(&body)
-                .map_err(|why| ApprovalError::Store(format!("a remembered yes cannot be read: {why}")))?;
+            let grant: Grant = serde_json::from_str(&body).map_err(|why| damaged("a remembered approval", &why))?;
             if grant.expires_ms.is_none_or(|end| now_ms < end) {
                 live.push(grant);
             }
@@ -111,7 +110,7 @@ impl ApprovalStore for SqliteStore {
             transaction
                 .execute("UPDATE remembered SET revoked = 1 WHERE number = ?1", [number])
                 .map_err(|why| failed(&why))?;
-            // One that cannot be read can still be taken back.
+            // A grant that cannot be read can still be revoked.
             let entry = serde_json::from_str::<Grant>(&body)
                 .map_or_else(|_| Entry::new(Kind::Revoked, now_ms), |grant| about_grant(&grant, Kind::Revoked, now_ms));
             append(transaction, &entry)?;
@@ -134,19 +133,31 @@ fn fetch(transaction: &Connection, id: &str, number: i64) -> Result<Approval, Ap
 
 fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
     let body = body.ok_or_else(|| ApprovalError::NotFound(id.to_owned()))?;
-    serde_json::from_str(&body).map_err(|why| ApprovalError::Store(format!("approval `{id}` cannot be read: {why}")))
+    serde_json::from_str(&body).map_err(|why| damaged(&format!("approval `{id}`"), &why))
 }
 
-/// Those that may still come to run. What has run out stays in the table and is not read.
+/// A value that cannot be written as JSON, which no value made here can be.
+fn not_json(why: &serde_json::Error) -> ApprovalError {
+    StoreError::new(StoreErrorKind::Other, why.to_string()).into()
+}
+
+/// The approvals whose calls may still run. Expired ones stay in the table and are not read.
 fn read_open(connection: &Connection, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-    let sql = "SELECT body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
+    let sql =
+        "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
     let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
-    let bodies = statement.query_map([now_ms], |row| row.get::<_, String>(0)).map_err(|why| failed(&why))?;
-    bodies.map(|body| read("that is open", Some(body.map_err(|why| failed(&why))?))).collect()
+    let rows = statement
+        .query_map([now_ms], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+        .map_err(|why| failed(&why))?;
+    rows.map(|row| {
+        let (number, body) = row.map_err(|why| failed(&why))?;
+        read(&format!("ap-{number}"), Some(body))
+    })
+    .collect()
 }
 
 fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
-    let body = serde_json::to_value(approval).map_err(|why| ApprovalError::Store(why.to_string()))?;
+    let body = serde_json::to_value(approval).map_err(|why| not_json(&why))?;
     transaction
         .prepare_cached("UPDATE approval SET state = ?2, expires_ms = ?3, body = ?4 WHERE number = ?1")
         .and_then(|mut s| {

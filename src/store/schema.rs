@@ -1,11 +1,11 @@
-//! Tables, and how a file of an older program becomes one of this program.
+//! The tables, and the migration of stores that an older version of this program wrote.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::failed;
-use crate::policy::ApprovalError;
+use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
-/// One step a version. Steps are never changed once released; new ones are added at the end.
+/// One migration step for each version. A released step never changes; new steps are appended.
 const STEPS: &[&str] = &[
     "
 CREATE TABLE audit (
@@ -36,31 +36,36 @@ CREATE INDEX approval_open ON approval (expires_ms) WHERE state IN ('pending', '
 ",
 ];
 
-/// How many steps a file has behind it.
+/// How many steps have been applied to a file. A number that no program writes is damage.
 fn version(connection: &Connection) -> Result<usize, ApprovalError> {
     let version: i64 =
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|why| failed(&why))?;
-    let (done, known) = (usize::try_from(version).unwrap_or(usize::MAX), STEPS.len());
-    if done > known {
-        let why = format!("it is of version {version}, this program knows {known}: use a newer one");
-        return Err(ApprovalError::Store(why));
+    let known = STEPS.len();
+    match usize::try_from(version) {
+        Ok(done) if done <= known => Ok(done),
+        Ok(_) => {
+            let why = format!(
+                "the store has format version {version}, this program supports up to version {known}: use a newer version of toolfold"
+            );
+            Err(StoreError::new(StoreErrorKind::Newer, why).into())
+        }
+        Err(_) => Err(not_a_store()),
     }
-    Ok(done)
 }
 
-/// Whether a file can be read as it is: any version that is known has the same tables.
+/// Checks that a file can be read without migration: every known version has the same tables.
 pub(super) fn check(connection: &Connection) -> Result<(), ApprovalError> {
     match version(connection)? {
-        0 => Err(no_store()),
+        0 => Err(not_a_store()),
         _ => Ok(()),
     }
 }
 
-fn no_store() -> ApprovalError {
-    ApprovalError::Store("it is no store of approvals".to_owned())
+fn not_a_store() -> ApprovalError {
+    StoreError::new(StoreErrorKind::NotAStore, "the file is not an approval store").into()
 }
 
-/// Brings a file to the newest version. Several processes may try at once: one does it.
+/// Migrates a file to the newest version. Several processes may try at once: one of them does it.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), ApprovalError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;
@@ -70,15 +75,14 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), ApprovalError> 
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(|why| failed(&why))?;
         if tables > 0 {
-            return Err(no_store());
+            return Err(not_a_store());
         }
     }
     for step in STEPS.iter().skip(done) {
         transaction.execute_batch(step).map_err(|why| failed(&why))?;
     }
     if done < STEPS.len() {
-        let newest = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
-        transaction.pragma_update(None, "user_version", newest).map_err(|why| failed(&why))?;
+        transaction.pragma_update(None, "user_version", STEPS.len().to_string()).map_err(|why| failed(&why))?;
     }
     transaction.commit().map_err(|why| failed(&why))
 }

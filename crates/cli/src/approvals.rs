@@ -1,9 +1,10 @@
-//! `toolfold approvals`: what waits for a person, and the person's answer.
+//! `toolfold approvals`: the calls that wait for a person, and the person's answer.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use jiff::{Span, SpanRelativeTo};
 use serde_json::json;
 
 use super::layers::project_of;
@@ -14,55 +15,56 @@ use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
 use toolfold::policy::{Approval, ApprovalState, ApprovalStore, Grant, GrantScope, GrantTarget, Request};
 
-/// See and answer what waits for a person.
+/// See the calls that wait for a person, and approve or reject them.
 #[derive(Debug, Subcommand)]
 pub(super) enum ApprovalsCommand {
-    /// What waits, oldest first.
+    /// List the pending approvals, oldest first.
     #[command(after_help = "\
 Examples:
   toolfold approvals list
   toolfold approvals list --json      each with its arguments, effects and digest
 
-Exit codes: 0 ok, also if nothing waits; 3 no usable store.")]
+Exit codes: 0 ok, even if none is pending; 3 no usable store.")]
     List(ListArgs),
-    /// Say yes, once; or also for a while.
+    /// Approve once, or for a period.
     #[command(after_help = "\
 Examples:
-  toolfold approvals accept ap-12
-  toolfold approvals accept ap-12 --for 15m        and do not ask for the same again for 15 minutes
-  toolfold approvals accept ap-12 --session        … in this session
-  toolfold approvals accept ap-12 --project        … below the project's folder
+  toolfold approvals approve ap-12
+  toolfold approvals approve ap-12 --for 15m        and do not ask for the same again for 15 minutes
+  toolfold approvals approve ap-12 --session        … in the session the call came from
+  toolfold approvals approve ap-12 --project        … in the project the call came from
 
 `approvals why` shows what would be remembered.
-Exit codes: 0 accepted, 1 it does not wait or cannot be remembered, 2 usage, 3 no usable store.")]
+Exit codes: 0 approved, 1 it is not pending or cannot be remembered, 2 usage, 3 no usable store.")]
+    #[command(visible_alias = "accept")]
     Approve(ApproveArgs),
-    /// Say no. It is final.
+    /// Reject. A rejection is final.
     #[command(after_help = "\
 Examples:
   toolfold approvals reject ap-12
   toolfold approvals reject ap-12 'the file is still needed'      the model reads the reason
 
-Exit codes: 0 rejected, 1 it does not wait, 3 no usable store.")]
+Exit codes: 0 rejected, 1 it is not pending, 3 no usable store.")]
     Reject(RejectArgs),
-    /// Show one with everything it is bound to.
+    /// Show one approval with everything it is bound to.
     #[command(after_help = "\
 Example:
-  toolfold approvals why ap-12      what would run, what it would touch, and why you are asked")]
+  toolfold approvals why ap-12      what would run, what it would affect, and why you are asked")]
     Why(OneArgs),
 }
 
-/// What to accept.
+/// What to approve.
 #[derive(Debug, Args)]
 pub(super) struct ApproveArgs {
     #[command(flatten)]
     one: OneArgs,
-    /// Remember it for a time: 90s, 15m, 8h, 7d
+    /// Remember it for a period: 90s, 15m, 8h, 7d
     #[arg(long = "for", value_name = "TIME", value_parser = duration_ms, group = "remember")]
     for_ms: Option<i64>,
-    /// Remember it for the session it came from
+    /// Remember it for the session the call came from
     #[arg(long, group = "remember")]
     session: bool,
-    /// Remember it for the project it came from: the folder that holds .git, else the call's own; or for a named one
+    /// Remember it for the project the call came from (the nearest folder with .git, else the working folder), or for a named one
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, group = "remember")]
     project: Option<Option<String>>,
 }
@@ -72,7 +74,7 @@ pub(super) struct ApproveArgs {
 pub(super) struct RejectArgs {
     #[command(flatten)]
     one: OneArgs,
-    /// Why: the model reads it
+    /// The reason, for the model to read
     reason: Option<String>,
 }
 
@@ -92,7 +94,7 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
         }
         ApprovalsCommand::Why(args) => {
             let mut approval = args.rest.store.to_read()?.get(&args.id).map_err(failure)?;
-            // What the store holds is the last change; time passes without one.
+            // The store holds the state of the last change; an approval expires without one.
             approval.state = approval.state_at(now_ms());
             if args.rest.json {
                 emit_json(&approval)?;
@@ -109,7 +111,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     if args.json {
         return emit_json(&pending);
     }
-    let Some(first) = pending.first() else { return emit("nothing waits\n") };
+    let Some(first) = pending.first() else { return emit("no approval is pending\n") };
     let rows: Vec<[String; 5]> = pending
         .iter()
         .map(|approval| {
@@ -125,7 +127,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         })
         .collect();
     let (flag, id) = (args.store.flag(), &first.id);
-    let next = format!("Next: toolfold approvals why {id}{flag}   (all of it; then accept {id} or reject {id})\n");
+    let next = format!("Next: toolfold approvals why {id}{flag}   (the details; then approve {id} or reject {id})\n");
     emit(&format!("{}\n{next}", table(["id", "until", "session", "tool", "what"], &rows)))
 }
 
@@ -139,7 +141,7 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let approved = approver.approve(id, now).map_err(failure)?;
     if !rest.json {
         let until = time(approved.expires_ms);
-        emit(&format!("accepted {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
+        emit(&format!("approved {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
     }
     let mut remembered = Vec::new();
     for (target, scope) in offered(&waiting.request).zip(scope.iter().cycle()) {
@@ -150,12 +152,12 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
             target: target.clone(),
             scope: scope.clone(),
             expires_ms: args.for_ms.map(|ms| now.saturating_add(ms)),
-            source: format!("approvals accept {id}"),
+            source: format!("approvals approve {id}"),
         };
         let grant = approver.remember(grant, now).map_err(failure)?;
         if !rest.json {
             let (line, id, flag) = (super::grants::line(&grant), &grant.id, rest.store.flag());
-            let back = format!("take it back: toolfold grants revoke {id}{flag}");
+            let back = format!("to revoke it: toolfold grants revoke {id}{flag}");
             emit(&format!("remembered {line}\n  {DIM}{back}{DIM:#}\n"))?;
         }
         remembered.push(grant);
@@ -163,41 +165,41 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     if rest.json { emit_json(&json!({ "approval": approved, "remembered": remembered })) } else { Ok(()) }
 }
 
-/// For how long a yes is to be remembered, if at all. Judged before the yes is said: what cannot be remembered is not
-/// half-accepted.
+/// Where the approval is to be remembered, if at all. Decided before the approval is given: a call that cannot be
+/// remembered is not approved either.
 fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScope>, Failure> {
     let id = &args.one.id;
     let scope = match (&args.project, args.for_ms, args.session) {
         (Some(Some(project)), ..) if project.trim().is_empty() => {
-            return Err(Failure::usage("--project= names no project").help("leave out the `=`, or name one"));
+            return Err(Failure::usage("--project= names no project").help("omit the `=`, or name a project"));
         }
         (Some(Some(project)), ..) => GrantScope::Project(project.clone()),
         (Some(None), ..) => match &request.cwd {
             Some(cwd) => GrantScope::Project(project_of(cwd)),
             None => {
-                return Err(Failure::wrong(format!("`{id}` does not say which folder it came from"))
-                    .help("name the project: --project=NAME"));
+                return Err(
+                    Failure::wrong(format!("`{id}` has no working folder")).help("name the project: --project=NAME")
+                );
             }
         },
         (None, Some(_), _) => GrantScope::Always,
-        // Every session without an id has the same one: a yes for this one would hold in all of them.
+        // Sessions without an id cannot be told apart: the approval would hold in all of them.
         (None, None, true) if request.session.is_empty() => {
             return Err(Failure::wrong(format!("`{id}` came from a session without an id"))
-                .help("start sessions with --id, or remember it --for a time"));
+                .help("start sessions with --id, or use --for"));
         }
         (None, None, true) => GrantScope::Session(request.session.clone()),
         (None, None, false) => return Ok(None),
     };
     if request.displayed.remember.is_empty() {
-        let why = "this call can only be approved once: a part of it is only known when it runs, or too wide";
+        let why = "this call can only be approved once: part of it is known only when it runs, or is too broad";
         return Err(Failure::wrong(why)
-            .help(format!("accept it for this once: toolfold approvals accept {id}{}", args.one.rest.store.flag())));
+            .help(format!("approve it once: toolfold approvals approve {id}{}", args.one.rest.store.flag())));
     }
     Ok(Some(scope))
 }
 
-/// What is remembered of what was offered, the narrowest: for a shell all of its commands, for others exactly these
-/// arguments.
+/// What is remembered, the narrowest of what was offered: all commands for a shell, these exact arguments for other tools.
 fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
     let commands =
         request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Command { .. })).count();
@@ -225,7 +227,7 @@ fn page(approval: &Approval, flag: &str) -> String {
     if approval.state == ApprovalState::Pending {
         offered(&approval.request).for_each(|target| row("remember", &super::grants::covers(target)));
         if displayed.remember.is_empty() {
-            row("remember", "not possible: a part of it is only known when it runs, or too wide");
+            row("remember", "not possible: part of it is known only when it runs, or is too broad");
         }
     }
     row("asked", &time(approval.created_ms));
@@ -235,22 +237,42 @@ fn page(approval: &Approval, flag: &str) -> String {
     row("digest", &approval.digest);
     approval.reason.iter().for_each(|reason| row("reason", reason));
     if approval.state == ApprovalState::Pending {
-        out.push_str(&format!("\nNext: toolfold approvals accept {id}{flag}   (or reject {id}{flag} 'why not')\n"));
+        out.push_str(&format!("\nNext: toolfold approvals approve {id}{flag}   (or reject {id}{flag} 'why not')\n"));
     }
     out
 }
 
-/// `90s`, `15m`, `8h`, `7d` in milliseconds.
+/// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no fixed length and are
+/// refused.
 fn duration_ms(text: &str) -> Result<i64, String> {
     let help = || "write 90s, 15m, 8h or 7d".to_owned();
-    let unit = text.chars().last().ok_or_else(help)?;
-    let each = match unit {
-        's' => 1_000,
-        'm' => 60_000,
-        'h' => 3_600_000,
-        'd' => 86_400_000,
-        _ => return Err(help()),
-    };
-    let count: i64 = text.trim_end_matches(unit).parse().map_err(|_| help())?;
-    if count > 0 { count.checked_mul(each).ok_or_else(help) } else { Err(help()) }
+    let span: Span = text.parse().map_err(|_| help())?;
+    let period = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| help())?;
+    i64::try_from(period.as_millis()).ok().filter(|ms| *ms > 0).ok_or_else(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration_ms;
+
+    #[test]
+    fn a_period_has_a_fixed_length() {
+        for (text, ms) in [
+            ("90s", Some(90_000)),
+            ("15m", Some(900_000)),
+            ("8h", Some(28_800_000)),
+            ("7d", Some(604_800_000)),
+            ("1h30m", Some(5_400_000)),
+            ("0s", None),
+            ("-15m", None),
+            ("15", None),
+            ("15x", None),
+            ("1mo", None),
+            ("1y", None),
+            ("", None),
+            ("99999999999999999999d", None),
+        ] {
+            assert_eq!(duration_ms(text).ok(), ms, "{text}");
+        }
+    }
 }

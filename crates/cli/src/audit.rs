@@ -1,4 +1,4 @@
-//! `toolfold audit`: read, check and export the chain of records.
+//! `toolfold audit`: read, verify and export the audit chain.
 
 use std::process::ExitCode;
 
@@ -17,46 +17,47 @@ const SLOW: u64 = 100_000;
 /// How many records are read at once.
 const PAGE: usize = 1_000;
 
-/// Read, check and export the audit.
+/// Read, verify and export the audit trail.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
-    /// The last records, oldest first.
+    /// Print the last records, oldest first.
     #[command(after_help = "\
 Examples:
   toolfold audit tail
   toolfold audit tail -n 100 --json      as `audit export` writes them")]
     Tail(TailArgs),
-    /// Check the chain: whether anything was edited, deleted, moved or cut off.
+    /// Verify the chain: whether a record was edited, deleted, moved or cut off.
     #[command(after_help = "\
 Examples:
   toolfold audit verify
-  toolfold audit verify --checkpoint checkpoints.txt    and that those kept there still hold
-  toolfold audit verify --checkpoint 120:9f2c…          the same for one, all 64 digits of it
+  toolfold audit verify --checkpoint checkpoints.txt    and against the checkpoints in that file
+  toolfold audit verify --checkpoint 120:9f2c…          and against this one; give all 64 digits
 
-Without a checkpoint, who can write the store can cut off its end unseen.
-Exit codes: 0 whole, 1 not whole or a checkpoint does not hold, 2 usage, 3 no usable store.")]
+Anyone who can write to the store could truncate it unnoticed; a checkpoint kept elsewhere
+reveals that.
+Exit codes: 0 intact, 1 not intact or a checkpoint does not match, 2 usage, 3 no usable store.")]
     Verify(VerifyArgs),
-    /// The number and hash of the last record, to keep elsewhere, after checking the chain.
+    /// Verify the chain and print the number and hash of its last record, to keep elsewhere.
     #[command(after_help = "\
 Examples:
   toolfold audit checkpoint                                  prints NUMBER:HASH
   toolfold audit checkpoint --append checkpoints.txt         adds a line to a file
-  toolfold session --policy excel --checkpoint checkpoints.txt      the same when the session ends
+  toolfold session --policy excel --checkpoint checkpoints.txt      adds one when the session ends
 
-Keep the file where the agent cannot write: another machine, a log, a repository.
-Exit codes: 0 ok, 1 the chain is not whole or the file cannot be written, 3 no store or no record.")]
+Keep the file where the agent cannot write: on another machine, in a log, in a repository.
+Exit codes: 0 ok, 1 the chain is not intact or the file cannot be written, 3 no store or no record.")]
     Checkpoint(CheckpointArgs),
-    /// Every record as a line of JSON.
+    /// Print every record as one line of JSON.
     #[command(after_help = "\
 Examples:
   toolfold audit export > audit.jsonl
-  toolfold audit export --after 120      only what came since record 120
+  toolfold audit export --after 120      only the records after record 120
 
-The records are as they stand; `audit verify` says whether they are as they were written.")]
+The records are exported as they are; `audit verify` shows whether they were changed.")]
     Export(ExportArgs),
 }
 
-/// How much to show.
+/// How many records to print.
 #[derive(Debug, Args)]
 pub(super) struct TailArgs {
     /// How many records
@@ -66,20 +67,20 @@ pub(super) struct TailArgs {
     rest: ListArgs,
 }
 
-/// What to check.
+/// What to verify.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// What must still be there: NUMBER:HASH as `audit checkpoint` prints it, or a file with one a line
+    /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with one a line
     #[arg(long, value_name = "NUMBER:HASH|FILE")]
     checkpoint: Vec<String>,
     #[command(flatten)]
     rest: ListArgs,
 }
 
-/// Where to keep it.
+/// Where to keep the checkpoint.
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
-    /// Append it to this file instead of printing it
+    /// Append the checkpoint to this file instead of printing it
     #[arg(long, value_name = "FILE")]
     append: Option<String>,
     #[command(flatten)]
@@ -109,7 +110,7 @@ pub(super) fn run(command: &AuditCommand) -> Outcome {
 fn tail(args: &TailArgs) -> Result<(), Failure> {
     let store = args.rest.store.to_read()?;
     let count = store.count().map_err(failure)?;
-    // Where records are missing the last number is greater than their count: read on to the end all the same.
+    // Where records are missing, the last number exceeds their count. Reading to the end finds them all the same.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
     loop {
@@ -131,8 +132,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
 
 fn row(record: &Sealed) -> [String; 6] {
     let entry = &record.entry;
-    let kind =
-        serde_json::to_value(entry.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+    let kind = entry.kind.name().to_owned();
     let about = ["approval", "grant"].iter().find_map(|key| entry.detail.get(key)?.as_str());
     let about = about.unwrap_or(&entry.call_id);
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
@@ -168,11 +168,11 @@ fn verify(args: &VerifyArgs) -> Outcome {
     } else if ok {
         let held = match checkpoints.len() {
             0 => String::new(),
-            1 => ", the checkpoint holds".to_owned(),
-            n => format!(", all {n} checkpoints hold"),
+            1 => ", the checkpoint matches".to_owned(),
+            n => format!(", all {n} checkpoints match"),
         };
         let head = verified.head.as_ref().map(|head| format!(", checkpoint {}", text(head))).unwrap_or_default();
-        emit(&format!("{GOOD}ok{GOOD:#} {} records, the chain is whole{held}{head}\n", verified.records))?;
+        emit(&format!("{GOOD}ok{GOOD:#} {} records, the chain is intact{held}{head}\n", verified.records))?;
     } else {
         return Err(broken(&verified.faults, verified.records));
     }
@@ -181,7 +181,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
 
 fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
     let Some(head) = take(&args.rest.store.to_read()?)? else {
-        return Err(Failure::unmeasured("the audit has no record yet, so there is nothing to keep"));
+        return Err(Failure::unmeasured("the audit trail has no records yet, so there is no checkpoint"));
     };
     if let Some(file) = &args.append {
         append(file, &head)?;

@@ -1,4 +1,4 @@
-//! Checkpoints: a record's number and hash, kept where whoever can write the store cannot write.
+//! Checkpoints: the number and hash of a record, kept where those who can write to the store cannot write.
 #![allow(
     clippy::disallowed_methods,
     reason = "this module is an edge: it writes the files that checkpoints are kept in"
@@ -21,8 +21,8 @@ const HASH_DIGITS: usize = 64;
 
 const HELP: &str = "a checkpoint is NUMBER:HASH, as `toolfold audit checkpoint` prints it";
 
-/// Reads checkpoints as a flag gives them: one as NUMBER:HASH, or a file (`-` is standard input) with one a line. Blank
-/// lines and those that begin with `#` mean nothing. A file without any is an error: it would prove nothing.
+/// Reads checkpoints as a flag gives them: one as NUMBER:HASH, or a file (`-` is standard input) with one on each line.
+/// Blank lines and lines that begin with `#` are skipped. A file without a checkpoint is an error: it would prove nothing.
 pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
     let number = given.split_once(':').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
     if number {
@@ -37,25 +37,25 @@ pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
             parse(line).map_err(|why| bad("bad-checkpoint", Place::file(given).line_column(at + 1, 1), &why))
         })
         .collect::<Result<Vec<Checkpoint>, Failure>>()?;
-    if known.is_empty() { Err(bad("no-checkpoint", Place::file(given), "holds no checkpoint")) } else { Ok(known) }
+    if known.is_empty() { Err(bad("no-checkpoint", Place::file(given), "contains no checkpoint")) } else { Ok(known) }
 }
 
 fn parse(text: &str) -> Result<Checkpoint, String> {
     let (number, hash) = text.split_once(':').ok_or_else(|| format!("`{text}` has no colon"))?;
     let seq = number.parse().map_err(|_| format!("`{number}` is not the number of a record"))?;
     if hash.len() != HASH_DIGITS || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(format!("a hash has {HASH_DIGITS} hexadecimal digits, `{hash}` has not"));
+        return Err(format!("`{hash}` is not a hash: a hash has {HASH_DIGITS} hexadecimal digits"));
     }
     Ok(Checkpoint { seq, hash: hash.to_ascii_lowercase() })
 }
 
-/// A checkpoint of the chain as it stands, after checking it. Nothing where there is no record yet.
+/// A checkpoint of the chain as it is now, after verifying it. `None` where there is no record yet.
 pub(super) fn take(store: &SqliteStore) -> Result<Option<Checkpoint>, Failure> {
     let verified = store.verify(&[]).map_err(failure)?;
     if verified.faults.is_empty() { Ok(verified.head) } else { Err(broken(&verified.faults, verified.records)) }
 }
 
-/// A chain that is not whole.
+/// The error of a chain that is not intact.
 pub(super) fn broken(faults: &[Fault], records: u64) -> Failure {
     let place = Place::default();
     let mut all: Vec<Diagnostic> =
@@ -63,7 +63,7 @@ pub(super) fn broken(faults: &[Fault], records: u64) -> Failure {
     if let Some(last) = all.last_mut() {
         let (count, s) = (faults.len(), if faults.len() == 1 { "" } else { "s" });
         last.help = Some(format!(
-            "{count} fault{s} in {records} records: trust nothing from the first on without another copy"
+            "{count} fault{s} in {records} records: trust no record from the first fault on without another copy"
         ));
     }
     Failure::bad(all)
@@ -74,7 +74,7 @@ pub(super) fn text(checkpoint: &Checkpoint) -> String {
     format!("{}:{}", checkpoint.seq, checkpoint.hash)
 }
 
-/// Appends a checkpoint to a file, and makes the file where there is none.
+/// Appends a checkpoint to a file, and creates the file where there is none.
 pub(super) fn append(file: &str, checkpoint: &Checkpoint) -> Result<(), Failure> {
     let written = OpenOptions::new()
         .create(true)

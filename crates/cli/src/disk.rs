@@ -1,4 +1,4 @@
-//! This machine's disk, as policy asks about it: where symbolic links lead. No file is opened.
+//! This machine's disk as the policy sees it: where symbolic links lead. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
 use std::io::ErrorKind;
@@ -16,7 +16,7 @@ pub(super) fn home() -> Option<String> {
     std::env::var("HOME").ok().filter(|home| home.starts_with('/'))
 }
 
-/// A path from the root, as written otherwise.
+/// A path made absolute, otherwise as written.
 pub(super) fn absolute(path: &str) -> Option<String> {
     std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned())
 }
@@ -29,7 +29,7 @@ pub(super) struct OwnDisk;
 const MOST_NAMES: usize = 10_000;
 
 impl OwnDisk {
-    /// Whether paths here are those that policy reads: from `/`, in segments between `/`.
+    /// Whether this system's paths are those that the policy understands: they begin with `/`, and `/` separates segments.
     pub(super) const CAN_LOOK: bool = cfg!(unix);
 }
 
@@ -42,7 +42,7 @@ impl Disk for OwnDisk {
                 target.map_or(DiskEntry::Unknown, DiskEntry::Link)
             }
             Ok(_) => DiskEntry::Other,
-            // What is not there yet leads where it says; so does what a file in place of a folder keeps from being.
+            // A path that does not exist leads nowhere else. Nor does one below a file, where nothing can exist.
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => DiskEntry::Other,
             Err(_) => DiskEntry::Unknown,
         }

@@ -1,4 +1,4 @@
-//! `toolfold grants`: what is remembered, and taking it back.
+//! `toolfold grants`: remembered approvals, and revoking them.
 
 use std::process::ExitCode;
 
@@ -12,23 +12,23 @@ use toolfold::diagnostic::visible;
 use toolfold::policy::argv::{Word, display};
 use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
 
-/// See and take back remembered yeses.
+/// List and revoke remembered approvals.
 #[derive(Debug, Subcommand)]
 pub(super) enum GrantsCommand {
-    /// What is remembered, oldest first.
+    /// List the remembered approvals, oldest first.
     #[command(after_help = "\
 Examples:
   toolfold grants list
   toolfold grants list --json
 
-Exit codes: 0 ok, also if nothing is remembered; 3 no usable store.")]
+Exit codes: 0 ok, even if there is none; 3 no usable store.")]
     List(ListArgs),
-    /// Take one back.
+    /// Revoke a remembered approval.
     #[command(after_help = "\
 Example:
   toolfold grants revoke gr-3
 
-Exit codes: 0 revoked, 1 there is none of this id, 3 no usable store.")]
+Exit codes: 0 revoked, 1 no grant has this id, 3 no usable store.")]
     Revoke(OneArgs),
 }
 
@@ -37,8 +37,8 @@ pub(super) fn run(command: &GrantsCommand) -> Outcome {
         GrantsCommand::List(args) => list(args)?,
         GrantsCommand::Revoke(OneArgs { id, rest }) => {
             if !rest.store.to_write()?.revoke(id, now_ms()).map_err(failure)? {
-                return Err(Failure::wrong(format!("there is no grant `{}`, or it was revoked before", visible(id)))
-                    .help("`toolfold grants list` shows what is remembered"));
+                return Err(Failure::wrong(format!("there is no grant `{}`, or it is already revoked", visible(id)))
+                    .help("`toolfold grants list` shows the remembered approvals"));
             }
             if rest.json {
                 emit_json(&json!({ "revoked": id }))?;
@@ -56,7 +56,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         return emit_json(&grants);
     }
     if grants.is_empty() {
-        return emit("nothing is remembered\n");
+        return emit("no approval is remembered\n");
     }
     let row = |grant: &Grant| {
         let until = grant.expires_ms.map_or_else(|| "no end".to_owned(), time);

@@ -18,23 +18,23 @@ use toolfold::policy::{Approver, Context, MAX_BYTES, Policy, PolicyFile, PolicyM
 use toolfold::skill::{self, Budget, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 
-/// What the configuration turns on beside the tools.
+/// The layers that the configuration turns on.
 #[derive(Default)]
 pub(super) struct Layers {
     pub(super) guard: Option<Guard>,
     pub(super) knowledge: Option<Knowledge>,
-    /// The person's side: kept by the command, out of reach of the session.
+    /// The person's handle: the command keeps it, and the session cannot reach it.
     pub(super) person: Option<Person>,
 }
 
-/// A person's handle on approvals, and the store that it answers in.
+/// A person's handle on approvals, and the store that holds them.
 pub(super) struct Person {
     pub(super) approver: Approver,
     pub(super) store: Arc<SqliteStore>,
 }
 
 impl Layers {
-    /// Reads both layers. `store` is where approvals and the audit record are kept, if not in the user's state folder.
+    /// Reads both layers. `store` is the file for approvals and the audit trail, if not the one in the user's state folder.
     pub(super) fn load(config: &Config, id: &str, store: Option<&str>) -> Result<Self, Failure> {
         let mut layers = Self { knowledge: knowledge(config)?, ..Self::default() };
         let mode = config.get("policy.mode");
@@ -62,7 +62,7 @@ pub(super) fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
 
 fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Result<(Guard, Person), Failure> {
     let loaded = load_policy(file)?;
-    // A policy that cannot be read whole is said and used: what is broken in it asks, it never allows.
+    // A policy that cannot be read completely is reported and still used: while it is broken every call asks.
     say_all(&loaded.diagnostics);
     let mut policy = Policy::new(vec![loaded.value]);
     if mode == Some("audit") {
@@ -86,7 +86,7 @@ fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Resul
     Ok((guard, Person { approver, store }))
 }
 
-/// What no call may write: these files, and what SQLite keeps beside a store.
+/// The paths that no call may write: these files, and the files that SQLite keeps beside a store.
 fn protected(files: &[&Path]) -> Vec<String> {
     let absolute = files.iter().filter_map(|file| std::path::absolute(file).ok());
     let names = absolute.map(|file| file.to_string_lossy().into_owned());
@@ -101,7 +101,7 @@ pub(super) fn load_policy(file: &str) -> Result<Loaded<PolicyFile>, Failure> {
     Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, PolicyScope::User))
 }
 
-/// The project of a folder, for what is remembered: the nearest folder above it that holds `.git`, else itself.
+/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.
 pub(super) fn project_of(folder: &str) -> String {
     let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
     root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())

@@ -1,13 +1,13 @@
-//! The store that `approvals`, `grants` and `audit` share: where it is, what is wrong with it, and the clock.
+//! The store that `approvals`, `grants` and `audit` share: its location, its errors, and the clock.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use jiff::Timestamp;
 
 use super::output::Failure;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore};
+use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreError, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
 /// Which store.
@@ -18,7 +18,7 @@ pub(super) struct StoreArgs {
     store: Option<PathBuf>,
 }
 
-/// What a command needs that lists.
+/// The arguments of a command that lists.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(super) struct ListArgs {
     pub(super) json: bool,
 }
 
-/// What a command needs that is about one of them.
+/// The arguments of a command about one item.
 #[derive(Debug, Args)]
 pub(super) struct OneArgs {
     /// Its id, as the list prints it
@@ -38,19 +38,19 @@ pub(super) struct OneArgs {
 }
 
 impl StoreArgs {
-    /// Opens it to read. One that is not there yet is an error that says so.
+    /// Opens the store for reading. A store that does not exist yet is an error that says so.
     pub(super) fn to_read(&self) -> Result<SqliteStore, Failure> {
         to_read(&self.path()?)
     }
 
-    /// Opens it to write. It is never made here, and nothing is made in a file that is no store.
+    /// Opens an existing store for writing. Nothing is created, neither a store nor tables in another file.
     pub(super) fn to_write(&self) -> Result<SqliteStore, Failure> {
         let path = self.path()?;
         drop(to_read(&path)?);
         SqliteStore::open(&path).map_err(|why| unusable(&path, why))
     }
 
-    /// The flag to repeat in a hint, with a space before it; nothing for the default store.
+    /// The flag to repeat in a hint, preceded by a space; empty for the default store.
     pub(super) fn flag(&self) -> String {
         self.store.as_ref().map(|path| format!(" --store {}", visible(&path.to_string_lossy()))).unwrap_or_default()
     }
@@ -60,33 +60,33 @@ impl StoreArgs {
     }
 }
 
-/// Opens a store that must be there.
+/// Opens a store that must exist.
 pub(super) fn to_read(path: &Path) -> Result<SqliteStore, Failure> {
     if !path.exists() {
         let none = format!("there is no store at {}", path.display());
         return Err(Failure::unmeasured(none)
-            .help("the first `toolfold session --policy FILE` makes it; --store FILE names another"));
+            .help("the first `toolfold session --policy FILE` creates it; --store FILE names another"));
     }
     if path.is_dir() {
         return Err(
-            Failure::unmeasured(format!("{}: is a folder, not a store", path.display())).help("name a file in it")
+            Failure::unmeasured(format!("{}: is a folder, not a store", path.display())).help("give a file in it")
         );
     }
     let store = SqliteStore::open_to_read(path).map_err(|why| unusable(path, why))?;
-    // Any answer but this one shows that the tables are there.
+    // Any other answer shows that the tables exist.
     match store.get("ap-0") {
         Err(why @ ApprovalError::Store(_)) => Err(unusable(path, why)),
         _ => Ok(store),
     }
 }
 
-/// Opens a store, making it and its folder where there is none: what a session with a policy needs.
-#[allow(clippy::disallowed_methods, reason = "an edge: the store's folder is made here")]
+/// Opens a store, and creates it and its folder where there is none: what a session with a policy needs.
+#[allow(clippy::disallowed_methods, reason = "an edge: the store's folder is created here")]
 pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), Failure> {
     let path = path.map(PathBuf::from).or_else(default_store).ok_or_else(nowhere)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|why| {
-            Failure::unmeasured(format!("{}: cannot be made: {why}", folder.display()))
+            Failure::unmeasured(format!("{}: cannot be created: {why}", folder.display()))
                 .help("--store FILE names another")
         })?;
     }
@@ -104,47 +104,33 @@ pub(super) fn default_store() -> Option<PathBuf> {
     Some(state.join("toolfold/approvals.sqlite"))
 }
 
-/// Now, in milliseconds since 1970 UTC.
-#[allow(clippy::disallowed_methods, reason = "an edge: this is where the clock is read")]
+/// Now, in milliseconds since 1970 UTC. The clock of the edge is read here.
 pub(super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    Timestamp::now().as_millisecond()
 }
 
-/// A time as ISO 8601 in UTC: `2026-11-21T23:59:59Z`.
+/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar has, such as the end of an
+/// approval that was given for ten thousand years, is written as its number.
 pub(super) fn time(ms: i64) -> String {
-    let (days, second) = (ms.div_euclid(86_400_000), ms.div_euclid(1_000).rem_euclid(86_400));
-    // Days to a date: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let of_era = z.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) =
-        (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3_600, second / 60 % 60, second % 60)
+    Timestamp::from_second(ms.div_euclid(1_000)).map_or_else(|_| format!("{ms} ms since 1970"), |time| time.to_string())
 }
 
-/// A refusal of the store with what to do about it. A store that cannot be used could not be measured.
+/// An error of the store, with the way out. Exit code 3: a store that cannot be used proves nothing either way.
 pub(super) fn failure(why: ApprovalError) -> Failure {
-    let help = match &why {
-        ApprovalError::Store(text) => {
-            return Failure::unmeasured(plain(text)).help("`toolfold audit verify` says whether the store was damaged");
-        }
-        ApprovalError::NotFound(_) => "`toolfold approvals list` shows what waits",
+    let help = match why {
+        ApprovalError::Store(why) => return store_failure(&why),
+        ApprovalError::NotFound(_) => "`toolfold approvals list` shows the pending approvals",
         ApprovalError::Not { state: ApprovalState::Pending, .. } => "nobody has answered it yet",
         ApprovalError::Not { state: ApprovalState::Approved, .. } => {
-            "the first answer stands: the agent may run it once"
+            "the first answer stands: the agent may run the call once"
         }
         ApprovalError::Not { state: ApprovalState::Rejected, .. } => {
-            "a no is final: if the agent asks again, the call gets a new id"
+            "a rejection is final: if the agent asks again, the call gets a new id"
         }
         ApprovalError::Not { state: ApprovalState::Expired, .. } => {
-            "nobody answered it, or nobody ran it, in time: if the agent asks again, the call gets a new id"
+            "nobody answered it, or the agent did not run the call, in time: if the agent asks again, the call gets a new id"
         }
-        ApprovalError::Not { state: ApprovalState::Consumed, .. } => "the call has been let through already",
+        ApprovalError::Not { state: ApprovalState::Consumed, .. } => "the call has already run",
         _ => return Failure::wrong(why),
     };
     Failure::wrong(&why).help(help)
@@ -154,24 +140,46 @@ fn nowhere() -> Failure {
     Failure::usage("neither XDG_STATE_HOME nor HOME is set, so there is no state folder").help("give --store FILE")
 }
 
-/// Why a file cannot be used as a store.
-fn unusable(path: &Path, why: ApprovalError) -> Failure {
-    let ApprovalError::Store(text) = &why else { return failure(why) };
-    let text = plain(text);
-    let named = path.display().to_string();
-    let text = text.strip_prefix(&format!("{named}: ")).unwrap_or(text);
-    let help = if text.contains("not a database") || text.contains("no store of approvals") {
-        "--store FILE names another"
-    } else if text.contains("readonly") {
-        "SQLite keeps files beside the store: its folder must be writable; copy the store to one that is"
-    } else {
-        "check the path and who may read and write it"
-    };
-    Failure::unmeasured(format!("{named}: cannot be used as a store: {text}")).help(help)
+/// A store that opened, but then failed.
+fn store_failure(why: &StoreError) -> Failure {
+    Failure::unmeasured(why).help(match why.kind {
+        StoreErrorKind::Busy => "another process keeps the store locked: try again",
+        StoreErrorKind::Full => "free some disk space and try again",
+        _ => "`toolfold audit verify` shows whether the store is damaged",
+    })
 }
 
-/// The message without the words that every error of a store begins with.
-fn plain(text: &str) -> &str {
-    const WORDS: &str = "the store of approvals cannot be used: ";
-    text.rsplit(WORDS).next().unwrap_or(text)
+/// A file that cannot be opened as a store.
+fn unusable(path: &Path, why: ApprovalError) -> Failure {
+    let ApprovalError::Store(StoreError { kind, message, .. }) = why else { return failure(why) };
+    Failure::unmeasured(format!("{}: cannot be used as a store: {message}", path.display())).help(match kind {
+        StoreErrorKind::NotAStore => "--store FILE names another",
+        StoreErrorKind::ReadOnly => {
+            "SQLite creates files beside the store, so its folder must be writable; copy the store to such a folder"
+        }
+        StoreErrorKind::Busy => "another process keeps the store locked: try again",
+        StoreErrorKind::Full => "free some disk space and try again",
+        StoreErrorKind::Newer => "update toolfold, or name another file with --store FILE",
+        _ => "check the path and its permissions",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    /// The expected texts are those of `date -u -d @SECONDS +%FT%TZ`.
+    #[test]
+    fn a_time_is_iso_8601_in_utc_whole_seconds() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+            (1_709_210_096_789, "2024-02-29T12:34:56Z"),
+            (4_107_542_399_999, "2100-02-28T23:59:59Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+            (i64::MAX, "9223372036854775807 ms since 1970"),
+        ] {
+            assert_eq!(time(ms), text);
+        }
+    }
 }

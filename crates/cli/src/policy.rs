@@ -1,4 +1,4 @@
-//! `toolfold policy`: check, explain, lint and describe policy files, and judge rows of calls.
+//! `toolfold policy`: check, explain, lint and describe policy files, and evaluate rows of calls.
 
 mod eval;
 mod explain;
@@ -19,49 +19,49 @@ use toolfold::policy::{Covered, policy_schema};
 /// Work on policy files: tiers, rules, decisions.
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
-    /// Prove that a policy is sound: examples hold, every tool has a tier, every change names its paths.
+    /// Check that a policy is sound: its examples hold, and every tool has a tier and names the arguments it writes.
     #[command(after_help = "\
 Examples:
   toolfold policy check policy.toml                        the file alone
   toolfold policy check policy.toml --tools tools.json     against the tools it is for
   toolfold policy check excel                              the built-in one
 
-Exit codes: 0 sound, 1 an error in it or it cannot be read, 2 usage.")]
+Exit codes: 0 sound, 1 it has an error or cannot be read, 2 usage.")]
     Check(CheckArgs),
-    /// Say what a call would get, why, and what would have made it allowed.
+    /// Explain the decision on a call, and what would allow it.
     #[command(after_help = "\
 Examples:
   toolfold policy explain excel run_shell --command 'git log; rm -rf x'
   toolfold policy explain excel write_cells --args '{\"file_path\": \"a.xlsx\"}'
   toolfold policy explain policy.toml mcp:github/create_issue --json
 
-Exit codes: 0 whatever the call would get, 1 the policy cannot be read, 2 usage.")]
+Exit codes: 0 whatever the decision, 1 the policy cannot be read, 2 usage.")]
     Explain(ExplainArgs),
-    /// Name what in a policy is probably not meant.
+    /// Find what in a policy is probably a mistake.
     #[command(after_help = "\
 Example:
   toolfold policy lint policy.toml      interpreters, missing word boundaries, shadowed rules, …
 
-Exit codes: 0 nothing found, 1 something found or it cannot be read, 2 usage.")]
+Exit codes: 0 no findings, 1 findings or it cannot be read, 2 usage.")]
     Lint(LintArgs),
-    /// The JSON Schema of policy files, for editors.
+    /// Print the JSON Schema of policy files, for editors.
     #[command(after_help = "\
 Example:
   toolfold policy schema > policy.schema.json
 
 Then, as the first line of the policy: #:schema ./policy.schema.json")]
     Schema,
-    /// Judge rows of rules and calls, one JSON object a line.
+    /// Evaluate rows of rules and calls, one JSON object a line.
     #[command(after_help = "\
 Examples:
   toolfold policy eval calls.jsonl --json > decisions.jsonl
   echo '{\"id\":\"1\",\"rule\":[\"allow Bash(ls:*)\"],\"tool\":\"Bash\",\"args\":{\"command\":\"ls; id\"}}' |
     toolfold policy eval - --json
 
-A row says `tool`, `args`, `rule` (lines such as `allow Bash(git log:*)`, `default deny`) and `ctx`
-(`cwd`, `home`, `server`, `interactive`, …). Rows are answered in order, as they come. One that
-cannot be judged is named on standard error, and the others go on.
-Exit codes: 0 every row was judged, 1 one was not or the file cannot be read, 2 usage.")]
+A row has `tool`, `args`, `rule` (lines such as `allow Bash(git log:*)`, `default deny`) and `ctx`
+(`cwd`, `home`, `server`, `interactive`, …). Rows are answered in order, as they arrive. A row that
+cannot be evaluated is named on standard error, and the others are still evaluated.
+Exit codes: 0 every row was evaluated, 1 one was not or the file cannot be read, 2 usage.")]
     Eval(EvalArgs),
 }
 
@@ -72,7 +72,7 @@ pub(super) struct CheckArgs {
     #[arg(value_name = "FILE|NAME")]
     policy: String,
 
-    /// The tool list it is for; without it only the file itself is checked
+    /// The tool list it is for; without it, only the file itself is checked
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 
@@ -81,7 +81,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What to look through.
+/// What to lint.
 #[derive(Debug, Args)]
 pub(super) struct LintArgs {
     /// Policy: a file, `-`, or excel for the built-in one
@@ -126,10 +126,10 @@ fn check(args: &CheckArgs) -> Outcome {
         if ok {
             let against = match &tools {
                 None if policy.capabilities.is_empty() && policy.rules.is_empty() => {
-                    "it says nothing, so every call is asked about".to_owned()
+                    "it is empty, so every call asks".to_owned()
                 }
                 Some(tools) => format!("covers all {} tools", tools.len()),
-                None => "sound by itself; give --tools to check it against the tools it is for".to_owned(),
+                None => "sound by itself; use --tools to check it against its tools".to_owned(),
             };
             let (capabilities, rules) = (policy.capabilities.len(), policy.rules.len());
             out.push_str(&format!("{GOOD}ok{GOOD:#} {capabilities} tools, {rules} rules: {against}\n"));
@@ -161,7 +161,7 @@ fn lint(args: &LintArgs) -> Outcome {
     if args.json {
         emit_json(&diagnostics)?;
     } else if diagnostics.is_empty() {
-        emit(&format!("{GOOD}ok{GOOD:#} nothing found\n"))?;
+        emit(&format!("{GOOD}ok{GOOD:#} no findings\n"))?;
     } else {
         emit(&diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect::<String>())?;
     }

@@ -17,7 +17,7 @@ pub(super) fn evaluate(
     ctx: &Value,
 ) -> (&'static str, String) {
     match run(policy, call, context, ctx) {
-        Ok(()) => ("allow", "approved once, for exactly this".to_owned()),
+        Ok(()) => ("allow", "approved once, for exactly this call".to_owned()),
         Err(ApprovalError::Not { state: crate::policy::approval::ApprovalState::Rejected, .. }) => {
             ("deny", "it was rejected".to_owned())
         }
@@ -66,7 +66,7 @@ fn run(policy: &Policy, call: &PolicyCall<'_>, context: &Context, ctx: &Value) -
     // The call that comes now must be the one that was approved, in everything it is bound to.
     let now = request(call.arguments, context.session.clone(), text("call_id"), schema, policy.version());
     if now.digest() != approval.digest {
-        return Err(ApprovalError::Differs(approval.id, "the digest is another"));
+        return Err(ApprovalError::Differs(approval.id, "the digest differs"));
     }
     if flag("consumed") {
         gate.redeem(&approval.id, policy, &context, schema)?;

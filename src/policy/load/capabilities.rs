@@ -10,11 +10,19 @@ use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability, Und
 const KEYS: &[&str] =
     &["tier", "reads", "writes", "hosts", "command", "workdir", "target", "like", "undo", "actions", "why"];
 
-pub(super) fn read(reader: &mut Reader<'_>, tools: &DeTable<'_>, capabilities: &mut IndexMap<String, ToolCapability>) {
+/// Reads all capability records. False if one of them is not sound: an argument that it was to declare may be missing, so a
+/// deny of a path or host may not see what the tool touches.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tools: &DeTable<'_>,
+    capabilities: &mut IndexMap<String, ToolCapability>,
+) -> bool {
+    let mut all_sound = true;
     for (name, value) in tools {
         let at = name.span().start;
         let DeValue::Table(table) = value.get_ref() else {
             reader.error("policy-record", at, format!("`tool.{}` must be a table", name.get_ref()), "");
+            all_sound = false;
             continue;
         };
         let mut capability = ToolCapability { place: reader.place(at), ..ToolCapability::default() };
@@ -22,7 +30,8 @@ pub(super) fn read(reader: &mut Reader<'_>, tools: &DeTable<'_>, capabilities: &
         for (key, value) in table {
             sound &= field(reader, &mut capability, key.get_ref(), key.span().start, value);
         }
-        // A record that was not understood must not permit anything: the tool is as if nobody had spoken of it.
+        // A record that was not understood must not permit anything: the tool is treated as one without a tier.
+        all_sound &= sound;
         if !sound {
             capability.tier = None;
             capability.actions = None;
@@ -43,6 +52,7 @@ pub(super) fn read(reader: &mut Reader<'_>, tools: &DeTable<'_>, capabilities: &
         }
         capabilities.insert(name.get_ref().to_string(), capability);
     }
+    all_sound
 }
 
 /// Reads one field; false if it could not be read.
@@ -59,7 +69,7 @@ fn field(
         "tier" => {
             capability.tier = reader.text_of(value).and_then(PolicyTier::parse);
             if capability.tier.is_none() {
-                reader.error("policy-tier", at, "the tier is not known", "write read_only, b or a");
+                reader.error("policy-tier", at, "unknown tier", "write read_only, b or a");
             }
         }
         "undo" => match reader.text_of(value).and_then(Undo::parse) {
@@ -68,7 +78,7 @@ fn field(
                 reader.error(
                     "policy-undo",
                     at,
-                    "the undo class is not known",
+                    "unknown undo class",
                     "write snapshot, inverse, compensate or irreversible",
                 );
             }
@@ -85,7 +95,7 @@ fn field(
                 reader.error(
                     "policy-like",
                     at,
-                    "`like` must be a compact rule's name",
+                    "`like` must be the name of a compact rule",
                     "write Bash, Read, Edit or WebFetch",
                 );
             }
@@ -111,8 +121,8 @@ fn actions(reader: &mut Reader<'_>, capability: &mut ToolCapability, value: &Spa
             (tier_name, Some(tier)) => {
                 for action in reader.texts(value, tier_name).unwrap_or_default() {
                     if actions.tiers.insert(action.clone(), tier).is_some_and(|t| t != tier) {
-                        let message = format!("the action `{action}` stands in two tiers");
-                        reader.error("policy-tiers-overlap", value.span().start, message, "leave it in one");
+                        let message = format!("the action `{action}` is in two tiers");
+                        reader.error("policy-tiers-overlap", value.span().start, message, "keep it in one");
                     }
                 }
             }
@@ -120,7 +130,7 @@ fn actions(reader: &mut Reader<'_>, capability: &mut ToolCapability, value: &Spa
         }
     }
     if actions.arg.is_empty() {
-        return reader.error("policy-actions", at, "`actions` names no argument", help);
+        return reader.error("policy-actions", at, "`actions` does not name its argument", help);
     }
     capability.actions = Some(actions);
 }

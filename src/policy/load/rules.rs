@@ -28,7 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                     table(reader, item, file);
                 }
             }
-            ("rule", _) => broken(reader, file, value.span().start, "rules are written `[[rule]]`"),
+            ("rule", _) => broken(reader, file, value.span().start, "write rules as `[[rule]]` tables"),
             (word @ ("allow" | "ask" | "deny"), _) => {
                 let Some(effect) = Effect::parse(word) else { continue };
                 let DeValue::Array(items) = value.get_ref() else {
@@ -37,7 +37,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                 };
                 for item in items {
                     let place = reader.place(item.span().start);
-                    let read = reader.text_of(item).ok_or_else(|| "a rule must be a text".to_owned());
+                    let read = reader.text_of(item).ok_or_else(|| "a rule must be a string".to_owned());
                     match read.and_then(|text| compact(effect, text, |name| file.capabilities.get(name).cloned())) {
                         Ok(rule) => file.rules.push(Rule { place, ..rule }),
                         Err(why) => malformed(reader, file, Some(effect), item.span().start, &why),
@@ -47,7 +47,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
             _ => {}
         }
         if file.rules.len() > MAX_RULES {
-            return broken(reader, file, value.span().start, "a policy has at most 5000 rules");
+            return broken(reader, file, value.span().start, "a policy file may have at most 5000 rules");
         }
     }
 }
@@ -61,8 +61,8 @@ fn broken(reader: &mut Reader<'_>, file: &mut PolicyFile, at: usize, help: &str)
 /// forbidden something: until it is mended everything asks.
 fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effect>, at: usize, why: &str) {
     let (what, help) = match effect {
-        Some(Effect::Allow) => ("this allow is left out", "mend it; until then the calls it means are asked about"),
-        _ => ("this rule cannot be read", "until it is mended everything asks"),
+        Some(Effect::Allow) => ("this allow is ignored", "fix it; the calls it covers ask until then"),
+        _ => ("this rule cannot be read", "fix it; every call asks until then"),
     };
     reader.error("policy-rule", at, format!("{what}: {why}"), help);
     file.broken |= effect != Some(Effect::Allow);
@@ -86,7 +86,9 @@ const KEYS: &[&str] = &[
 
 fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut PolicyFile) {
     let at = item.span().start;
-    let DeValue::Table(table) = item.get_ref() else { return broken(reader, file, at, "rules are written `[[rule]]`") };
+    let DeValue::Table(table) = item.get_ref() else {
+        return broken(reader, file, at, "write rules as `[[rule]]` tables");
+    };
     let decide = table.get("decide").and_then(|v| reader.text_of(v)).and_then(Effect::parse);
     let Some(effect) = decide else { return malformed(reader, file, None, at, "`decide` must be allow, ask or deny") };
     match fields(reader, table, effect, file) {
@@ -104,10 +106,10 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
 
 fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &PolicyFile) -> Result<Rule, String> {
     let get = |key: &str| {
-        table.get(key).map(|v| reader.text_of(v).ok_or_else(|| format!("`{key}` must be a text"))).transpose()
+        table.get(key).map(|v| reader.text_of(v).ok_or_else(|| format!("`{key}` must be a string"))).transpose()
     };
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
-        return Err(format!("`{}` means nothing in a rule; known: {}", key.get_ref(), KEYS.join(", ")));
+        return Err(format!("unknown key `{}` in a rule; the known keys are {}", key.get_ref(), KEYS.join(", ")));
     }
     let known = |name: &str| file.capabilities.get(name).cloned();
     if let Some(text) = get("rule")? {
@@ -149,7 +151,7 @@ fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &P
     }
     if let Some(hints) = table.get("annotations") {
         rule.annotations = serde_json::from_value::<Annotations>(json(hints.get_ref()))
-            .map_err(|_| "`annotations` has hints such as `readOnlyHint = true`".to_owned())?;
+            .map_err(|_| "`annotations` takes hints such as `readOnlyHint = true`".to_owned())?;
     }
     rule.text = words.join(", ");
     Ok(rule)
@@ -170,12 +172,7 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &Po
             if fits(rule, &example, file) != wanted {
                 let verb = if wanted { "does not match" } else { "matches" };
                 let message = format!("the rule `{}` {verb} its own example `{}`", rule.text, show(&example));
-                reader.error(
-                    "policy-example",
-                    item.span().start,
-                    message,
-                    "mend the rule or the example: one of them is not meant so",
-                );
+                reader.error("policy-example", item.span().start, message, "fix the rule or the example");
                 hold = false;
             }
         }

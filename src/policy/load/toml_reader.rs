@@ -26,9 +26,9 @@ impl Reader<'_> {
     pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &[&str]) {
         let help = match nearest(key, known.iter().copied(), 1).first() {
             Some(close) => format!("did you mean `{close}`?"),
-            None => format!("known here: {}", known.join(", ")),
+            None => format!("the known keys are {}", known.join(", ")),
         };
-        self.error("policy-unknown-key", at, format!("`{key}` means nothing here"), &help);
+        self.error("policy-unknown-key", at, format!("unknown key `{key}`"), &help);
     }
 
     pub(super) fn text_of<'v>(&self, value: &'v Spanned<DeValue<'_>>) -> Option<&'v str> {
@@ -42,7 +42,7 @@ impl Reader<'_> {
     pub(super) fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
         let text = self.text_of(value).map(str::to_owned);
         if text.is_none() {
-            self.error("policy-type", value.span().start, format!("`{key}` must be a text"), "");
+            self.error("policy-type", value.span().start, format!("`{key}` must be a string"), "");
         }
         text
     }
@@ -59,7 +59,7 @@ impl Reader<'_> {
             _ => None,
         };
         if items.is_none() {
-            self.error("policy-type", value.span().start, format!("`{key}` must be a list of texts"), "");
+            self.error("policy-type", value.span().start, format!("`{key}` must be a list of strings"), "");
         }
         items
     }

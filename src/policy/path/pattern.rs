@@ -66,7 +66,7 @@ impl PathPattern {
             return Err("a path pattern must not be empty".to_owned());
         }
         if body.contains('[') || body.contains('{') {
-            return Err("a path pattern knows only `*`, `**` and `?`".to_owned());
+            return Err("a path pattern supports only `*`, `**` and `?`".to_owned());
         }
         let body = body.strip_prefix("file://").unwrap_or(body);
         let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };

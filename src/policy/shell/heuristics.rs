@@ -17,7 +17,7 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
         tails(&words, found);
         if found.commands.len() - before > MAX_GUESSES {
             // Beyond this not even a deny can be looked for: then nothing but a person helps.
-            return found.unknown("limit", "too much to look through", Weight::Unseen);
+            return found.unknown("limit", "too much to search", Weight::Unseen);
         }
     }
 }

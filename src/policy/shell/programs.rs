@@ -123,9 +123,9 @@ fn operands(walker: &mut Walker, name: &str, words: &[Word]) {
             }
             // A setting such as `script-shell` holds for every later run.
             "npm" | "pnpm" | "yarn" => {
-                let first = super::tables::subcommand(words).unwrap_or(1);
                 let is = |at: usize, name: &str| words.get(at).is_some_and(|w| w.is(name));
-                text == "set" && is(first, "set") || is(first, "config") && is(first + 1, text) && text == "set"
+                let sets = |first| is(first, "set") || is(first, "config") && is(first + 1, "set");
+                text == "set" && super::tables::subcommand(words).is_none_or(sets)
             }
             "tar" => words.get(1) == Some(word) && !text.starts_with('-') && text.contains(['I', 'F']),
             _ => false,
@@ -259,8 +259,8 @@ fn git(walker: &mut Walker, words: &[Word], at: usize) {
                 .any(|w| matches!(*w, "--get" | "--list" | "-l" | "--get-all" | "--get-regexp" | "get" | "list"));
         if !reads {
             walker.found.unknown("executing-option", &runner.join(" "), Weight::Code);
-            let last = own.iter().position(|w| w.get() == runner.last().copied()).unwrap_or_default();
-            let given = own.get(last + 1..).unwrap_or_default();
+            let last = own.iter().position(|w| w.get() == runner.last().copied());
+            let given = last.and_then(|last| own.get(last + 1..)).unwrap_or(own);
             match runner {
                 ["config"] => {
                     let texts = given.iter().filter_map(Word::get).filter(|v| v.contains(' '));

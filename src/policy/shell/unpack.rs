@@ -69,9 +69,9 @@ pub(super) fn copied(walker: &mut Walker, folder: &Word) {
 
 fn add(walker: &mut Walker, place: Where) {
     let text = match &place {
-        Where::Below(folder) => format!("something below {}", folder.text),
-        Where::Tree => "something in the working tree".to_owned(),
-        Where::Anywhere => "something that its input names".to_owned(),
+        Where::Below(folder) => format!("files below {}", folder.text),
+        Where::Tree => "files in the working tree".to_owned(),
+        Where::Anywhere => "files that its input names".to_owned(),
     };
     let file = FileEffect { path: None, text, access: Access::Write, own: false, recursive: false, certain: false };
     match place {
@@ -283,12 +283,11 @@ fn packages(base: &str, words: &[Word]) -> Vec<Where> {
         "import",
     ];
     let Some(arguments) = words.get(1..) else { return Vec::new() };
-    let at = super::tables::subcommand(words).unwrap_or(1);
-    let changes = match words.get(at).map(Word::get) {
+    let changes = match super::tables::subcommand(words).and_then(|at| words.get(at)).map(Word::get) {
         Some(Some("audit")) => has(arguments, &["fix"]),
         Some(Some(name)) => CHANGES.contains(&name),
         Some(None) => true,
-        // `yarn` alone installs.
+        // `yarn` without a subcommand installs, whatever its options.
         None => base == "yarn",
     };
     if !changes {

@@ -4,12 +4,19 @@ use serde_json::json;
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 #[test]
-fn no_call_says_yes_for_the_person() {
+fn no_call_approves_for_the_person() {
     let text = "allow = [\"Bash\"]\n[tool.Bash]\ncommand = \"command\"\ntier = \"read_only\"\n";
     let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
     let context = Context { interactive: true, cwd: Some("/w".into()), ..Context::default() };
     for (command, wanted) in [
+        ("toolfold approvals approve ap-1", Decision::Deny),
         ("toolfold approvals accept ap-1", Decision::Deny),
+        ("bash -c 'toolfold approvals approve ap-1'", Decision::Deny),
+        ("toolfold $WHAT approve", Decision::Deny),
+        ("cargo run -- approvals approve ap-1", Decision::Deny),
+        ("cargo run approvals approve ap-1", Decision::Deny),
+        ("cargo r --release approvals accept ap-1", Decision::Deny),
+        ("cargo run --example approvals", Decision::Allow),
         ("/usr/local/bin/toolfold approvals accept --session ap-1", Decision::Deny),
         ("ls; env X=1 timeout 5 toolfold approvals accept ap-1", Decision::Deny),
         ("bash -c 'toolfold approvals accept ap-1'", Decision::Deny),

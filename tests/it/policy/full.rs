@@ -9,7 +9,7 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
-use toolfold::policy::{ApprovalError, ApprovalState, AuditSink, Request};
+use toolfold::policy::{ApprovalError, ApprovalState, AuditSink, Request, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
 use super::store::{Folder, chain, context, filler, policy, request, tamper};
@@ -27,8 +27,8 @@ fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
     // SQLite's own limit takes the way of a disk that is full, and takes whole transactions back.
     store.limit_bytes(0).unwrap();
     let full = |result: Result<String, ApprovalError>| {
-        let why = result.expect_err("the limit holds").to_string();
-        assert!(why.contains("disk is full"), "{why}");
+        let why = result.expect_err("the limit holds");
+        assert_eq!(kind(&why), StoreErrorKind::Full, "{why}");
     };
     full((0..50).try_for_each(|n| gate.record(&filler(n))).map(|()| "50 records".to_owned()));
     full(gate.ask(large(2), 0, WAIT_MS).map(|approval| approval.id));
@@ -82,7 +82,7 @@ fn where_the_system_refuses_to_write_nothing_runs() {
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     let (written, why) = said.split_once("wrote ").and_then(|(_, rest)| rest.split_once(", then: ")).expect(&said);
-    assert!(why.contains("store of approvals cannot be used") && why.contains("asked: "), "{said}");
+    assert!(why.contains("the approval store cannot be used") && why.contains("asked: "), "{said}");
     let store = SqliteStore::open(&folder.store()).unwrap();
     let verified = store.verify(&[]).unwrap();
     assert_eq!((verified.records, verified.faults), (written.parse().unwrap(), vec![]), "{said}");
@@ -97,18 +97,46 @@ fn where_nothing_can_be_written_nothing_runs() {
     // A store opened to read.
     let (gate, _) = open(Arc::new(SqliteStore::open_to_read(&path).unwrap()));
     let why = gate.record(&Entry::new(Kind::Decision, 0)).unwrap_err();
-    assert!(why.to_string().contains("readonly"), "{why}");
+    assert_eq!(kind(&why), StoreErrorKind::ReadOnly, "{why}");
     assert!(matches!(gate.ask(request(&policy, 1), 0, WAIT_MS), Err(ApprovalError::Store(_))));
     // No store, or something else in its place.
-    assert!(SqliteStore::open(&folder.0.join("no/such/folder/x")).is_err());
+    let refused = |path: &str| kind(&SqliteStore::open(&folder.0.join(path)).unwrap_err());
+    assert_eq!(refused("no/such/folder/x"), StoreErrorKind::CannotOpen);
+    assert_eq!(refused(""), StoreErrorKind::CannotOpen, "a folder");
     fs::write(
         folder.0.join("text"),
         "this is not a database, however long it may be; it has more than a hundred bytes of text in it, surely",
     )
     .unwrap();
-    assert!(SqliteStore::open(&folder.0.join("text")).is_err());
+    assert_eq!(refused("text"), StoreErrorKind::NotAStore);
     tamper(&path, "PRAGMA user_version = 99;");
-    assert!(SqliteStore::open(&path).unwrap_err().to_string().contains("newer"));
+    assert_eq!(refused("store.sqlite"), StoreErrorKind::Newer);
+    tamper(&path, "PRAGMA user_version = -1;");
+    assert_eq!(refused("store.sqlite"), StoreErrorKind::NotAStore);
+}
+
+fn kind(why: &ApprovalError) -> StoreErrorKind {
+    match why {
+        ApprovalError::Store(why) => why.kind,
+        other => panic!("an error of the store, not {other}"),
+    }
+}
+
+/// What cannot be read is damage, and is said with the name of what it is.
+#[test]
+fn a_stored_value_that_cannot_be_read_is_damage() {
+    let folder = Folder::new("damage");
+    let path = chain(&folder, 1);
+    let store = SqliteStore::open(&path).unwrap();
+    let (gate, _) = open(Arc::new(SqliteStore::open(&path).unwrap()));
+    let id = gate.ask(request(&policy(), 1), 0, WAIT_MS).unwrap().id;
+    tamper(&path, "UPDATE approval SET body = '{'; INSERT INTO remembered (body) VALUES ('{');");
+    for why in [gate.get(&id).unwrap_err(), gate.pending(0).unwrap_err()] {
+        assert_eq!(kind(&why), StoreErrorKind::Damaged);
+        assert!(why.to_string().contains("approval `ap-1` cannot be read: "), "{why}");
+    }
+    assert_eq!(kind(&gate.grants(0).unwrap_err()), StoreErrorKind::Damaged);
+    assert_eq!(store.count().unwrap(), 2);
 }
 
 #[test]
@@ -117,7 +145,7 @@ fn a_database_of_something_else_is_left_alone() {
     tamper(&folder.store(), "CREATE TABLE song (name TEXT); INSERT INTO song VALUES ('x');");
     for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_read(&folder.store())] {
         let why = opened.unwrap_err().to_string();
-        assert!(why.contains("store.sqlite: it is no store of approvals"), "{why}");
+        assert!(why.contains("store.sqlite: the file is not an approval store"), "{why}");
     }
     let tables: i64 = rusqlite::Connection::open(folder.store())
         .unwrap()

@@ -53,7 +53,7 @@ const EVIL: &[&str] = &[
 ];
 
 #[test]
-fn a_deny_sees_through_every_spelling() {
+fn a_deny_sees_through_every_form() {
     let cases: Vec<_> = EVIL.iter().map(|url| (*url, "deny")).collect();
     check(&["allow *", "deny WebFetch(domain:evil.org)"], &cases);
 }

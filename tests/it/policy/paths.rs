@@ -85,14 +85,14 @@ const PASSWD: &[&str] = &[
 ];
 
 #[test]
-fn a_deny_sees_through_every_spelling() {
+fn a_deny_sees_through_every_form() {
     let denied: Vec<_> = PASSWD.iter().map(|path| (*path, "deny")).collect();
     check(&["allow *", "deny Edit(/etc/passwd)"], &json!({}), &denied);
     check(&["allow *", "deny Edit(/etc/**)"], &json!({}), &denied);
 }
 
 #[test]
-fn an_allow_rests_on_the_plain_spelling_alone() {
+fn an_allow_rests_on_the_plain_form_alone() {
     let plain = [
         "/etc/passwd",
         "//etc//passwd",
@@ -245,7 +245,7 @@ fn names_of_tools() {
 /// Ways to spell a path below `/workspace` otherwise, so that it still names the same file to some reader.
 const WAYS: usize = 15;
 
-fn respelt(path: &str, way: usize) -> String {
+fn rewritten(path: &str, way: usize) -> String {
     let absolute = format!("/workspace/{path}");
     let first = path.chars().next().unwrap();
     match way {
@@ -271,11 +271,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_deny_of_a_path_denies_its_spellings(path in "[a-z]{1,6}(/[a-z]{1,6}){0,3}", ways in prop::collection::vec(0..WAYS, 1..3)) {
-        let spelt = ways.iter().filter(|way| **way != 0 && **way != 5 && **way != 6 && **way != 13 && **way != 14).fold(path.clone(), |p, way| respelt(&p, *way));
-        let spelt = if spelt.starts_with(char::is_alphabetic) { respelt(&spelt, ways[0]) } else { spelt };
+    fn a_deny_of_a_path_denies_its_forms(path in "[a-z]{1,6}(/[a-z]{1,6}){0,3}", ways in prop::collection::vec(0..WAYS, 1..3)) {
+        let other = ways.iter().filter(|way| **way != 0 && **way != 5 && **way != 6 && **way != 13 && **way != 14).fold(path.clone(), |p, way| rewritten(&p, *way));
+        let other = if other.starts_with(char::is_alphabetic) { rewritten(&other, ways[0]) } else { other };
         let rule = format!("deny Edit({path})");
-        prop_assert_eq!(decide(&["allow *", &rule], &spelt, &json!({})).0, "deny", "{:?}", spelt);
+        prop_assert_eq!(decide(&["allow *", &rule], &other, &json!({})).0, "deny", "{:?}", other);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Rows about identity, scopes, grants, hosts and paths, as `policy eval` takes them.
 
 use serde_json::{Value, json};
+use toolfold::policy::audit::redact;
 use toolfold::policy::eval::evaluate;
+use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 #[track_caller]
 #[allow(clippy::needless_pass_by_value, reason = "so that the rows below can be written as they are read")]
@@ -9,6 +11,46 @@ fn check(rules: &[&str], tool: &str, args: Value, ctx: Value, expected: &str) {
     let row = json!({"id": "", "rule": rules, "tool": tool, "args": args, "ctx": ctx});
     let got = evaluate(&row).unwrap();
     assert_eq!(got.decision, expected, "{row}: {}", got.reason);
+}
+
+/// A file with an error decides nothing by what it lost: its denies hold, and everything else asks.
+#[test]
+fn a_record_that_cannot_be_read_breaks_its_file() {
+    const RULES: &str = "[[rule]]\ndecide = \"deny\"\ntool = \"wipe\"\n[[rule]]\ndecide = \"allow\"\ntool = \"*\"\n";
+    for record in [
+        "tier = 'read_only'\nreads = 5",
+        "tier = 'read_only'\nreeds = ['path']",
+        "tier = 5",
+        "tier = 'b'\nwrites = [1]",
+    ] {
+        let text = format!("[tool.read]\n{record}\n{RULES}");
+        let loaded = PolicyFile::load(&text, "policy.toml", PolicyScope::User);
+        assert!(loaded.has_errors() && loaded.value.broken, "{record}");
+        let policy = Policy::new(vec![loaded.value]);
+        let context = Context { interactive: true, ..Context::default() };
+        let arguments = json!({ "path": ".env" });
+        let decide = |tool| {
+            policy
+                .decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[])
+                .decision
+        };
+        assert_eq!(
+            (decide("read"), decide("other"), decide("wipe")),
+            (Decision::Confirm, Decision::Confirm, Decision::Deny)
+        );
+    }
+    // A table that is none.
+    assert!(PolicyFile::load("tool = { read = 5 }", "policy.toml", PolicyScope::User).value.broken);
+}
+
+/// Names of arguments to redact that cannot be read may be any names.
+#[test]
+fn a_redact_list_that_cannot_be_read_redacts_everything() {
+    let file = PolicyFile::load("redact = 5", "policy.toml", PolicyScope::User);
+    assert!(file.has_errors());
+    let policy = Policy::new(vec![file.value]);
+    let redacted = redact(&json!({ "card": "4111" }), &policy.redactions());
+    assert!(!redacted.to_string().contains("4111"), "{redacted}");
 }
 
 #[test]

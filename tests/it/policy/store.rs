@@ -16,7 +16,7 @@ use toolfold::policy::audit::{Checkpoint, Entry, Fault, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{
     ApprovalError, ApprovalState, AuditSink, Context, Displayed, Grant, GrantScope, Policy, PolicyFile, PolicyScope,
-    Request, ToolOrigin,
+    Request, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
 
@@ -292,7 +292,7 @@ pub(super) fn tamper(path: &Path, sql: &str) {
 fn tampering_shows() {
     let open_triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
     type Wanted = fn(&Fault) -> bool;
-    let cases: [(&str, Wanted); 8] = [
+    let cases: [(&str, Wanted); 9] = [
         ("UPDATE audit SET body = replace(body, 't4', 'xx') WHERE seq = 5;", |f| *f == Fault::Edited { seq: 5 }),
         ("DELETE FROM audit WHERE seq = 5;", |f| *f == Fault::Missing { expected: 5, found: 6 }),
         ("DELETE FROM audit WHERE seq > 7;", |f| *f == Fault::Truncated { expected: 10, found: 7 }),
@@ -304,6 +304,11 @@ fn tampering_shows() {
         ("DELETE FROM audit WHERE seq > 7; DELETE FROM head;", |f| *f == Fault::NoHead),
         ("UPDATE audit SET hash = 'x' WHERE seq = 10;", |f| *f == Fault::Edited { seq: 10 }),
         ("UPDATE audit SET body = '{' WHERE seq = 10;", |f| *f == Fault::Edited { seq: 10 }),
+        // Another table, whose columns take values of any type.
+        (
+            "UPDATE audit SET body = body WHERE seq = 4; ALTER TABLE audit RENAME TO old; CREATE TABLE audit (seq, body, prev, hash); INSERT INTO audit SELECT * FROM old; UPDATE audit SET body = NULL WHERE seq = 4;",
+            |f| *f == Fault::Torn { seq: 4 },
+        ),
     ];
     for (i, (sql, wanted)) in cases.into_iter().enumerate() {
         let folder = Folder::new(&format!("tamper-{i}"));
@@ -328,6 +333,29 @@ fn tampering_shows() {
     assert_eq!(store.verify(&[known]).unwrap().faults, [Fault::Truncated { expected: 10, found: 7 }]);
     let other = Checkpoint { seq: 3, hash: "x".to_owned() };
     assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
+}
+
+/// Names in the program change, names in the store do not: what an older version stored is read, and its digest holds.
+#[test]
+fn what_an_older_version_stored_is_read() {
+    let request = json!({
+        "origin": "native", "tool": "delete", "schema_hash": "h", "arguments": { "path": "x" }, "cwd": "/w",
+        "session": "s", "call_id": "c1", "policy_version": "v",
+        "shown": {
+            "target": "delete", "arguments": "{\"path\":\"x\"}", "effects": ["writes /w/x"], "undo": "snapshot",
+            "why": ["`delete` is Tier A"], "remember": [{ "kind": "command", "tokens": ["git", "log"], "open": true }],
+        },
+    });
+    let read: Request = serde_json::from_value(request.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), request);
+    // As the first release computed it.
+    assert_eq!(read.digest(), canonical::digest(&request));
+    let grant = json!({
+        "id": "gr-1", "origin": { "mcp": "github" }, "tool": "delete", "what": { "kind": "tool" },
+        "holds": { "scope": "session", "of": "s" }, "expires_ms": null, "source": "approvals accept ap-1",
+    });
+    let read: Grant = serde_json::from_value(grant.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), grant);
 }
 
 /// What waits holds arguments as they are: nobody else may read any of the files.

@@ -58,6 +58,7 @@ const WRITERS: &[&str] = &[
     "pnpm install",
     "yarn",
     "yarn add x",
+    "yarn --production",
     "npm --prefix sub install",
     "svn update",
     "hg update",

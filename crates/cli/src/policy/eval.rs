@@ -11,7 +11,7 @@ use super::super::output::{Outcome, json_line, progress, say_all, stream};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::eval::{Evaluated, evaluate};
 
-/// What to judge.
+/// What to evaluate.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// Rows as JSON lines, or `-`

@@ -1,4 +1,4 @@
-//! `toolfold policy explain`: what a call would get, part by part.
+//! `toolfold policy explain`: the decision on a call, part by part.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "JSON", conflicts_with = "command")]
     args: Option<String>,
 
-    /// Its arguments, if they are a shell command alone
+    /// Its arguments, if they consist of a shell command
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
@@ -34,15 +34,15 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<String>,
 
-    /// Judge paths as they are written: do not look where this machine's links lead
+    /// Evaluate paths as they are written: do not follow this machine's symbolic links
     #[arg(long)]
     as_written: bool,
 
-    /// Judge as if nobody could be asked
+    /// Evaluate as if nobody could be asked
     #[arg(long)]
     non_interactive: bool,
 
-    /// All of it as JSON
+    /// The explanation as JSON
     #[arg(long)]
     json: bool,
 }
@@ -65,7 +65,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     }
     let mut explained = policy.explain(&call, &context, &[]);
     if broken && !explained.verdict.decision.runs() {
-        explained.would_allow = vec!["nothing, until the policy file is mended".to_owned()];
+        explained.would_allow = vec!["nothing, until the policy file is fixed".to_owned()];
     }
     if args.json {
         emit_json(&explained)?;
@@ -89,8 +89,10 @@ fn arguments(args: &ExplainArgs, policy: &PolicyFile) -> Result<Value, Failure> 
     let record = policy.capabilities.get(&args.tool);
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
-        Some(None) => Err(Failure::usage(format!("`{}` takes no shell command in this policy", visible(&args.tool)))
-            .help("give its arguments with --args, or name its argument in the policy: command = \"…\"")),
+        Some(None) => {
+            Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(&args.tool)))
+                .help("give its arguments with --args, or name the argument in the policy: command = \"…\""))
+        }
         None => Ok(json!({ "command": command })),
     }
 }
@@ -111,7 +113,7 @@ fn page(explained: &Explanation) -> String {
     out + &would_allow(&explained.would_allow)
 }
 
-/// The rules as a policy file takes them: all of them together, since every part must be allowed.
+/// The rules in the form of a policy file. All of them are needed, since every part must be allowed.
 fn would_allow(rules: &[String]) -> String {
     let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();
     match compact {

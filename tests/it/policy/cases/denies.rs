@@ -1,4 +1,4 @@
-//! Denies look at everything: behind wrappers, in payloads, under other spellings, beyond the limits.
+//! Denies look at everything: behind wrappers, in payloads, under other forms, beyond the limits.
 
 use super::check;
 

@@ -1,0 +1,43 @@
+//! SQLite's errors as the store's: which kind an error is, is decided by SQLite's result code and never by its text.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
+
+/// An error of SQLite, without the file's path.
+pub(super) fn failed(why: &rusqlite::Error) -> ApprovalError {
+    StoreError::new(kind(why), why.to_string()).into()
+}
+
+/// An error of SQLite about the file at `path`.
+pub(super) fn failed_at(path: &Path, why: &rusqlite::Error) -> ApprovalError {
+    at(path, failed(why))
+}
+
+/// Something in the store that cannot be read: `what` failed with `why`.
+pub(super) fn damaged(what: &str, why: &dyn std::fmt::Display) -> ApprovalError {
+    StoreError::new(StoreErrorKind::Damaged, format!("{what} cannot be read: {why}")).into()
+}
+
+/// The same error with the path of the store's file, where it is an error of the store.
+pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
+    match why {
+        ApprovalError::Store(why) => StoreError { path: Some(path.display().to_string()), ..why }.into(),
+        other => other,
+    }
+}
+
+/// What a primary result code means for a store (<https://sqlite.org/rescode.html>).
+fn kind(why: &rusqlite::Error) -> StoreErrorKind {
+    match why.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => StoreErrorKind::NotAStore,
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => StoreErrorKind::CannotOpen,
+        Some(ErrorCode::ReadOnly) => StoreErrorKind::ReadOnly,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
+        Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
+        Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Damaged,
+        _ => StoreErrorKind::Other,
+    }
+}

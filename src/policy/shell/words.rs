@@ -78,7 +78,7 @@ impl Walker {
         }
     }
 
-    /// A `)` in a comment or a `cx` does not end a substitution, but the parser takes it for the end: then all of
+    /// A `)` in a comment or a `case` does not end a substitution, but the parser takes it for the end: then all of
     /// the source is looked through.
     fn cut_short(&mut self, source: &str, before: usize) {
         let new = self.found.unknowns.iter().skip(before);

@@ -23,6 +23,7 @@ const TOP: &[&str] = &[
     "README.md",
     "benches",
     "clippy.toml",
+    "docs",
     "examples",
     "profiles",
     "rustfmt.toml",

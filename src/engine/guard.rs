@@ -49,15 +49,15 @@ pub(super) struct Which<'a> {
 }
 
 impl Guard {
-    /// A guard. `facts` are the surroundings that do not change; session, time and annotations are filled in per call.
+    /// A guard. `context` is what stays the same; session, time and annotations are filled in for each call.
     #[must_use]
     pub fn new(policy: Policy, gate: Gate, context: Context, clock: Clock) -> Self {
         let (context, origins) = (Arc::new(context), Arc::default());
         Self { policy: Arc::new(policy), gate, context, clock, disk: None, origins }
     }
 
-    /// The same with eyes: before each decision the disk is asked where the call's paths lead. Without it paths are
-    /// judged as they are written.
+    /// The same with disk access: before each decision, the symbolic links in the call's paths are resolved. Without it,
+    /// paths are evaluated as written.
     #[must_use]
     pub fn looking_at(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = Some(disk);
@@ -103,7 +103,7 @@ impl Guard {
         (self.clock)()
     }
 
-    /// The facts with where the call's paths lead now.
+    /// The context with where the call's paths lead now.
     fn looked(&self, call: &PolicyCall<'_>, context: Context) -> Context {
         match &self.disk {
             Some(disk) => Context { links: Some(self.policy.links(call, &context, disk.as_ref())), ..context },

@@ -130,7 +130,7 @@ impl CommandPattern {
         }
     }
 
-    /// Whether this pattern covers everything that `other` covers, judged by their literals. For the lint.
+    /// Whether this pattern covers everything that `other` covers, as far as their literals show. For the lint.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other

@@ -32,7 +32,7 @@ impl Policy {
         }
         let links = context.links.clone().unwrap_or_default();
         let cx = CallContext::new(call, context, self.capability(call, context));
-        let mut outcome = self.judge(&cx, grants);
+        let mut outcome = self.evaluate(&cx, grants);
         if outcome.decision == Decision::Confirm && !context.interactive {
             outcome.decision = Decision::Deny;
             let text = "this call needs a person's approval, and nobody can be asked here; find another way, or stop and say so";
@@ -78,7 +78,7 @@ impl Policy {
             .any(|r| r.effect == Effect::Allow && (r.tool.fits(call, None, Effect::Allow) || r.family.is_some()))
     }
 
-    fn judge(&self, cx: &CallContext<'_>, grants: &[Grant]) -> Outcome {
+    fn evaluate(&self, cx: &CallContext<'_>, grants: &[Grant]) -> Outcome {
         if let Some(reason) = floor(cx) {
             return Outcome { decision: Decision::Deny, reasons: vec![reason], floor: true };
         }

@@ -25,7 +25,7 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
             && long.parts.iter().zip(&short.parts).all(|(a, b)| Equivalence::Confusable.name(a, b))
     };
     let hits = |file: &&super::shell::FileEffect| {
-        // What is known only when it runs is looked at in `may_be_protected`.
+        // What is known only when it runs is handled by `may_be_protected`.
         let known = file.path.as_ref().filter(|path| file.access == Access::Write && path.tail().is_none());
         let Some(path) = known else { return false };
         path.everywhere(cx.context).iter().any(|path| {

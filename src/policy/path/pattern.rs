@@ -27,7 +27,7 @@ pub struct PathPattern {
 /// How a pattern is compared.
 #[derive(Debug, Clone, Copy)]
 struct How {
-    alike: Equivalence,
+    equivalence: Equivalence,
     /// `**` at the end also fits no segment.
     none: bool,
     /// `*` at the end also covers everything below.
@@ -106,7 +106,7 @@ impl PathPattern {
         }
         // For a negated pattern, the inner pattern is the one to compare broadly.
         let how = How {
-            alike: Equivalence::of(!self.negated, context.case_sensitive_paths),
+            equivalence: Equivalence::of(!self.negated, context.case_sensitive_paths),
             none: self.negated,
             below: self.negated,
             anywhere: self.negated,
@@ -162,7 +162,7 @@ impl PathPattern {
 
     fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, context: &Context) -> Fit {
         let how = How {
-            alike: Equivalence::of(self.negated, context.case_sensitive_paths),
+            equivalence: Equivalence::of(self.negated, context.case_sensitive_paths),
             none: true,
             below: !self.negated,
             anywhere: !self.negated,
@@ -223,7 +223,11 @@ impl PathPattern {
             if inside.is_none() && !self.negated { Fit::Maybe } else { near }
         } else {
             match lies(&pattern.parts, &path.parts, reach, how) {
-                Fit::No if reach.recursive && reach.tail.is_none() && holds(&pattern.parts, &path.parts, how.alike) => {
+                Fit::No
+                    if reach.recursive
+                        && reach.tail.is_none()
+                        && holds(&pattern.parts, &path.parts, how.equivalence) =>
+                {
                     Fit::Maybe
                 }
                 fit => fit.max(near),
@@ -286,11 +290,11 @@ fn front(path: &LexPath) -> (LexPath, Vec<String>) {
 }
 
 /// Whether a tree rooted at `path` may contain something that fits.
-fn holds(pattern: &[&str], path: &[&str], alike: Equivalence) -> bool {
+fn holds(pattern: &[&str], path: &[&str], equivalence: Equivalence) -> bool {
     for (i, part) in path.iter().enumerate() {
         match pattern.get(i) {
             Some(&"**") => return true,
-            Some(p) if alike.segment(p, part) => {}
+            Some(p) if equivalence.segment(p, part) => {}
             _ => return false,
         }
     }
@@ -301,7 +305,9 @@ fn holds(pattern: &[&str], path: &[&str], alike: Equivalence) -> bool {
 fn lies<P: AsRef<str>>(pattern: &[P], path: &[&str], reach: Reach<'_>, how: How) -> Fit {
     match reach.tail {
         None => Fit::of(segments(pattern, path, how)),
-        Some(tail) => tail.fit(pattern, path, Manner { alike: how.alike, none: how.none, below: how.below }),
+        Some(tail) => {
+            tail.fit(pattern, path, Manner { equivalence: how.equivalence, none: how.none, below: how.below })
+        }
     }
 }
 
@@ -325,7 +331,7 @@ fn segments<P: AsRef<str>>(pattern: &[P], path: &[&str], how: How) -> bool {
                 continue;
             }
             (Some(a), Some(_)) if a == "*" && how.below && p + 1 == pattern.len() => return true,
-            (Some(a), Some(b)) if how.alike.segment(a, b) => {
+            (Some(a), Some(b)) if how.equivalence.segment(a, b) => {
                 p += 1;
                 s += 1;
                 continue;

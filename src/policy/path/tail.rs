@@ -57,7 +57,7 @@ pub(crate) enum Item {
 /// How names are compared, for both questions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
-    pub(super) alike: Equivalence,
+    pub(super) equivalence: Equivalence,
     /// `**` at the end also means none.
     pub(super) none: bool,
     /// `*` at the end also means everything below.
@@ -120,18 +120,18 @@ impl Tail {
         let run = |all: bool| {
             let mut at = Positions::start(&pattern, none);
             for name in folder {
-                at.step(|p| manner.alike.segment(p, name));
+                at.step(|p| manner.equivalence.segment(p, name));
             }
             for segment in &self.segments {
                 match segment {
                     Segment::Name { items, text } => at.step(|p| {
                         let plain = items.iter().all(|item| matches!(item, Item::Char(_)));
                         if plain && !self.loose {
-                            manner.alike.segment(p, text)
+                            manner.equivalence.segment(p, text)
                         } else if all {
-                            includes(p, items, manner.alike)
+                            includes(p, items, manner.equivalence)
                         } else {
-                            meets(p, items, manner.alike, self.loose) || manner.alike.segment(p, text)
+                            meets(p, items, manner.equivalence, self.loose) || manner.equivalence.segment(p, text)
                         }
                     }),
                     Segment::Deep | Segment::Below(_) if all => at.keep_deep(),
@@ -242,8 +242,8 @@ fn is_plain(pattern: &str) -> bool {
     pattern.bytes().all(|b| b.is_ascii() && !b.is_ascii_control())
 }
 
-fn folds(alike: Equivalence) -> bool {
-    matches!(alike, Equivalence::Confusable | Equivalence::IgnoringCase)
+fn folds(equivalence: Equivalence) -> bool {
+    matches!(equivalence, Equivalence::Confusable | Equivalence::IgnoringCase)
 }
 
 fn same(a: char, b: char, fold: bool) -> bool {
@@ -251,9 +251,9 @@ fn same(a: char, b: char, fold: bool) -> bool {
 }
 
 /// Whether some name fits both a segment of a pattern and the items of a glob.
-pub(crate) fn meets(pattern: &str, items: &[Item], alike: Equivalence, loose: bool) -> bool {
+pub(crate) fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
-    let fold = loose || folds(alike);
+    let fold = loose || folds(equivalence);
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return true;
     }
@@ -315,7 +315,7 @@ pub(crate) fn meets(pattern: &str, items: &[Item], alike: Equivalence, loose: bo
 }
 
 /// Whether every name that the items can expand to fits a segment of a pattern. May answer no too often.
-fn includes(pattern: &str, items: &[Item], alike: Equivalence) -> bool {
+fn includes(pattern: &str, items: &[Item], equivalence: Equivalence) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return false;
@@ -342,7 +342,7 @@ fn includes(pattern: &str, items: &[Item], alike: Equivalence) -> bool {
                 ('*', _) => Some(p),
                 // A class without a match stays unexpanded, and is then longer than one character.
                 ('?', Item::Char(_) | Item::One) => Some(p + 1),
-                (c, Item::Char(own)) if same(*c, *own, folds(alike)) => Some(p + 1),
+                (c, Item::Char(own)) if same(*c, *own, folds(equivalence)) => Some(p + 1),
                 _ => None,
             };
             if let Some(slot) = to.and_then(|to| next.get_mut(to)) {

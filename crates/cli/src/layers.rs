@@ -34,7 +34,8 @@ pub(super) struct Person {
 }
 
 impl Layers {
-    /// Reads both layers. `store` is the file for approvals and the audit trail, if not the one in the user's state folder.
+    /// Reads both layers. `store` is the file for approvals and the audit trail, if not the one in the user's state
+    /// folder.
     pub(super) fn load(config: &Config, id: &str, store: Option<&str>) -> Result<Self, Failure> {
         let mut layers = Self { knowledge: knowledge(config)?, ..Self::default() };
         let mode = config.get("policy.mode");
@@ -101,7 +102,8 @@ pub(super) fn load_policy(file: &str) -> Result<Loaded<PolicyFile>, Failure> {
     Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, PolicyScope::User))
 }
 
-/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.
+/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the
+/// folder.
 pub(super) fn project_of(folder: &str) -> String {
     let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
     root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())

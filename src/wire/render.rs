@@ -69,11 +69,11 @@ impl RenderOptions {
 
 /// A tool array as it is sent, and what the wire could not carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
+pub(crate) struct Rendered {
     /// The array as compact JSON.
-    pub text: String,
+    pub(crate) text: String,
     /// What was changed or left out because the provider refuses it, tool by tool. No errors among it.
-    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// One tool of an array in neutral form, for hosts that write requests themselves.

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Engine, Session, SessionOptions};
-use toolfold::profile::{Arm, Cache, Delivery, Outlook, TokenFactors, ToolProfile};
+use toolfold::conversation::Conversation;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Cache, Outlook, ToolProfile};
 use toolfold::wire::{Capabilities, RenderedFacts, Wire};
 
 use crate::project;
@@ -16,7 +17,7 @@ fn excel(outlook: Outlook) -> Engine {
 }
 
 #[track_caller]
-fn check(session: &Session, arm: Arm, because: &[&str]) {
+fn check(session: &Conversation, arm: Arm, because: &[&str]) {
     let why = session.explain();
     assert_eq!(session.arm(), arm, "{why}");
     for part in because {
@@ -34,6 +35,18 @@ fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
     );
 }
 
+/// A conversation where cached input costs so much.
+fn cached(engine: &Engine, cache: Cache) -> Conversation {
+    let Cache { read, write, minimum } = cache;
+    let row = format!(
+        "[[cache]]\nwire = 'openai-chat'\nmodel = '*'\nread = {read}\nwrite = {write}\nminimum = {minimum}\n\
+         source = 'own'\ndate = '2026-11'\n"
+    );
+    let own = Capabilities::parse(&row, "own.toml").into_result().unwrap();
+    let table = Capabilities::builtin().with_caches(own.caches().cloned());
+    engine.conversation(Wire::OpenAiChat).capabilities(&table).start().unwrap()
+}
+
 #[test]
 fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Three requests and every category: each answer comes on top, and each asks for a request more.
@@ -42,13 +55,12 @@ fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
     let quiet = Outlook { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };
-    let session = excel(quiet).session_with(SessionOptions { cache, ..SessionOptions::default() });
+    let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
     let talkative = Outlook { step_tokens: 600, ..quiet };
-    let session = excel(talkative).session_with(SessionOptions { cache, ..SessionOptions::default() });
+    let session = cached(&excel(talkative), cache);
     check(&session, Arm::Signature, &["60 requests"]);
-    let uncached = SessionOptions { cache: Cache::NONE, ..SessionOptions::default() };
-    check(&excel(quiet).session_with(uncached), Arm::Signature, &[]);
+    check(&cached(&excel(quiet), Cache::NONE), Arm::Signature, &[]);
 }
 
 #[test]
@@ -64,14 +76,12 @@ fn the_capability_table_steers_the_ladder() {
         Capabilities::builtin().with(own.rows().cloned())
     };
     let engine = excel(Outlook::default());
-    let on = |table: &Capabilities| engine.session_on(Wire::OpenAiChat, Some("m1"), "s", table).unwrap();
+    let on =
+        |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
     let because = "signature is not used: the capability table says no (own, 2026-11)";
     check(&on(&table("in_result")), Arm::Index, &["index is the richest arm", because]);
     check(&on(&table("in_result bridge")), Arm::Full, &["nothing is folded", because]);
     check(&on(&table("bridge")), Arm::Signature, &[]);
-    let refused = vec![(Delivery::InResult, "own measurement".to_owned())];
-    let session = engine.session_with(SessionOptions { refused, ..SessionOptions::default() });
-    check(&session, Arm::Index, &["own measurement"]);
 }
 
 #[test]
@@ -106,7 +116,7 @@ fn small_catalogues_are_never_folded() {
     let profile = ToolProfile::derive(&catalog);
     let engine = Engine::builder(catalog).profile(profile).build().unwrap();
     for cache in [Cache::NONE, Cache::default()] {
-        let session = engine.session_with(SessionOptions { cache, ..SessionOptions::default() });
+        let session = cached(&engine, cache);
         check(&session, Arm::Full, &["nothing is folded", "under 2000"]);
     }
 }
@@ -126,8 +136,8 @@ fn many(count: usize, words: usize) -> Engine {
 #[test]
 fn an_array_never_holds_more_tools_than_the_provider_takes() {
     let on = |engine: &Engine, wire| {
-        let mut session = engine.session_on(wire, Some("any"), "s", Capabilities::builtin()).unwrap();
-        let facts = RenderedFacts::read(wire, &session.tools(wire)).unwrap();
+        let mut session = engine.conversation(wire).model("any").start().unwrap();
+        let facts = RenderedFacts::read(wire, session.tools().json()).unwrap();
         let said = Capabilities::builtin().check(wire, Some("any"), &facts);
         (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
     };
@@ -148,10 +158,8 @@ fn an_array_never_holds_more_tools_than_the_provider_takes() {
     assert!(!why.contains("are taken") && !broken, "no such limit is known there: {why}");
     // Who names an arm gets it, and is told.
     let engine = many(200, 1);
-    let options = SessionOptions { arm: Some(Arm::Full), max_tools: Some(128), ..SessionOptions::default() };
-    let mut session = engine.session_with(options);
-    let facts = RenderedFacts::read(Wire::OpenAiChat, &session.tools(Wire::OpenAiChat)).unwrap();
-    let said = Capabilities::builtin().check(Wire::OpenAiChat, None, &facts);
+    let session = engine.talk_as(Wire::OpenAiChat, Arm::Full);
+    let said = session.diagnostics();
     assert_eq!((session.arm(), said[0].code, said[0].is_error()), (Arm::Full, "too-many-tools", false));
 }
 
@@ -163,26 +171,31 @@ fn a_limit_that_no_arm_keeps_is_said() {
     let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
     let profile = ToolProfile::parse("core = ['*']", "p.toml").value;
     let engine = Engine::builder(catalog).profile(profile).arm(Arm::Auto).build().unwrap();
-    let session = engine.session_on(Wire::OpenAiChat, None, "s", Capabilities::builtin()).unwrap();
+    let session = engine.talk();
     check(&session, Arm::Full, &["nothing is folded", "full is not used: it has 200 tools"]);
 }
 
 #[test]
 fn tokens_are_counted_as_the_provider_bills_them() {
     let engine = excel(Outlook::default());
-    let first = |session: &Session| {
+    let first = |session: &Conversation| {
         let why = session.explain();
         let number = why.split("about ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);
         number.and_then(|number| number.parse::<usize>().ok()).unwrap_or_else(|| panic!("{why}"))
     };
-    let openai = engine.session_on(Wire::OpenAiChat, Some("gpt-5"), "s", Capabilities::builtin()).unwrap();
+    let openai = engine.conversation(Wire::OpenAiChat).model("gpt-5").start().unwrap();
     check(&openai, Arm::Signature, &["tokens estimated for openai-chat"]);
-    let twice = TokenFactors { array: 2_000, json: 1_800 };
-    let options = SessionOptions { tokens: twice, ..SessionOptions::default() };
-    let claude = engine.session_with(options);
+    let billed = |array: u32, json: u32| {
+        let row = format!(
+            "[[limit]]\nwire = 'openai-chat'\nmodel = '*'\narray_token_factor = {array}\njson_token_factor = {json}\n\
+             source = 'own'\ndate = '2026-11'\n"
+        );
+        let own = Capabilities::parse(&row, "own.toml").into_result().unwrap();
+        let table = Capabilities::builtin().with_limits(own.limit_rows().cloned());
+        engine.conversation(Wire::OpenAiChat).capabilities(&table).start().unwrap()
+    };
+    let claude = billed(2_000, 1_800);
     assert_eq!(claude.arm(), Arm::Index, "what fitted the budget does not fit it twice: {}", claude.explain());
     assert!(first(&claude) <= 4_000, "{}", claude.explain());
-    let answers_cost = TokenFactors { array: 1_000, json: 40_000 };
-    let session = engine.session_with(SessionOptions { tokens: answers_cost, ..SessionOptions::default() });
-    check(&session, Arm::Full, &["would cost about"]);
+    check(&billed(1_000, 40_000), Arm::Full, &["would cost about"]);
 }

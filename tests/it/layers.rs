@@ -12,7 +12,6 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::skill::{
     self, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary, SkillView, Style,
 };
-use toolfold::wire::Wire;
 
 use crate::project;
 use crate::talk::{Call, Dispatch, Talk};

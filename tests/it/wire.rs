@@ -16,6 +16,7 @@ mod transcripts;
 
 use serde_json::Value;
 use toolfold::catalog::Catalog;
+use toolfold::diagnostic::Diagnostic;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
@@ -39,7 +40,22 @@ fn engine(tools: &Value, profile: &str, arm: Arm) -> Engine {
 
 /// What a new session sends.
 fn sent(engine: &Engine, wire: Wire) -> Value {
-    serde_json::from_str(&engine.talk().tools()).unwrap()
+    engine.talk_on(wire).tools().value()
+}
+
+/// The array that a new conversation sends, as text.
+fn sent_text(engine: &Engine, wire: Wire) -> String {
+    engine.talk_on(wire).tools().json().to_owned()
+}
+
+/// What is said of an arm's first array: what the wire could not carry. What the provider refuses or advises against has
+/// tests of its own.
+fn notes(engine: &Engine, wire: Wire, arm: Arm) -> Vec<Diagnostic> {
+    const LIMITS: [&str; 4] = ["large-namespace", "refused-parameter", "too-many-tools", "long-description"];
+    let mut said = engine.talk_as(wire, arm).diagnostics();
+    said.drain(..engine.diagnostics().len());
+    said.retain(|diagnostic| !LIMITS.contains(&diagnostic.code));
+    said
 }
 
 /// The arms that a wire carries.

@@ -47,7 +47,7 @@ fn render_all(catalog: &Catalog) {
     for arm in Arm::EVERYWHERE {
         let engine = Engine::builder(catalog.clone()).profile(ToolProfile::derive(catalog)).arm(arm).build().unwrap();
         let array = engine.talk_on(Wire::OpenAiChat).tools();
-        serde_json::from_str::<Vec<&serde_json::value::RawValue>>(&array).unwrap();
+        serde_json::from_str::<Vec<&serde_json::value::RawValue>>(array.json()).unwrap();
     }
 }
 

@@ -8,7 +8,6 @@ use proptest::sample::Index;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
-use toolfold::wire::Wire;
 
 use super::sound;
 use crate::talk::Talk;

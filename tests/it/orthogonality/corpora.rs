@@ -3,7 +3,6 @@
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
-use toolfold::wire::Wire;
 
 use super::shape::{lost_of_required, lost_of_signature};
 use crate::talk::Talk;

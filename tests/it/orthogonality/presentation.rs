@@ -8,7 +8,6 @@ use toolfold::catalog::Tool;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expanded, Folded, Tier};
-use toolfold::wire::Wire;
 
 use super::corpora::bytes;
 use super::generate::{Case, case, tool_body};

@@ -279,7 +279,7 @@ fn a_faulty_table_is_diagnosed() {
 #[test]
 fn auto_is_native_only_where_the_table_says_yes() {
     let engine = excel(Arm::Auto);
-    let arm = |wire, model| engine.session_on(wire, model, "s", Capabilities::builtin()).unwrap();
+    let arm = |wire, model: Option<&str>| engine.conversation(wire).model(model.unwrap_or_default()).start().unwrap();
     let native = arm(Wire::Anthropic, Some("claude-opus-5.5"));
     assert_eq!(native.arm(), Arm::Native);
     assert!(native.explain().contains("anthropic with claude-opus-5.5 (Claude docs"), "{}", native.explain());
@@ -295,13 +295,19 @@ fn auto_is_native_only_where_the_table_says_yes() {
         assert_ne!(arm(wire, model).arm(), Arm::Native, "{wire} {model:?}");
     }
     let lying = Capabilities::builtin().with([CapabilityRow { wire: Wire::Mcp, ..row("*", Some(Support::Yes), None) }]);
-    assert_ne!(engine.session_on(Wire::Mcp, None, "s", &lying).unwrap().arm(), Arm::Native, "the wire itself cannot");
+    assert_ne!(
+        engine.conversation(Wire::Mcp).capabilities(&lying).start().unwrap().arm(),
+        Arm::Native,
+        "the wire itself cannot"
+    );
 }
 
 #[test]
 fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
     let engine = excel(Arm::Native);
-    let on = |wire, model| engine.session_on(wire, model, "s", Capabilities::builtin()).map(|session| session.arm());
+    let on = |wire, model: Option<&str>| {
+        engine.conversation(wire).model(model.unwrap_or_default()).start().map(|talk| talk.arm())
+    };
     assert_eq!(on(Wire::Anthropic, Some("kimi-k3")), Ok(Arm::Native), "unprobed may be tried");
     assert_eq!(on(Wire::OpenAiResponses, Some("gpt-5.4")), Ok(Arm::Native));
     let why = on(Wire::OpenAiResponses, Some("gpt-5")).unwrap_err().to_string();
@@ -312,8 +318,8 @@ fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
     assert!(on(Wire::Gemini, None).unwrap_err().to_string().contains("Gemini has no deferred tools"));
     let stable = excel(Arm::Stable);
     let no = Capabilities::builtin().with([row("*", None, Some(Support::No))]);
-    assert!(stable.session_on(Wire::Anthropic, None, "s", &no).is_err());
-    assert_eq!(stable.session_on(Wire::Anthropic, None, "s", Capabilities::builtin()).unwrap().id(), "s");
+    assert!(stable.conversation(Wire::Anthropic).capabilities(&no).start().is_err());
+    assert_eq!(stable.conversation(Wire::Anthropic).id("s").start().unwrap().id(), "s");
 }
 
 #[test]

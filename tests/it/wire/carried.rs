@@ -8,6 +8,8 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::arms;
+use super::notes;
+use crate::talk::Talk;
 
 const WORDS: &str = "Words enough that folding it saves something, and more than something.";
 
@@ -27,7 +29,7 @@ fn engine(text: &str, format: Option<Format>, arm: Arm) -> Engine {
 }
 
 fn sent(engine: &Engine, wire: Wire) -> Vec<Value> {
-    serde_json::from_str(&engine.session().tools(wire)).unwrap()
+    engine.talk_on(wire).tools().to().unwrap()
 }
 
 /// A list with one of everything, for each wire that has more than tools.
@@ -66,10 +68,10 @@ fn everything_comes_back_in_place_and_nothing_is_refused() {
         let (text, spaced) = (list.to_string(), format!("{list:#}"));
         for arm in arms(wire) {
             let engine = engine(&spaced, None, arm);
-            let array = engine.session().tools(wire).to_string();
+            let array = engine.talk_on(wire).tools().json().to_owned();
             if arm == Arm::Full {
                 assert_eq!(array, text, "{wire}");
-                assert_eq!(wire.diagnostics(&engine, arm), vec![], "{wire}");
+                assert_eq!(notes(&engine, wire, arm), vec![], "{wire}");
             }
             let mut last = 0;
             for entry in engine.catalog().foreign() {
@@ -87,7 +89,7 @@ fn on_another_wire_they_are_left_out_and_named() {
     for (from, list) in lists() {
         let engine = engine(&list.to_string(), None, Arm::Full);
         for wire in Wire::ALL.into_iter().filter(|wire| *wire != from) {
-            let notes = wire.diagnostics(&engine, Arm::Full);
+            let notes = notes(&engine, wire, Arm::Full);
             for entry in engine.catalog().foreign() {
                 let named = |note: &&toolfold::diagnostic::Diagnostic| {
                     note.code == "foreign-entry"
@@ -104,7 +106,7 @@ fn on_another_wire_they_are_left_out_and_named() {
             };
             assert_eq!(count, engine.catalog().len(), "{from} to {wire}: the tools are all there");
         }
-        let keys = Wire::OpenAiChat.diagnostics(&engine, Arm::Full);
+        let keys = notes(&engine, Wire::OpenAiChat, Arm::Full);
         if from == Wire::Gemini {
             assert!(
                 keys.iter().any(|note| note.message.starts_with("`future`")),
@@ -119,7 +121,7 @@ fn a_body_is_read_for_its_tools() {
     for (wire, list) in lists() {
         let body = json!({"model": "m", "messages": [], "contents": [], "tools": list, "tool_choice": "auto"});
         let engine = engine(&body.to_string(), None, Arm::Full);
-        assert_eq!(engine.session().tools(wire).text(), list.to_string(), "{wire}");
+        assert_eq!(engine.talk_on(wire).tools().json(), list.to_string(), "{wire}");
     }
 }
 
@@ -181,11 +183,9 @@ fn natively_a_tool_stays_in_its_namespace() {
     assert!(array[3]["description"].as_str().unwrap().ends_with("\n- more (2): more"), "{}", array[3]);
     // What a search loads is defined where it was declared.
     let call = json!({"type": "tool_search_call", "id": "i", "call_id": "k", "execution": "client", "arguments": {"categories": ["more"]}});
-    let mut session = engine.session();
-    let calls = Wire::OpenAiResponses.parse_calls(&engine, &json!([call])).unwrap();
-    let outcome = session.dispatch(&calls[0]);
-    let toolfold::engine::Outcome::Reply(reply) = outcome else { panic!("{outcome:?}") };
-    let answer = Wire::OpenAiResponses.format_reply(&engine, &calls[0], &reply);
+    let mut talk = engine.talk_on(Wire::OpenAiResponses);
+    let answers = talk.turn(&json!([call])).unwrap().into_messages();
+    let answer = &answers[0];
     assert_eq!(
         answer["tools"],
         json!([
@@ -204,8 +204,7 @@ fn a_search_of_the_lists_own_is_not_joined_by_ours() {
     let array = sent(&engine, Wire::OpenAiResponses);
     assert_eq!(array[..3], list.as_array().unwrap()[..]);
     assert_eq!(array.iter().filter(|entry| entry["type"] == "tool_search").count(), 1);
-    let said: Vec<&str> =
-        Wire::OpenAiResponses.diagnostics(&engine, Arm::Native).iter().map(|note| note.code).collect();
+    let said: Vec<&str> = notes(&engine, Wire::OpenAiResponses, Arm::Native).iter().map(|note| note.code).collect();
     assert_eq!(said, ["own-tool-search"]);
 }
 
@@ -215,8 +214,8 @@ fn what_another_entry_loads_counts_as_loaded() {
     let list =
         json!([{"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}, tool("a"), tool("b")]);
     let engine = engine(&list.to_string(), None, Arm::Full);
-    assert_eq!(engine.session().tools(Wire::Anthropic).text(), list.to_string());
-    assert_eq!(Wire::Anthropic.diagnostics(&engine, Arm::Full), vec![]);
+    assert_eq!(engine.talk_on(Wire::Anthropic).tools().json(), list.to_string());
+    assert_eq!(notes(&engine, Wire::Anthropic, Arm::Full), vec![]);
     // On its own wire alone: elsewhere nothing else is loaded.
     let all = json!([tool("a"), {"type": "mcp_toolset", "defer_loading": true}]);
     let engine = Engine::builder(Catalog::from_anthropic(&all.to_string()).unwrap()).build().unwrap();
@@ -228,12 +227,12 @@ fn some_of_the_tools_are_some_of_the_list() {
     for (wire, list) in lists() {
         let whole = engine(&list.to_string(), None, Arm::Full);
         let part = whole.restricted(|tool| tool.name().as_str().ends_with('b'));
-        let (array, foreign) = (part.session().tools(wire).to_string(), part.catalog().foreign().count());
+        let (array, foreign) = (part.talk_on(wire).tools().json().to_owned(), part.catalog().foreign().count());
         assert_eq!(foreign, whole.catalog().foreign().count(), "{wire}: other entries stay");
         assert!(part.catalog().foreign().all(|entry| array.contains(entry.text())), "{wire}: {array}");
         assert_eq!(part.catalog().len(), 1);
         let none = whole.restricted(|_| false);
-        let array = none.session().tools(wire).to_string();
+        let array = none.talk_on(wire).tools().json().to_owned();
         assert!(none.catalog().foreign().all(|entry| array.contains(entry.text())), "{wire}: {array}");
         if wire == Wire::Gemini {
             assert_eq!(
@@ -259,7 +258,7 @@ fn gemini_gets_what_is_added_in_an_entry_that_is_there() {
     assert_eq!(last, ["c", "own", "expand_tools"]);
     assert_eq!(array[3]["future"], json!([1]));
     let only = engine.restricted(|tool| tool.name() == "own");
-    let text = only.session().tools(Wire::Gemini).to_string();
+    let text = only.talk_on(Wire::Gemini).tools().json().to_owned();
     assert!(text.contains(r#""function_declarations":[{"name":"own""#), "{text}");
 }
 
@@ -288,7 +287,7 @@ fn gemini_lists_are_read_in_both_forms() {
     let compact = serde_json::to_string(&serde_json::from_str::<Value>(text).unwrap()).unwrap();
     assert_eq!(catalog.to_json(Format::Gemini), compact);
     let engine = Engine::builder(catalog.clone()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::Gemini).text(), compact);
+    assert_eq!(engine.talk_on(Wire::Gemini).tools().json(), compact);
     assert_eq!(
         sent(&engine, Wire::OpenAiChat)[0]["function"]["parameters"],
         of("up"),
@@ -377,9 +376,9 @@ proptest! {
         prop_assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
         prop_assert_eq!(&loaded.value.to_json(format(wire)), &text);
         let engine = Engine::builder(loaded.value).arm(Arm::Full).build().unwrap();
-        let array = engine.session().tools(wire);
-        prop_assert_eq!(array.text(), &text);
-        prop_assert_eq!(wire.diagnostics(&engine, Arm::Full), vec![]);
+        let array = engine.talk_on(wire).tools();
+        prop_assert_eq!(array.json(), text.as_str());
+        prop_assert_eq!(notes(&engine, wire, Arm::Full), vec![]);
     }
 
     #[test]
@@ -389,7 +388,7 @@ proptest! {
         let profile = ToolProfile::derive(&catalog);
         for arm in arms(wire) {
             let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
-            let array = engine.session().tools(wire).to_string();
+            let array = engine.talk_on(wire).tools().json().to_owned();
             let mut rest = array.as_str();
             for entry in engine.catalog().foreign() {
                 let at = rest.find(entry.text());

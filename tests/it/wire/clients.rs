@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolfold::catalog::{Catalog, Format};
-use toolfold::engine::{Engine, SessionOptions};
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::arms;
 use super::corpora::shape;
+use super::notes;
 use crate::corpus;
+use crate::talk::Talk;
 
 /// A file of real traffic: its name, its text, the wire it is of, and that wire's format.
 struct Recorded {
@@ -75,8 +77,7 @@ fn without_white_space(text: &str) -> String {
 }
 
 fn sent(engine: &Engine, arm: Arm, wire: Wire) -> Value {
-    let options = SessionOptions { arm: Some(arm), ..SessionOptions::default() };
-    serde_json::from_str(&engine.session_with(options).tools(wire)).unwrap()
+    engine.talk_as(wire, arm).tools().value()
 }
 
 /// Every entry of an array in order, those inside namespaces and Gemini's entries among them: a tool as its name and
@@ -112,9 +113,8 @@ fn corpus_full_comes_back_unchanged_on_its_own_wire() {
     for one in &recorded {
         let engine = one.engine();
         assert_eq!(engine.catalog().to_json(one.format), one.list(), "{}", one.name);
-        let options = SessionOptions { arm: Some(Arm::Full), ..SessionOptions::default() };
-        assert_eq!(engine.session_with(options).tools(one.wire).text(), one.list(), "{}", one.name);
-        assert_eq!(one.wire.diagnostics(&engine, Arm::Full), vec![], "{}: nothing is repaired or lost", one.name);
+        assert_eq!(engine.talk_as(one.wire, Arm::Full).tools().json(), one.list(), "{}", one.name);
+        assert_eq!(notes(&engine, one.wire, Arm::Full), vec![], "{}: nothing is repaired or lost", one.name);
     }
     println!("{} lists come back as they came", recorded.len());
 }
@@ -166,7 +166,7 @@ fn corpus_every_client_goes_through_every_wire() {
                 }
                 arrays += 1;
             }
-            let said = wire.diagnostics(&engine, Arm::Full);
+            let said = notes(&engine, wire, Arm::Full);
             let lost = engine.catalog().foreign().count() > 0 && wire != one.wire;
             assert_eq!(
                 said.iter().any(|note| note.code == "foreign-entry" && note.message.contains("`web_search`")),

@@ -8,6 +8,7 @@ use toolfold::profile::{ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::arms;
+use crate::talk::Talk;
 use crate::{corpus, project};
 
 pub(super) fn shape(wire: Wire) -> Validator {
@@ -45,9 +46,8 @@ fn corpus_every_array_has_its_wires_shape() {
         for (wire, shape) in &shapes {
             for arm in arms(*wire) {
                 all += 1;
-                let options = toolfold::engine::SessionOptions { arm: Some(arm), ..Default::default() };
-                let mut session = engine.session_with(options);
-                let array: Value = serde_json::from_str(&session.tools()).unwrap();
+                let mut session = engine.talk_as(*wire, arm);
+                let array = session.tools().value();
                 let errors: Vec<String> =
                     shape.iter_errors(&array).map(|why| format!("{}: {why:.200}", why.instance_path())).collect();
                 if errors.is_empty() {

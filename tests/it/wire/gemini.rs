@@ -2,11 +2,13 @@
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
+use toolfold::conversation::Outcome;
+use toolfold::diagnostic::Diagnostic;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Expanded};
-use toolfold::wire::{GeminiParameters, RenderOptions, Rendered, Wire};
+use toolfold::profile::Arm;
+use toolfold::wire::{GeminiParameters, RenderOptions, Wire};
 
-use super::{arms, engine, excel, sent};
+use super::{arms, engine, excel, notes, sent};
 
 mod read_back;
 
@@ -16,13 +18,22 @@ fn one(schema: Value) -> Engine {
     engine(&json!([{"name": "t", "inputSchema": schema}]), "", Arm::Full)
 }
 
+/// What is sent in the subset, and what is said of it.
+struct Rendered {
+    text: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
 /// An arm's first array in the subset.
 fn in_subset(engine: &Engine, arm: Arm) -> Rendered {
-    let presentation = engine.presentation(arm);
-    let plan = presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default());
     let mut options = RenderOptions::default();
     options.gemini_parameters = SUBSET;
-    Wire::Gemini.rendered_with(engine, arm, &plan, &options)
+    let mut conversation = engine.conversation(Wire::Gemini).arm(arm).options(options).start().unwrap();
+    let text = conversation.tools().json().to_owned();
+    let mut diagnostics = conversation.diagnostics();
+    diagnostics.drain(..engine.diagnostics().len());
+    diagnostics.retain(|diagnostic| diagnostic.code.starts_with("gemini"));
+    Rendered { text, diagnostics }
 }
 
 fn functions(rendered: &Rendered) -> Value {
@@ -207,14 +218,26 @@ fn the_default_sends_plain_json_schema() {
         "additionalProperties": false, "$defs": {"P": {"oneOf": [{"type": "object"}, {"const": 1}]}}});
     let function = sent(&one(schema.clone()), Wire::Gemini)[0]["functionDeclarations"][0].clone();
     assert_eq!(function, json!({"name": "t", "parametersJsonSchema": schema}));
-    assert_eq!(Wire::Gemini.diagnostics(&one(schema), Arm::Full), [], "nothing is translated");
+    assert_eq!(notes(&one(schema), Wire::Gemini, Arm::Full), [], "nothing is translated");
     let untyped = sent(&one(json!({"properties": {"p": {}}})), Wire::Gemini)[0]["functionDeclarations"][0].clone();
     assert_eq!(untyped["parametersJsonSchema"], json!({"type": "object", "properties": {"p": {}}}));
     // What a model answers stays as it is, a text that looks like JSON too.
     let engine = one(json!({"type": "object", "properties": {"o": {"type": "object"}}}));
     let message = json!({"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"o": "{\"a\":1}"}}}]});
-    let calls = Wire::Gemini.parse_calls(&engine, &message).unwrap();
-    assert_eq!(calls[0].arguments, toolfold::engine::Arguments::Json(json!({"o": "{\"a\":1}"})));
+    let mut conversation = engine.conversation(Wire::Gemini).start().unwrap();
+    let turn = conversation.turn(&message).unwrap();
+    let outcome = turn.outcomes().next().unwrap();
+    assert!(matches!(outcome, Outcome::Reply(reply) if reply.is_error), "text is no object, and nothing reads it back");
+    // Where the subset asked for it as text, it is read back before it is judged.
+    let mut options = RenderOptions::default();
+    options.gemini_parameters = SUBSET;
+    let mut conversation = engine.conversation(Wire::Gemini).options(options).start().unwrap();
+    let turn = conversation.turn(&message).unwrap();
+    let Some(Outcome::Forward(forward)) = turn.outcomes().next() else { panic!("it is valid") };
+    assert_eq!(forward.arguments, json!({"o": {"a": 1}}));
+    assert_eq!(forward.arguments_json, "{\"o\":{\"a\":1}}");
+    let again = engine.replay(&conversation.take_log(0)).unwrap();
+    assert_eq!(again.snapshot(), conversation.snapshot(), "the choice is in the log");
 }
 
 #[test]
@@ -228,7 +251,7 @@ fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
         .filter(|own| own["parametersJsonSchema"]["additionalProperties"] == true)
         .collect();
     assert!(stubs.len() > 10, "{}", stubs.len());
-    assert_eq!(Wire::Gemini.diagnostics(&engine, Arm::Stable), []);
+    assert_eq!(notes(&engine, Wire::Gemini, Arm::Stable), []);
     for arm in arms(Wire::Gemini) {
         let closed: Vec<_> =
             in_subset(&engine, arm).diagnostics.into_iter().filter(|own| own.code == "gemini-closed-stub").collect();

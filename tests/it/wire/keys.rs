@@ -1,5 +1,7 @@
 //! Keys that toolfold has no field for: they survive folding on their own wire, and elsewhere they are named.
 
+use super::notes;
+use crate::talk::Talk;
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
@@ -84,7 +86,7 @@ fn engine(format: Format, tools: &[Value], profile: &str, arm: Arm) -> Engine {
 }
 
 fn sent(engine: &Engine, wire: Wire) -> Vec<Value> {
-    let array: Vec<Value> = serde_json::from_str(&engine.session().tools(wire)).unwrap();
+    let array: Vec<Value> = engine.talk_on(wire).tools().to().unwrap();
     match (wire, array.first()) {
         (Wire::Gemini, Some(entry)) => entry["functionDeclarations"].as_array().unwrap().clone(),
         _ => array,
@@ -106,7 +108,7 @@ fn they_survive_folding_on_their_own_wire() {
             }
             let folded = own["description"] == "Do it.";
             assert_eq!(folded, !matches!(arm, Arm::Full), "{wire} {arm}: the case is one of folding");
-            let said: Vec<&str> = wire.diagnostics(&engine, arm).iter().map(|note| note.code).collect();
+            let said: Vec<&str> = notes(&engine, wire, arm).iter().map(|note| note.code).collect();
             assert!(!said.contains(&"foreign-key"), "{wire} {arm}: {said:?}");
         }
     }
@@ -118,7 +120,7 @@ fn elsewhere_each_is_named_with_its_tools() {
         let tools: Vec<Value> = (0..10).map(|n| tool(format, &format!("t{n}"), &inner, &outer)).collect();
         let engine = engine(format, &tools, "", Arm::Full);
         for wire in Wire::ALL.into_iter().filter(|wire| *wire != from) {
-            let notes = wire.diagnostics(&engine, Arm::Full);
+            let notes = notes(&engine, wire, Arm::Full);
             let keys = inner.as_object().unwrap().keys().chain(outer.as_object().unwrap().keys());
             for key in keys.filter(|key| *key != "annotations") {
                 let note =
@@ -126,7 +128,7 @@ fn elsewhere_each_is_named_with_its_tools() {
                 let message = &note.unwrap_or_else(|| panic!("{from} to {wire}: `{key}` in {notes:#?}")).message;
                 assert!(message.contains("`t0`, `t1`") && message.contains("2 more"), "{message}");
             }
-            let text = engine.session().tools(wire).to_string();
+            let text = engine.talk_on(wire).tools().json().to_owned();
             assert!(!text.contains("x_vendor") && !text.contains("eager_input_streaming"), "{wire}: {text}");
         }
     }
@@ -154,7 +156,7 @@ fn cached(marks: [&str; 3], arm: Arm) -> (Vec<Value>, Vec<String>) {
     };
     let profile = format!("core = [{}]\n[category.c]\ntools = [{}]", named('+'), named('-'));
     let engine = engine(Format::Anthropic, &tools, &profile, arm);
-    let notes = Wire::Anthropic.diagnostics(&engine, arm);
+    let notes = notes(&engine, Wire::Anthropic, arm);
     let array = sent(&engine, Wire::Anthropic);
     for own in &array {
         assert!(own["defer_loading"] != true || own.get("cache_control").is_none(), "never both: {own}");
@@ -228,7 +230,7 @@ fn a_tool_that_is_taken_out_leaves_its_breakpoint() {
             .filter_map(|own| own["name"].as_str())
             .collect();
         assert_eq!(cached, place.into_iter().collect::<Vec<_>>(), "without {without:?}");
-        let notes = Wire::Anthropic.diagnostics(&part, Arm::Full);
+        let notes = notes(&part, Wire::Anthropic, Arm::Full);
         assert_eq!(notes.iter().any(|note| note.code == "moved-breakpoint"), without.contains(&"t2"));
         assert!(!sent(&part, Wire::OpenAiChat).iter().any(|own| own.to_string().contains("cache_control")));
     }
@@ -243,6 +245,6 @@ fn hints_of_a_host_replace_those_of_the_list() {
     let mut catalog = Catalog::new();
     catalog.add(own).unwrap();
     let engine = Engine::builder(catalog).build().unwrap();
-    let array: Value = serde_json::from_str(&engine.session().tools(Wire::Mcp)).unwrap();
+    let array: Value = engine.talk_on(Wire::Mcp).tools().value();
     assert_eq!(array[0]["annotations"], json!({}));
 }

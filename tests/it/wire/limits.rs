@@ -6,6 +6,7 @@ use toolfold::wire::limits::NameRule;
 use toolfold::wire::{Capabilities, Limits, RenderedFacts, Wire};
 
 use super::{arms, engine, excel};
+use crate::talk::Talk;
 
 /// What is said of an array: code and message of each diagnostic.
 #[track_caller]
@@ -146,7 +147,7 @@ fn facts_are_read_from_every_array() {
     for wire in Wire::ALL {
         for arm in arms(wire) {
             let engine = excel(arm);
-            let facts = RenderedFacts::read(wire, &engine.session().tools(wire)).unwrap();
+            let facts = RenderedFacts::read(wire, engine.talk_on(wire).tools().json()).unwrap();
             let presentation = engine.presentation(arm);
             let plan =
                 presentation.plan(engine.catalog(), engine.assignment(), &toolfold::profile::Expanded::default());

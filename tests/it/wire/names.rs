@@ -214,9 +214,11 @@ proptest! {
             unique.sort();
             unique.dedup();
             prop_assert_eq!(unique.len(), names.len(), "{} {:?}", wire, sent);
-            prop_assert_eq!(&shown(&mut named(&names).talk_on(wire)), &sent);
+            let mut again = named(&names).talk_on(wire);
+            prop_assert_eq!(&shown(&mut again), &sent);
             for (name, own) in names.iter().zip(&sent) {
-                prop_assert_eq!(reached(&mut conversation, own).as_deref(), Some(*name), "{} {}", wire, own);
+                let found = reached(&mut conversation, own);
+                prop_assert_eq!(found.as_deref(), Some(*name), "{} {}", wire, own);
                 let most = if matches!(wire, Wire::Anthropic | Wire::Mcp) { 128 } else { 64 };
                 prop_assert!(own.len() <= most && own.is_ascii());
             }

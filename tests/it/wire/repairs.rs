@@ -9,6 +9,8 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::arms;
+use super::notes;
+use crate::talk::Talk;
 
 const OPENAI: [Wire; 2] = [Wire::OpenAiChat, Wire::OpenAiResponses];
 
@@ -50,11 +52,11 @@ fn check(wires: &[Wire], schema: Value, expected: Value, said: &[&str]) {
     for wire in wires {
         for from in [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Mcp, Wire::Gemini] {
             let engine = one(from, &schema);
-            let text = engine.session().tools(*wire).to_string();
+            let text = engine.talk_on(*wire).tools().json().to_owned();
             let sent = schema_of(*wire, &serde_json::from_str(&text).unwrap());
             // As text, so that the order of the keys counts too.
             assert_eq!(sent.to_string(), expected.to_string(), "from {from} to {wire}");
-            let notes: Vec<String> = wire.diagnostics(&engine, Arm::Full).iter().map(ToString::to_string).collect();
+            let notes: Vec<String> = notes(&engine, *wire, Arm::Full).iter().map(ToString::to_string).collect();
             assert_eq!(notes.len(), said.len(), "from {from} to {wire}: {notes:#?}");
             for (note, said) in notes.iter().zip(said) {
                 assert!(note.contains("`t`") && note.contains(wire.name()) && note.contains(said), "{note}");
@@ -144,7 +146,7 @@ fn alternatives_at_the_top_are_sent_open_and_said() {
             check(&[Wire::Anthropic], schema.clone(), schema.clone(), &[]);
         }
         let engine = one(Wire::Mcp, &schema);
-        let array: Value = serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+        let array: Value = engine.talk_on(Wire::OpenAiChat).tools().value();
         assert_eq!(
             description_of(Wire::OpenAiChat, &array),
             "Do it. Its parameters have alternatives that are not shown here: a call that does not fit is answered with them."
@@ -164,15 +166,14 @@ fn a_folded_tool_with_alternatives_says_how_to_get_them() {
     let catalog = Catalog::from_mcp(&tools).unwrap();
     let profile = ToolProfile::parse("[category.c]\ntools = ['t']", "p").value;
     let engine = Engine::builder(catalog).profile(profile).arm(Arm::Signature).build().unwrap();
-    let array: Value = serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+    let array: Value = engine.talk_on(Wire::OpenAiChat).tools().value();
     assert_eq!(
         description_of(Wire::OpenAiChat, &array),
         "Do it. Its parameters have alternatives that are not shown here: get them with expand_tools before calling it."
     );
     let stable =
         Engine::builder(engine.catalog().clone()).profile(ToolProfile::parse("[category.c]\ntools = ['t']", "p").value);
-    let array: Value =
-        serde_json::from_str(&stable.arm(Arm::Stable).build().unwrap().session().tools(Wire::OpenAiChat)).unwrap();
+    let array: Value = stable.arm(Arm::Stable).build().unwrap().talk_on(Wire::OpenAiChat).tools().value();
     assert_eq!(description_of(Wire::OpenAiChat, &array), "Do it.", "a stub is open anyway");
 }
 
@@ -215,9 +216,9 @@ fn a_tool_without_a_schema_gets_one_where_one_is_asked_for() {
             Some(if wire == Wire::Mcp { toolfold::catalog::Format::Mcp } else { toolfold::catalog::Format::Anthropic });
         let engine = Engine::builder(Catalog::import(&tools, "t", format).value).build().unwrap();
         let empty = json!({"type": "object", "properties": {}});
-        let array: Value = serde_json::from_str(&engine.session().tools(wire)).unwrap();
+        let array: Value = engine.talk_on(wire).tools().value();
         assert_eq!(array, json!([{"name": "t", "description": "D.", key: empty, "x": 1}]));
-        let notes = wire.diagnostics(&engine, Arm::Full);
+        let notes = notes(&engine, wire, Arm::Full);
         assert_eq!(notes.len(), 1);
         assert!(notes[0].message.contains(&format!("`t` is sent with an empty `{key}`")), "{}", notes[0]);
     }
@@ -228,8 +229,8 @@ fn a_repaired_tool_is_strict_only_where_nothing_is_left_open() {
     let sent = |schema: Value| {
         let tools = json!([{"type": "function", "name": "t", "parameters": schema, "strict": true}]).to_string();
         let engine = Engine::builder(Catalog::from_openai(&tools).unwrap()).build().unwrap();
-        let array: Value = serde_json::from_str(&engine.session().tools(Wire::OpenAiResponses)).unwrap();
-        (array[0]["strict"].clone(), Wire::OpenAiResponses.diagnostics(&engine, Arm::Full)[0].message.clone())
+        let array: Value = engine.talk_on(Wire::OpenAiResponses).tools().value();
+        (array[0]["strict"].clone(), notes(&engine, Wire::OpenAiResponses, Arm::Full)[0].message.clone())
     };
     assert_eq!(sent(json!({"type": "object", "additionalProperties": false})).0, true);
     let (strict, said) = sent(json!({"type": "object"}));
@@ -246,11 +247,11 @@ fn a_repair_keeps_what_it_does_not_touch() {
     let expected = schema
         .replacen('{', r#"{"type":"object","#, 1)
         .replace(r#"{"type":"array"}"#, r#"{"type":"array","items":{}}"#);
-    let sent = engine.session().tools(Wire::OpenAiChat).to_string();
+    let sent = engine.talk_on(Wire::OpenAiChat).tools().json().to_owned();
     assert!(sent.contains(&expected), "{sent}");
     let twice = r#"[{"name":"t","inputSchema":{"type":"object","properties":{"l":{"type":"string","type":"array"}}}}]"#;
     let engine = Engine::builder(Catalog::from_mcp(twice).unwrap()).build().unwrap();
-    let sent: Value = serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+    let sent: Value = engine.talk_on(Wire::OpenAiChat).tools().value();
     assert_eq!(
         sent[0]["function"]["parameters"]["properties"]["l"],
         json!({"type": "array", "items": {}}),
@@ -327,7 +328,7 @@ proptest! {
                 for arm in arms(wire) {
                     let profile = ToolProfile::parse("[category.c]\ntools = ['t']", "p").value;
                     let engine = Engine::builder(engine.catalog().clone()).profile(profile).arm(arm).without_validation().build().unwrap();
-                    let array: Value = serde_json::from_str(&engine.session().tools(wire)).unwrap();
+                    let array: Value = engine.talk_on(wire).tools().value();
                     let flat = array.as_array().unwrap().iter().flat_map(|entry| match entry["tools"].as_array() {
                         Some(inner) => inner.clone(),
                         None => vec![entry.clone()],

@@ -10,7 +10,7 @@ use super::{ACTIVATE_SKILL, Engine, ToolArray};
 use crate::catalog::Tool;
 use crate::name::ToolName;
 use crate::profile::{
-    Arm, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Surroundings,
+    Arm, AutoContext, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation,
     Words, choose, definitions, expand,
 };
 
@@ -64,8 +64,8 @@ impl Session {
         let Choice { arm, reason } = match arm {
             Arm::Auto => {
                 let SessionOptions { native, refused, cache, .. } = &options;
-                let surroundings = Surroundings { native: native.as_deref(), refused, cache: *cache };
-                choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
+                let context = AutoContext { native: native.as_deref(), refused, cache: *cache };
+                choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.outlook())
             }
             arm => Choice { arm, reason },
         };

@@ -6,7 +6,7 @@
 
 use super::render::{Sending, as_it_came, extra, is_strict, object_schema, with_member, write_head};
 use crate::catalog::{Format, write_string};
-use crate::profile::{Arm, Detail, Folded, Sent};
+use crate::profile::{Arm, Detail, Folded, PlannedTool};
 
 /// The most tools that may be strict. Source: `design/wires.md`, "Anthropic Messages".
 const MAX_STRICT: usize = 20;
@@ -19,7 +19,7 @@ pub(super) fn render(sending: &mut Sending<'_>) -> String {
     let mut out = String::from("[");
     let (mut notes, mut strict) = (Vec::new(), 0);
     let tools = sending.tools();
-    let is_deferred = |sent: &Sent<'_>| sent.deferred && sending.arm == Arm::Native || defers_itself(&sent.tool);
+    let is_deferred = |sent: &PlannedTool<'_>| sent.deferred && sending.arm == Arm::Native || defers_itself(&sent.tool);
     let every = !tools.is_empty() && tools.iter().all(is_deferred);
     for (at, sent) in tools.iter().enumerate() {
         let (tool, name) = (&sent.tool, sending.name(&sent.tool));

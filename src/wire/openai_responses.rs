@@ -9,7 +9,7 @@ use super::render::{Sending, as_it_came, extra, is_strict, object_schema, parsed
 use crate::catalog::{Format, write_string};
 use crate::engine::Engine;
 use crate::name::ToolName;
-use crate::profile::{Arm, Detail, EXPAND_TOOLS, Folded, Sent};
+use crate::profile::{Arm, Detail, EXPAND_TOOLS, Folded, PlannedTool};
 
 /// Arguments of the client's `tool_search`, as `design/wires.md` has them.
 const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false}"#;
@@ -18,7 +18,7 @@ pub(super) fn render(sending: &mut Sending<'_>) -> String {
     let mut out = String::from("[");
     let tools = sending.tools();
     let native = sending.arm == Arm::Native;
-    let top = |sent: &&Sent<'_>| {
+    let top = |sent: &&PlannedTool<'_>| {
         let expand = sent.index.is_none() && *sent.tool.tool().name() == EXPAND_TOOLS;
         !native || !(expand || sent.deferred)
     };
@@ -39,7 +39,7 @@ fn comma(out: &mut String) {
     }
 }
 
-fn write_namespaces(out: &mut String, sending: &Sending<'_>, tools: &[Sent<'_>]) {
+fn write_namespaces(out: &mut String, sending: &Sending<'_>, tools: &[PlannedTool<'_>]) {
     let known = sending.engine.presentation(sending.arm).deferred();
     if known.is_empty() {
         return;

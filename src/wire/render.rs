@@ -9,7 +9,7 @@ use super::{Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::catalog::{Format, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::engine::Engine;
-use crate::profile::{Arm, Detail, Expanded, Folded, Plan, Sent};
+use crate::profile::{Arm, Detail, Expanded, Folded, Plan, PlannedTool};
 
 /// A tool array as it is sent, and what the wire could not carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,10 +80,10 @@ impl<'e> Sending<'e> {
     }
 
     /// The tools as they are sent, in catalogue order, meta-tools last.
-    pub(super) fn tools(&self) -> Vec<Sent<'_>> {
+    pub(super) fn tools(&self) -> Vec<PlannedTool<'_>> {
         let array = self.engine.presentation(self.arm).array(self.engine.catalog(), self.plan);
         let own = array.filter(|sent| sent.index.is_some() || self.names.is_empty());
-        let whole = |tool| Sent { tool: Folded::new(tool, Detail::Full, None), deferred: false, index: None };
+        let whole = |tool| PlannedTool { tool: Folded::new(tool, Detail::Full, None), deferred: false, index: None };
         own.chain(self.meta.iter().map(whole)).collect()
     }
 

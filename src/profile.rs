@@ -33,23 +33,23 @@ mod file;
 mod fold;
 mod naming;
 mod opening;
-mod outlook;
 mod plan;
 mod sentence;
+mod workload;
 mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, Surroundings, TokenFactors, choose, estimate};
+pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, TokenFactors, choose, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
-pub use outlook::{Cache, Outlook};
-pub use plan::{Expanded, Plan, Planned, Presentation, Sent};
+pub use plan::{Expanded, Plan, Planned, PlannedTool, Presentation};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
+pub use workload::{Cache, Workload};
 
 use indexmap::IndexMap;
 use serde::Serialize;

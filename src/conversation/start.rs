@@ -8,7 +8,7 @@ use super::event::Event;
 use super::state::State;
 use super::{Conversation, StartError};
 use crate::engine::Engine;
-use crate::profile::{Arm, Choice, Delivery, Surroundings as AutoContext, choose};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, choose};
 use crate::wire::{CacheRow, Capabilities, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// A conversation that is about to start.

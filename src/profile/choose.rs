@@ -1,6 +1,6 @@
 //! Arm `auto`: which arm a session gets, and why, without loading a vocabulary.
 
-use super::outlook::{Cache, Outlook, Shape};
+use super::workload::{Cache, Shape, Workload};
 use super::{Arm, Assignment, Delivery, Expanded, Presentation};
 use crate::catalog::{Catalog, Tool};
 
@@ -25,7 +25,7 @@ pub struct Choice {
 
 /// What is known of where a session will run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Surroundings<'s> {
+pub struct AutoContext<'s> {
     /// Why the provider's own deferral can be used, if it can.
     pub native: Option<&'s str>,
     /// Deliveries that are known not to work there, each with who says so.
@@ -68,23 +68,24 @@ impl Default for TokenFactors {
 pub fn choose(
     catalog: &Catalog,
     assignment: &Assignment,
-    surroundings: Surroundings<'_>,
+    context: AutoContext<'_>,
     budget: usize,
-    outlook: Outlook,
+    workload: Workload,
 ) -> Choice {
-    let scales = Scales { catalog, assignment, cache: surroundings.cache, tokens: surroundings.tokens, outlook };
-    let meter = surroundings.meter.map(|meter| format!("; tokens estimated for {meter}")).unwrap_or_default();
+    let model = CostModel { catalog, assignment, cache: context.cache, tokens: context.tokens, workload };
+    let meter = context.meter.map(|meter| format!("; tokens estimated for {meter}")).unwrap_or_default();
     let choice = |arm, reason: String| Choice { arm, reason: reason + &meter };
-    let full = scales.weigh(Arm::Full);
-    let breaks_limit = |rung: &Weighed| {
-        let most = surroundings.max_tools.filter(|most| rung.entries > *most && rung.arm != Arm::Native)?;
-        Some(format!("{} is not used: it has {} tools, and {most} are taken", rung.arm, rung.entries))
+    let full = model.candidate(Arm::Full);
+    let breaks_limit = |candidate: &Candidate| {
+        let most = context.max_tools.filter(|most| candidate.entries > *most && candidate.arm != Arm::Native)?;
+        Some(format!("{} is not used: it has {} tools, and {most} are taken", candidate.arm, candidate.entries))
     };
     let too_many = breaks_limit(&full);
     let full_stands = too_many.is_none();
-    let rungs = LADDER.into_iter().map(|arm| scales.weigh(arm));
-    let rungs: Vec<Weighed> = rungs.filter(|rung| rung.first < full.first || !full_stands).collect();
-    let cheapest = rungs.iter().map(|rung| rung.first).min().unwrap_or(full.first);
+    let candidates = LADDER.into_iter().map(|arm| model.candidate(arm));
+    let candidates: Vec<Candidate> =
+        candidates.filter(|candidate| candidate.first < full.first || !full_stands).collect();
+    let cheapest = candidates.iter().map(|candidate| candidate.first).min().unwrap_or(full.first);
     let saved = full.first.saturating_sub(cheapest);
     if saved < MIN_GAIN_TOKENS && full_stands {
         let of = full.first;
@@ -94,13 +95,13 @@ pub fn choose(
     }
     // Why an arm is no choice, the first such reason kept for who asks.
     let mut against = too_many.map(|why| format!("; {why}")).unwrap_or_default();
-    let mut stands = |rung: &Weighed| {
-        let refused = surroundings.refused.iter().find(|(delivery, _)| *delivery == rung.arm.delivery());
+    let mut stands = |candidate: &Candidate| {
+        let refused = context.refused.iter().find(|(delivery, _)| *delivery == candidate.arm.delivery());
         let why = match refused {
-            Some((_, why)) => format!("{} is not used: {why}", rung.arm),
-            None => match breaks_limit(rung) {
+            Some((_, why)) => format!("{} is not used: {why}", candidate.arm),
+            None => match breaks_limit(candidate) {
                 Some(why) => why,
-                None if full_stands && rung.session > full.session => scales.dearer(rung, &full),
+                None if full_stands && candidate.session > full.session => model.costs_more(candidate, &full),
                 None => return true,
             },
         };
@@ -109,28 +110,28 @@ pub fn choose(
         }
         false
     };
-    if let Some(why) = surroundings.native
-        && stands(&scales.weigh(Arm::Native))
+    if let Some(why) = context.native
+        && stands(&model.candidate(Arm::Native))
     {
         return choice(Arm::Native, format!("the provider defers tools itself: {why}"));
     }
-    let rungs: Vec<Weighed> = rungs.into_iter().filter(|rung| stands(rung)).collect();
-    let Some(cheapest) = rungs.iter().min_by_key(|rung| rung.first) else {
+    let candidates: Vec<Candidate> = candidates.into_iter().filter(|candidate| stands(candidate)).collect();
+    let Some(cheapest) = candidates.iter().min_by_key(|candidate| candidate.first) else {
         return choice(Arm::Full, format!("nothing is folded{against}"));
     };
-    let fitting = rungs.iter().find(|rung| rung.first <= budget);
-    let Weighed { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
+    let fitting = candidates.iter().find(|candidate| candidate.first <= budget);
+    let Candidate { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
     let by_first_turn = match fitting {
         Some(_) => format!("{arm} is the richest arm within {budget} tokens: about {first} of {}", full.first),
         None => format!("no arm fits {budget} tokens; {arm} is the cheapest: about {first} of {}", full.first),
     };
-    let by_session = format!("{session} of {} over {}", full.session, scales.span());
+    let by_session = format!("{session} of {} over {}", full.session, model.span());
     choice(arm, format!("{by_first_turn}, and {by_session}{against}"))
 }
 
 /// What an arm costs, in estimated tokens.
 #[derive(Debug, Clone, Copy)]
-struct Weighed {
+struct Candidate {
     arm: Arm,
     /// The tool array.
     first: usize,
@@ -140,23 +141,23 @@ struct Weighed {
     session: usize,
 }
 
-/// Weighs arms against each other.
-struct Scales<'s> {
+/// What arms cost, side by side.
+struct CostModel<'s> {
     catalog: &'s Catalog,
     assignment: &'s Assignment,
     cache: Cache,
     tokens: TokenFactors,
-    outlook: Outlook,
+    workload: Workload,
 }
 
-impl Scales<'_> {
-    fn weigh(&self, arm: Arm) -> Weighed {
+impl CostModel<'_> {
+    fn candidate(&self, arm: Arm) -> Candidate {
         let presentation = Presentation::new(self.catalog, self.assignment, arm);
         let first = scaled(estimate(self.catalog, &presentation, self.assignment), self.tokens.array);
         let plan = presentation.plan(self.catalog, self.assignment, &Expanded::default());
         let entries = presentation.array(self.catalog, &plan).count();
         let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
-        Weighed { arm, first, entries, session: self.outlook.cost(shape, self.cache) }
+        Candidate { arm, first, entries, session: self.workload.cost(shape, self.cache) }
     }
 
     /// What an expansion brings: a category, of the size in which a folded tool finds itself on average.
@@ -176,13 +177,13 @@ impl Scales<'_> {
     }
 
     fn span(&self) -> String {
-        let Outlook { requests, expansions, .. } = self.outlook;
+        let Workload { requests, expansions, .. } = self.workload;
         format!("{requests} requests with {expansions} expansions, caching counted")
     }
 
     /// Why an arm does not pay.
-    fn dearer(&self, rung: &Weighed, full: &Weighed) -> String {
-        let Weighed { arm, first, session, .. } = rung;
+    fn costs_more(&self, candidate: &Candidate, full: &Candidate) -> String {
+        let Candidate { arm, first, session, .. } = candidate;
         let minimum = self.cache.minimum;
         let under = if *first < minimum && full.first >= minimum {
             format!("; with about {first} tokens of tools a request may stay under the {minimum} that are cached")
@@ -219,7 +220,7 @@ const KEYWORDS: [&str; 15] = [
 #[must_use]
 pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
-    let cost = |sent: super::Sent<'_>| {
+    let cost = |sent: super::PlannedTool<'_>| {
         if sent.deferred && presentation.arm() == Arm::Native {
             return 0;
         }

@@ -43,10 +43,14 @@ impl FoldedForm {
         Self { detail: Detail::Index, deferred: true, description: None, schema: None }
     }
 
-    /// How many bytes of a tool array it spares. The provider keeps a deferred tool out of the prompt where it does that
-    /// (`native`).
+    /// Whether the tool is not in the prompt. `native`: the provider keeps deferred tools out of it.
+    pub(super) fn is_absent(&self, native: bool) -> bool {
+        self.detail == Detail::Index || native && self.deferred
+    }
+
+    /// How many bytes of a prompt it spares.
     pub(super) fn saved_bytes(&self, tool: &Tool, native: bool) -> usize {
-        if self.detail == Detail::Index || native && self.deferred {
+        if self.is_absent(native) {
             return entry_bytes(tool);
         }
         let shorter = |full: &str, folded: Option<usize>| folded.map_or(0, |folded| full.len().saturating_sub(folded));

@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Cache, Outlook, ToolProfile};
+use toolfold::profile::{Arm, Cache, ToolProfile, Workload};
 use toolfold::wire::{Capabilities, RenderedFacts, Wire};
 
 use crate::project;
 use crate::talk::Talk;
 
-fn excel(outlook: Outlook) -> Engine {
+fn excel(workload: Workload) -> Engine {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
-    Engine::builder(catalog).profile(profile).arm(Arm::Auto).workload(outlook).build().unwrap()
+    Engine::builder(catalog).profile(profile).arm(Arm::Auto).workload(workload).build().unwrap()
 }
 
 #[track_caller]
@@ -27,7 +27,7 @@ fn check(session: &Conversation, arm: Arm, because: &[&str]) {
 
 #[test]
 fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
-    let session = excel(Outlook::default()).talk();
+    let session = excel(Workload::default()).talk();
     check(
         &session,
         Arm::Signature,
@@ -50,14 +50,14 @@ fn cached(engine: &Engine, cache: Cache) -> Conversation {
 #[test]
 fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Three requests and every category: each answer comes on top, and each asks for a request more.
-    let short = Outlook { requests: 3, expansions: 11, ..Outlook::default() };
+    let short = Workload { requests: 3, expansions: 11, ..Workload::default() };
     check(&excel(short).talk(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
-    let quiet = Outlook { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
+    let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };
     let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
-    let talkative = Outlook { step_tokens: 600, ..quiet };
+    let talkative = Workload { step_tokens: 600, ..quiet };
     let session = cached(&excel(talkative), cache);
     check(&session, Arm::Signature, &["60 requests"]);
     check(&cached(&excel(quiet), Cache::NONE), Arm::Signature, &[]);
@@ -75,7 +75,7 @@ fn the_capability_table_steers_the_ladder() {
         let own = Capabilities::parse(&text, "own.toml").into_result().unwrap();
         Capabilities::builtin().with(own.rows().cloned())
     };
-    let engine = excel(Outlook::default());
+    let engine = excel(Workload::default());
     let on =
         |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
     let because = "signature is not used: the capability table says no (own, 2026-11)";
@@ -105,7 +105,7 @@ fn the_table_of_caches_is_asked_by_model() {
     assert!(unsourced.has_errors() && unsourced.value.caches().count() == 0);
 }
 
-/// Whatever the catalogue, the prices and the outlook: an arm that folds is never one that saves too little at first.
+/// Whatever the catalogue, the prices and the workload: an arm that folds is never one that saves too little at first.
 #[test]
 fn small_catalogues_are_never_folded() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": "w ".repeat(300)}}});
@@ -177,7 +177,7 @@ fn a_limit_that_no_arm_keeps_is_said() {
 
 #[test]
 fn tokens_are_counted_as_the_provider_bills_them() {
-    let engine = excel(Outlook::default());
+    let engine = excel(Workload::default());
     let first = |session: &Conversation| {
         let why = session.explain();
         let number = why.split("about ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Delivery, Outlook, ToolProfile};
+use toolfold::profile::{Arm, Delivery, ToolProfile, Workload};
 use toolfold::tokens::Meter;
 
 use bill::{Counter, PRICES};
@@ -38,7 +38,7 @@ const SETTINGS: [Setting; 3] = [
 ];
 
 /// What the tasks are like, for arm `auto`: ten requests each, four of ten tools looked up, short answers, no system text.
-const OUTLOOK: Outlook = Outlook { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
+const OUTLOOK: Workload = Workload { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
 
 /// The engines of a setting by the domains they have; every arm and oracle shares them.
 struct Engines<'c> {

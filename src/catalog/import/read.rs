@@ -29,7 +29,9 @@ pub(super) fn tool(
     namespace: Option<&Arc<str>>,
     noticed: &mut Vec<Diagnostic>,
 ) -> Result<Tool, Diagnostic> {
-    if let Some(own) = sniff::of_tool(outer).filter(|own| *own != format) {
+    // A declaration in Gemini's subset looks like a flat function.
+    let takes = |own: Format| own == format || (own == Format::OpenAiResponses && format == Format::Gemini);
+    if let Some(own) = sniff::of_tool(outer).filter(|own| !takes(*own)) {
         return Err(fault("mixed-formats", format!("this tool has the shape of {own} in a list of {format}"))
             .help("one list has one format: import them apart"));
     }

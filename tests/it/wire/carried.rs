@@ -1,1 +1,402 @@
+//! Entries that are no tools to fold: carried through in place on their own wire, named on the others.
 
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use toolfold::catalog::{Catalog, Format};
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::Wire;
+
+use super::arms;
+
+const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+
+fn schema() -> Value {
+    json!({"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]})
+}
+
+fn responses(name: &str) -> Value {
+    json!({"type": "function", "name": name, "description": "Do it. Well.", "strict": false, "parameters": schema()})
+}
+
+fn engine(text: &str, format: Option<Format>, arm: Arm) -> Engine {
+    let loaded = Catalog::import(text, "t", format);
+    assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
+    let profile = ToolProfile::derive(&loaded.value);
+    Engine::builder(loaded.value).profile(profile).arm(arm).build().unwrap()
+}
+
+fn sent(engine: &Engine, wire: Wire) -> Vec<Value> {
+    serde_json::from_str(&engine.session().tools(wire)).unwrap()
+}
+
+/// A list with one of everything, for each wire that has more than tools.
+fn lists() -> Vec<(Wire, Value)> {
+    let chat = |name: &str| json!({"type": "function", "function": {"name": name, "description": "Do it. Well.", "parameters": schema()}});
+    let claude = |name: &str| json!({"name": name, "description": "Do it. Well.", "input_schema": schema()});
+    let gemini = |name: &str| json!({"name": name, "description": "Do it. Well.", "parametersJsonSchema": schema()});
+    vec![
+        (
+            Wire::OpenAiChat,
+            json!([chat("a"), {"type": "custom", "custom": {"name": "sql", "format": {"type": "text"}}}, chat("b")]),
+        ),
+        (
+            Wire::OpenAiResponses,
+            json!([{"type": "web_search", "user_location": {"n": 1.0}}, responses("a"),
+                   {"type": "namespace", "name": "x", "description": "Of x.", "tools": [responses("b"), {"type": "custom", "name": "c"}, responses("d")]},
+                   {"type": "mcp", "server_label": "s"}, {"type": "local_shell"}, responses("z"), {"type": "custom", "name": "apply_patch", "format": {"type": "grammar"}}]),
+        ),
+        (
+            Wire::Anthropic,
+            json!([{"type": "web_search_20250305", "name": "web_search", "max_uses": 5}, claude("a"), {"type": "bash_20250124", "name": "bash"}, claude("b"),
+                   {"type": "mcp_toolset", "mcp_server_name": "s", "cache_control": {"type": "ephemeral"}}]),
+        ),
+        (
+            Wire::Gemini,
+            json!([{"googleSearch": {}}, {"functionDeclarations": [gemini("a"), gemini("b")]}, {"codeExecution": {}},
+                   {"urlContext": {}, "function_declarations": [gemini("c")], "future": [1]}]),
+        ),
+    ]
+}
+
+#[test]
+fn everything_comes_back_in_place_and_nothing_is_refused() {
+    for (wire, list) in lists() {
+        // White space goes; every token stays.
+        let (text, spaced) = (list.to_string(), format!("{list:#}"));
+        for arm in arms(wire) {
+            let engine = engine(&spaced, None, arm);
+            let array = engine.session().tools(wire).to_string();
+            if arm == Arm::Full {
+                assert_eq!(array, text, "{wire}");
+                assert_eq!(wire.diagnostics(&engine, arm), vec![], "{wire}");
+            }
+            let mut last = 0;
+            for entry in engine.catalog().foreign() {
+                let at =
+                    array.find(entry.text()).unwrap_or_else(|| panic!("{wire} {arm}: {} in {array}", entry.text()));
+                assert!(at >= last, "{wire} {arm}: {} keeps its place", entry.text());
+                last = at;
+            }
+        }
+    }
+}
+
+#[test]
+fn on_another_wire_they_are_left_out_and_named() {
+    for (from, list) in lists() {
+        let engine = engine(&list.to_string(), None, Arm::Full);
+        for wire in Wire::ALL.into_iter().filter(|wire| *wire != from) {
+            let notes = wire.diagnostics(&engine, Arm::Full);
+            for entry in engine.catalog().foreign() {
+                let named = |note: &&toolfold::diagnostic::Diagnostic| {
+                    note.code == "foreign-entry"
+                        && note.message.starts_with(&format!("`{}`", entry.label()))
+                        && note.message.contains(wire.name())
+                };
+                assert!(notes.iter().any(|note| named(&note)), "{from} to {wire}: {} in {notes:#?}", entry.label());
+            }
+            let array = sent(&engine, wire);
+            let count = if wire == Wire::Gemini {
+                array[0]["functionDeclarations"].as_array().unwrap().len()
+            } else {
+                array.len()
+            };
+            assert_eq!(count, engine.catalog().len(), "{from} to {wire}: the tools are all there");
+        }
+        let keys = Wire::OpenAiChat.diagnostics(&engine, Arm::Full);
+        if from == Wire::Gemini {
+            assert!(
+                keys.iter().any(|note| note.message.starts_with("`future`")),
+                "what stands beside functions too: {keys:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_body_is_read_for_its_tools() {
+    for (wire, list) in lists() {
+        let body = json!({"model": "m", "messages": [], "contents": [], "tools": list, "tool_choice": "auto"});
+        let engine = engine(&body.to_string(), None, Arm::Full);
+        assert_eq!(engine.session().tools(wire).text(), list.to_string(), "{wire}");
+    }
+}
+
+#[test]
+fn one_name_in_two_namespaces_is_two_tools() {
+    let space = |name: &str| json!({"type": "namespace", "name": name, "description": "D.", "tools": [responses("search"), responses("open")]});
+    let list = json!([responses("search"), space("mcp__a"), space("mcp__b")]);
+    for arm in arms(Wire::OpenAiResponses) {
+        let engine = engine(&list.to_string(), None, arm);
+        let names: Vec<&str> = engine.catalog().names().map(AsRef::as_ref).collect();
+        assert_eq!(names, ["search", "mcp__a__search", "mcp__a__open", "mcp__b__search", "mcp__b__open"]);
+        assert_eq!(engine.catalog().in_namespace("mcp__b", "search").unwrap().name().as_str(), "mcp__b__search");
+        assert!(engine.catalog().in_namespace("mcp__a", "b__search").is_none());
+        let array = sent(&engine, Wire::OpenAiResponses);
+        let spaces: Vec<&Value> =
+            array.iter().filter(|entry| entry["name"].as_str().is_some_and(|name| name.starts_with("mcp__"))).collect();
+        for (space, name) in spaces.iter().zip(["mcp__a", "mcp__b"]) {
+            assert_eq!(space["name"], name, "{arm}");
+            let inside: Vec<&Value> = space["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+            assert_eq!(inside, ["search", "open"], "{arm}");
+        }
+        assert_eq!(spaces.len(), if arm == Arm::Index { 0 } else { 2 }, "{arm}: a namespace without tools is not sent");
+    }
+    let engine = engine(&list.to_string(), None, Arm::Full);
+    let chat: Vec<Value> =
+        sent(&engine, Wire::OpenAiChat).iter().map(|tool| tool["function"]["name"].clone()).collect();
+    assert_eq!(chat, ["search", "mcp__a__search", "mcp__a__open", "mcp__b__search", "mcp__b__open"]);
+    // Two tools that are called the same all the same: named, and the first stays.
+    let clash =
+        json!([responses("x__y"), {"type": "namespace", "name": "x", "description": "D.", "tools": [responses("y")]}]);
+    let loaded = Catalog::import(&clash.to_string(), "t", None);
+    assert_eq!(
+        loaded.diagnostics.iter().map(|d| (d.code, d.place.path.as_deref())).collect::<Vec<_>>(),
+        [("duplicate-tool", Some("/1/tools/0"))]
+    );
+}
+
+#[test]
+fn natively_a_tool_stays_in_its_namespace() {
+    let list = json!([{"type": "namespace", "name": "x", "description": "Of x.", "tools": [responses("b"), responses("d")]}, responses("a"), responses("c")]);
+    let loaded = Catalog::import(&list.to_string(), "t", None);
+    let profile =
+        ToolProfile::parse("core = ['c', 'x__d']\n[category.more]\ndescription = 'more'\ntools = ['a', 'x__b']", "p")
+            .value;
+    let engine = Engine::builder(loaded.value).profile(profile).arm(Arm::Native).build().unwrap();
+    let array = sent(&engine, Wire::OpenAiResponses);
+    let deferred = |name: &str| {
+        let mut tool = responses(name);
+        tool["defer_loading"] = json!(true);
+        tool
+    };
+    assert_eq!(
+        array[0],
+        json!({"type": "namespace", "name": "x", "description": "Of x.", "tools": [deferred("b"), responses("d")]})
+    );
+    assert_eq!(array[1], responses("c"));
+    assert_eq!(array[2], json!({"type": "namespace", "name": "more", "description": "more", "tools": [deferred("a")]}));
+    assert_eq!(array[3]["type"], "tool_search");
+    assert!(array[3]["description"].as_str().unwrap().ends_with("\n- more (2): more"), "{}", array[3]);
+    // What a search loads is defined where it was declared.
+    let call = json!({"type": "tool_search_call", "id": "i", "call_id": "k", "execution": "client", "arguments": {"categories": ["more"]}});
+    let mut session = engine.session();
+    let calls = Wire::OpenAiResponses.parse_calls(&engine, &json!([call])).unwrap();
+    let outcome = session.dispatch(&calls[0]);
+    let toolfold::engine::Outcome::Reply(reply) = outcome else { panic!("{outcome:?}") };
+    let answer = Wire::OpenAiResponses.format_reply(&engine, &calls[0], &reply);
+    assert_eq!(
+        answer["tools"],
+        json!([
+            {"type": "namespace", "name": "more", "description": "more", "tools": [deferred("a")]},
+            {"type": "namespace", "name": "x", "description": "Of x.", "tools": [deferred("b")]},
+        ])
+    );
+}
+
+#[test]
+fn a_search_of_the_lists_own_is_not_joined_by_ours() {
+    let mut deferred = responses("b");
+    deferred["defer_loading"] = json!(true);
+    let list = json!([responses("a"), deferred, {"type": "tool_search"}]);
+    let engine = engine(&list.to_string(), None, Arm::Native);
+    let array = sent(&engine, Wire::OpenAiResponses);
+    assert_eq!(array[..3], list.as_array().unwrap()[..]);
+    assert_eq!(array.iter().filter(|entry| entry["type"] == "tool_search").count(), 1);
+    let said: Vec<&str> =
+        Wire::OpenAiResponses.diagnostics(&engine, Arm::Native).iter().map(|note| note.code).collect();
+    assert_eq!(said, ["own-tool-search"]);
+}
+
+#[test]
+fn what_another_entry_loads_counts_as_loaded() {
+    let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}, "defer_loading": true});
+    let list =
+        json!([{"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}, tool("a"), tool("b")]);
+    let engine = engine(&list.to_string(), None, Arm::Full);
+    assert_eq!(engine.session().tools(Wire::Anthropic).text(), list.to_string());
+    assert_eq!(Wire::Anthropic.diagnostics(&engine, Arm::Full), vec![]);
+    // On its own wire alone: elsewhere nothing else is loaded.
+    let all = json!([tool("a"), {"type": "mcp_toolset", "defer_loading": true}]);
+    let engine = Engine::builder(Catalog::from_anthropic(&all.to_string()).unwrap()).build().unwrap();
+    assert_eq!(sent(&engine, Wire::Anthropic)[0].get("defer_loading"), None);
+}
+
+#[test]
+fn some_of_the_tools_are_some_of_the_list() {
+    for (wire, list) in lists() {
+        let whole = engine(&list.to_string(), None, Arm::Full);
+        let part = whole.restricted(|tool| tool.name().as_str().ends_with('b'));
+        let (array, foreign) = (part.session().tools(wire).to_string(), part.catalog().foreign().count());
+        assert_eq!(foreign, whole.catalog().foreign().count(), "{wire}: other entries stay");
+        assert!(part.catalog().foreign().all(|entry| array.contains(entry.text())), "{wire}: {array}");
+        assert_eq!(part.catalog().len(), 1);
+        let none = whole.restricted(|_| false);
+        let array = none.session().tools(wire).to_string();
+        assert!(none.catalog().foreign().all(|entry| array.contains(entry.text())), "{wire}: {array}");
+        if wire == Wire::Gemini {
+            assert_eq!(
+                array,
+                r#"[{"googleSearch":{}},{"codeExecution":{}},{"urlContext":{},"function_declarations":[],"future":[1]}]"#
+            );
+        }
+    }
+}
+
+/// A tool that a host adds, and a meta-tool, are functions of the last entry that has some.
+#[test]
+fn gemini_gets_what_is_added_in_an_entry_that_is_there() {
+    let (_, list) = lists().pop().unwrap();
+    let mut catalog = Catalog::import(&list.to_string(), "t", None).value;
+    catalog.add(toolfold::catalog::Tool::new("own", "Mine.", schema()).unwrap()).unwrap();
+    let profile = ToolProfile::derive(&catalog);
+    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Stable).build().unwrap();
+    let array = sent(&engine, Wire::Gemini);
+    assert_eq!(array.len(), 4);
+    let last: Vec<&Value> =
+        array[3]["function_declarations"].as_array().unwrap().iter().map(|own| &own["name"]).collect();
+    assert_eq!(last, ["c", "own", "expand_tools"]);
+    assert_eq!(array[3]["future"], json!([1]));
+    let only = engine.restricted(|tool| tool.name() == "own");
+    let text = only.session().tools(Wire::Gemini).to_string();
+    assert!(text.contains(r#""function_declarations":[{"name":"own""#), "{text}");
+}
+
+#[test]
+fn gemini_lists_are_read_in_both_forms() {
+    let text = r##"[{"functionDeclarations":[
+        {"name":"up","description":"D.","parameters":{"type":"OBJECT","propertyOrdering":["n","s"],"properties":{
+            "n":{"type":"INTEGER","nullable":true,"enum":[1,2]},"s":{"type":"ARRAY","minItems":"2","items":{"type":"STRING"}},
+            "u":{"anyOf":[{"type":"NUMBER"},{"type":"BOOLEAN","nullable":false}]},"any":{"type":"TYPE_UNSPECIFIED"}},"required":["s"]}},
+        {"name":"low","parameters":{"type":"object","properties":{"a":{"type":"string"}}}},
+        {"name":"none"}]},
+        {"function_declarations":[{"name":"plain","parametersJsonSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":["string","null"]}}}}]}]"##;
+    let loaded = Catalog::import(text, "t", None);
+    assert_eq!(loaded.diagnostics, vec![]);
+    let catalog = loaded.value;
+    let of = |name: &str| catalog.get(name).unwrap().parameters().clone();
+    assert_eq!(
+        of("up"),
+        json!({"type": "object", "properties": {
+            "n": {"type": ["integer", "null"], "enum": [1, 2, null]}, "s": {"type": "array", "minItems": 2, "items": {"type": "string"}},
+            "u": {"anyOf": [{"type": "number"}, {"type": "boolean"}]}, "any": {}}, "required": ["s"]})
+    );
+    assert_eq!(of("low"), json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    assert_eq!(of("plain")["$defs"]["A"], json!({"type": ["string", "null"]}));
+    assert!(!catalog.get("none").unwrap().declares_parameters());
+    let compact = serde_json::to_string(&serde_json::from_str::<Value>(text).unwrap()).unwrap();
+    assert_eq!(catalog.to_json(Format::Gemini), compact);
+    let engine = Engine::builder(catalog.clone()).build().unwrap();
+    assert_eq!(engine.session().tools(Wire::Gemini).text(), compact);
+    assert_eq!(
+        sent(&engine, Wire::OpenAiChat)[0]["function"]["parameters"],
+        of("up"),
+        "elsewhere it is plain JSON Schema"
+    );
+}
+
+/// An entry of a list of a wire that has more than tools, `n` its number.
+fn entry(wire: Wire, n: usize) -> BoxedStrategy<Value> {
+    let vendor = prop_oneof![
+        Just(json!({})),
+        Just(json!({"x_vendor": [1, {"k": null}]})),
+        Just(json!({"cache_control": {"type": "ephemeral"}}))
+    ];
+    let tool = (vendor, any::<bool>(), ".{0,12}").prop_map(move |(vendor, strict, words)| {
+        let key = match wire {
+            Wire::Anthropic => "input_schema",
+            Wire::Gemini => "parametersJsonSchema",
+            Wire::Mcp => "inputSchema",
+            _ => "parameters",
+        };
+        let mut own = json!({"description": words, key: {"properties": {"a": {"type": "string", "description": WORDS}}, "type": "object"}, "name": format!("t{n}")});
+        own.as_object_mut().unwrap().extend(vendor.as_object().unwrap().clone());
+        match wire {
+            Wire::OpenAiChat => json!({"function": own, "type": "function"}),
+            Wire::OpenAiResponses => {
+                own["strict"] = json!(strict);
+                own["type"] = json!("function");
+                own
+            }
+            _ => own,
+        }
+    });
+    let foreign = prop_oneof![
+        Just(json!({"type": "web_search", "n": 1})),
+        Just(json!({"type": "made_up", "name": format!("f{n}"), "deep": {"type": "function"}})),
+        Just(json!({"type": "custom", "custom": {"name": format!("f{n}")}})),
+        Just(json!({"type": "bash_20250124", "name": "bash"})),
+    ];
+    match wire {
+        Wire::Mcp => tool.boxed(),
+        Wire::Gemini => {
+            let group = (prop::collection::vec(tool, 0..2), any::<bool>()).prop_map(|(tools, more)| {
+                if more { json!({"googleSearch": {}, "functionDeclarations": tools}) } else { json!({"function_declarations": tools}) }
+            });
+            prop_oneof![group, Just(json!({"codeExecution": {}})), Just(json!({"made_up": [1.5]}))].boxed()
+        }
+        Wire::OpenAiResponses => {
+            let inside = prop::collection::vec(prop_oneof![tool.clone().boxed(), Just(json!({"type": "custom", "name": "c"})).boxed()], 0..2);
+            let space = inside.prop_map(move |tools| json!({"type": "namespace", "tools": tools, "name": format!("s{n}"), "description": "D."}));
+            prop_oneof![2 => tool, 1 => foreign, 1 => space].boxed()
+        }
+        // `custom` is Anthropic's word for a tool of the client's.
+        Wire::Anthropic => prop_oneof![3 => tool.boxed(), 1 => foreign.prop_filter("a tool", |entry| entry["type"] != "custom").boxed()].boxed(),
+        _ => prop_oneof![tool.boxed(), foreign.boxed()].boxed(),
+    }
+}
+
+fn list() -> impl Strategy<Value = (Wire, Vec<Value>)> {
+    prop::sample::select(Wire::ALL.to_vec()).prop_flat_map(|wire| {
+        let entries: Vec<BoxedStrategy<Value>> = (0..7).map(|n| entry(wire, n)).collect();
+        (0..7_usize, entries).prop_map(move |(count, mut entries)| {
+            entries.truncate(count);
+            (wire, entries)
+        })
+    })
+}
+
+fn format(wire: Wire) -> Format {
+    Format::ALL.into_iter().find(|format| format.name() == wire.name()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_list_comes_back_as_it_came((wire, list) in list()) {
+        // Two declarations of one Gemini entry would have one name.
+        let distinct = |list: &[Value]| {
+            let text = json!(list).to_string();
+            (0..7).all(|n| text.matches(&format!("\"name\":\"t{n}\"")).count() < 2)
+        };
+        prop_assume!(distinct(&list));
+        let text = json!(list).to_string();
+        let loaded = Catalog::import(&text, "t", Some(format(wire)));
+        prop_assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
+        prop_assert_eq!(&loaded.value.to_json(format(wire)), &text);
+        let engine = Engine::builder(loaded.value).arm(Arm::Full).build().unwrap();
+        let array = engine.session().tools(wire);
+        prop_assert_eq!(array.text(), &text);
+        prop_assert_eq!(wire.diagnostics(&engine, Arm::Full), vec![]);
+    }
+
+    #[test]
+    fn what_is_not_ours_is_in_every_arm((wire, list) in list()) {
+        let text = json!(list).to_string();
+        let catalog = Catalog::import(&text, "t", Some(format(wire))).value;
+        let profile = ToolProfile::derive(&catalog);
+        for arm in arms(wire) {
+            let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+            let array = engine.session().tools(wire).to_string();
+            let mut rest = array.as_str();
+            for entry in engine.catalog().foreign() {
+                let at = rest.find(entry.text());
+                prop_assert!(at.is_some(), "{} {}: {} in {}", wire, arm, entry.text(), array);
+                rest = &rest[at.unwrap() + entry.text().len()..];
+            }
+            prop_assert!(serde_json::from_str::<Value>(&array).is_ok(), "{}", array);
+        }
+    }
+}

@@ -264,6 +264,28 @@ fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
 }
 
 #[test]
+fn a_tool_that_came_as_gemini_goes_out_as_it_came_if_the_form_takes_it() {
+    let schema =
+        r#"{"type":"object","properties":{"o":{"type":"object"},"n":{"type":"integer"}},"additionalProperties":false}"#;
+    let plain = format!(r#"{{"name":"a","description":"A.","parametersJsonSchema":{schema}}}"#);
+    let subset = r#"{"name":"b","parameters":{"type":"OBJECT","properties":{"s":{"type":"STRING","nullable":true}}}}"#;
+    let list = format!(r#"[{{"functionDeclarations":[{plain},{subset}]}},{{"googleSearch":{{}}}}]"#);
+    let catalog = toolfold::catalog::Catalog::import(&list, "tools.json", None).into_result().unwrap();
+    let engine = Engine::builder(catalog).arm(Arm::Full).build().unwrap();
+    assert_eq!(engine.session().tools(Wire::Gemini).text(), list);
+    let rendered = in_subset(&engine, Arm::Full);
+    let functions = functions(&rendered);
+    assert_eq!(
+        functions[0],
+        json!({"name": "a", "description": "A.", "parameters": {"type": "object", "properties":
+        {"o": {"type": "string", "description": AS_TEXT}, "n": {"type": "integer"}}}}),
+        "it knows no JSON Schema"
+    );
+    assert_eq!(functions[1].to_string(), subset, "as it came");
+    assert!(rendered.diagnostics.iter().any(|one| one.message.contains("`additionalProperties` is left out")));
+}
+
+#[test]
 fn forms_are_named_in_flags_and_files() {
     for form in GeminiParameters::ALL {
         assert_eq!(form.to_string().parse(), Ok(form));

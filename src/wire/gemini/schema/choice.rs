@@ -105,7 +105,7 @@ impl Writer<'_> {
         let kinds = shapes.iter().map(|value| Kinds::of(value)).fold(Kinds::NONE, Kinds::and);
         let asked = !shapes.is_empty() && !self.ambiguous.contains(&self.at);
         if asked {
-            let texts: Vec<String> = shapes.iter().map(|value| value.to_string()).collect();
+            let texts: Vec<String> = shapes.iter().map(ToString::to_string).collect();
             let description = super::text(map, "(JSON, written as text)").shift_remove("description");
             let more = description.map(|words| ("description", words));
             let more = more.into_iter().chain([("enum", json!(texts))]).collect();

@@ -208,6 +208,10 @@ fn notations(host: &str) -> Vec<String> {
     all
 }
 
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,8 +259,4 @@ mod tests {
             assert_eq!(HostPattern::parse(pattern).unwrap().fits(host), allow, "{pattern} ~ {host}");
         }
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -90,8 +90,8 @@ pub(super) struct Input {
 }
 
 impl InputArgs {
-    /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag
-    /// or the environment gave it, else as a bad file.
+    /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
+    /// the environment gave it, else as a bad file.
     pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
         let own =
             [("tools.file", &self.tools), ("tools.format", &self.format), ("presentation.profile", &self.profile)];

@@ -39,3 +39,16 @@ fn example_genai_sends_the_same_tools_every_turn() {
     assert!(tools.iter().all(|tool| tool["description"].is_string() && tool["schema"].is_object()));
     main().unwrap();
 }
+
+#[test]
+fn example_agent_asks_a_person_and_goes_on() {
+    use crate::example_agent::{main, run};
+    let told = run().unwrap();
+    let has = |part: &str| told.iter().any(|line| line.contains(part));
+    assert!(told[0].starts_with("arm "), "{told:?}");
+    assert!(has("asked about delete_file: deletes /old.xlsx") || has("asked about delete_file"), "{told:?}");
+    let runs = told.iter().filter(|line| line.starts_with("ran ")).collect::<Vec<_>>();
+    assert_eq!(runs, ["ran delete_file", "ran format_cells"], "what the person refused does not run");
+    assert!(has("delete_file was not run: a person said no: keep it for now"), "{told:?}");
+    main().unwrap();
+}

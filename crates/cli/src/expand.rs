@@ -5,8 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::input::{Input, InputArgs};
+use super::input::Input;
+use super::layers::Layers;
 use super::output::{Outcome, emit, emit_json};
+use super::presented::{Presented, PresentedArgs};
+use toolfold::conversation::Conversation;
+use toolfold::name::ToolName;
 use toolfold::profile::ExpandRequest;
 
 const AFTER_HELP: &str = "\
@@ -25,11 +29,7 @@ pub(super) struct ExpandArgs {
     names: Vec<String>,
 
     #[command(flatten)]
-    input: InputArgs,
-
-    /// Arm: full, seed, stable, signature, lean, index or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
-    arm: Option<String>,
+    presented: PresentedArgs,
 
     /// The reply with what was opened, as JSON
     #[arg(long)]
@@ -37,16 +37,17 @@ pub(super) struct ExpandArgs {
 }
 
 pub(super) fn run(args: &ExpandArgs) -> Outcome {
-    let input = Input::load(args.input.config(&[("presentation.arm", args.arm.clone())])?)?;
+    let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
-    let mut session = input.engine(input.config.arm())?.session();
-    let expansion = session.expand(&ExpandRequest { categories: args.names.clone(), tools: Vec::new() });
+    let layers = Layers::showing(&input.config)?;
+    let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start()?;
+    let expansion = conversation.expand(&ExpandRequest { categories: args.names.clone(), tools: Vec::new() });
     if args.json {
         emit_json(&json!({
-            "arm": session.arm(),
-            "delivery": session.arm().delivery(),
+            "arm": conversation.arm(),
+            "delivery": conversation.arm().delivery(),
             "categories": expansion.categories,
-            "opened": expansion.opened,
+            "opened": shown(&conversation, &expansion.opened),
             "unknown": expansion.unknown,
             "reply": expansion.reply,
         }))?;
@@ -54,4 +55,14 @@ pub(super) fn run(args: &ExpandArgs) -> Outcome {
         emit(&format!("{}\n", expansion.reply))?;
     }
     Ok(if expansion.unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The names under which the model sees tools that are open.
+fn shown(conversation: &Conversation, tools: &[ToolName]) -> Vec<String> {
+    let (engine, expanded) = (conversation.engine(), conversation.expanded());
+    let own = engine.catalog().iter().zip(engine.assignment().iter());
+    // Both lists are the open tools in catalogue order.
+    let open = own.filter(|(tool, assigned)| expanded.has(tool.name().as_str(), assigned.category.as_str()));
+    let named = open.map(|(tool, _)| tool.name()).zip(conversation.opened());
+    named.filter(|(own, _)| tools.contains(own)).map(|(_, shown)| shown).collect()
 }

@@ -7,13 +7,12 @@ use std::io::Read;
 use clap::Args;
 
 use super::builtin;
-use super::layers::Layers;
 use super::output::{Failure, progress, say_all};
 use crate::configuration::{CONFIG_FILE, Config};
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
-use toolfold::engine::{Engine, EngineBuilder, Knowledge};
-use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, Outlook, ToolProfile};
+use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
+use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
@@ -39,37 +38,6 @@ pub(super) struct InputArgs {
     /// Configuration file [default: toolfold.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
-}
-
-/// Which tools, in which arm, on which wire: what `tools` and `session` work on.
-#[derive(Debug, Clone, Args)]
-pub(super) struct PresentedArgs {
-    #[command(flatten)]
-    input: InputArgs,
-
-    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
-    arm: Option<String>,
-
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
-    #[arg(long, value_name = "WIRE")]
-    wire: Option<String>,
-
-    /// The model, for the capability table and the meter
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-}
-
-impl PresentedArgs {
-    /// The configuration with these flags and `more` of them.
-    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
-        let own = [
-            ("presentation.arm", self.arm.clone()),
-            ("presentation.wire", self.wire.clone()),
-            ("presentation.model", self.model.clone()),
-        ];
-        self.input.config(&[&own, more].concat())
-    }
 }
 
 /// Parses an arm for clap.
@@ -104,7 +72,7 @@ impl InputArgs {
         let file = text.as_deref().map(|text| (text, name));
         let loaded = Config::resolve(file, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
         let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
-        loaded.into_result().map_err(|diagnostics| Failure::refused(if in_file { 1 } else { 2 }, diagnostics))
+        loaded.into_result().map_err(|why| Failure::refused(if in_file { 1 } else { 2 }, why.into_diagnostics()))
     }
 }
 
@@ -130,30 +98,18 @@ impl Input {
         say_all(&worth);
     }
 
-    /// An engine for one arm that dispatches nothing.
+    /// An engine for one arm that judges no call. With the profile off, every arm is arm full.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
-        Self::built(self.builder(arm).without_validation())
+        Self::built(self.measured(arm))
     }
 
     /// The same with skills.
-    pub(super) fn engine_with(&self, arm: Arm, knowledge: Knowledge) -> Result<Engine, Failure> {
-        Self::built(self.builder(arm).without_validation().skills(knowledge))
+    pub(super) fn engine_with(&self, arm: Arm, skills: SkillLayer) -> Result<Engine, Failure> {
+        Self::built(self.measured(arm).skills(skills))
     }
 
-    /// An engine as configured, with everything it needs to dispatch.
-    pub(super) fn full_engine(&self, layers: &Layers) -> Result<Engine, Failure> {
-        let mut builder = self.builder(self.config.arm());
-        if let Some(guard) = &layers.guard {
-            builder = builder.policy(guard.clone());
-        }
-        if let Some(knowledge) = &layers.knowledge {
-            builder = builder.skills(knowledge.clone());
-        }
-        let builder = match self.config.experiment() {
-            Some(experiment) => builder.experiment(experiment),
-            None => builder,
-        };
-        Self::built(builder)
+    fn measured(&self, arm: Arm) -> EngineBuilder {
+        self.builder(if self.profile.is_some() { arm } else { Arm::Full }).without_validation()
     }
 
     /// The capability table, with the rows of the configured file over the built-in ones.
@@ -162,14 +118,14 @@ impl Input {
             return Ok(Capabilities::builtin().clone());
         };
         let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
-        let own = loaded.into_result().map_err(Failure::bad)?;
+        let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
         Ok(own.over(Capabilities::builtin()))
     }
 
-    fn outlook(&self) -> Outlook {
-        let usual = Outlook::default();
+    fn workload(&self) -> Workload {
+        let usual = Workload::default();
         let read = |key, usual| self.config.read(key).unwrap_or(usual);
-        Outlook {
+        Workload {
             requests: read("presentation.requests", usual.requests),
             expansions: read("presentation.expansions", usual.expansions),
             system_tokens: read("presentation.system", usual.system_tokens),
@@ -177,16 +133,18 @@ impl Input {
         }
     }
 
-    fn builder(&self, arm: Arm) -> EngineBuilder {
+    /// The tools under the profile, and what the configuration says of arm auto.
+    pub(super) fn builder(&self, arm: Arm) -> EngineBuilder {
         let budget = self.config.read("presentation.budget").unwrap_or(BUDGET_TOKENS);
-        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).outlook(self.outlook());
+        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).workload(self.workload());
         match &self.profile {
             Some(profile) => builder.profile(profile.clone()),
-            None => builder,
+            None => builder.without_profile(),
         }
     }
 
-    fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
+    /// An engine of its parts, or why they do not fit together.
+    pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
     }
 }

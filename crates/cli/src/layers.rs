@@ -12,18 +12,19 @@ use super::output::{Failure, say_all};
 use super::skills::skills_below;
 use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
-use toolfold::engine::{Guard, Knowledge};
-use toolfold::policy::gate::open;
-use toolfold::policy::{Approver, Context, MAX_BYTES, Policy, PolicyFile, PolicyMode, PolicyScope};
-use toolfold::skill::{self, Budget, Caller, DiskFs, Permissions, SkillView};
+use toolfold::engine::{PolicyLayer, SkillLayer};
+use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
+use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 
 /// The layers that the configuration turns on.
 #[derive(Default)]
 pub(super) struct Layers {
-    pub(super) guard: Option<Guard>,
-    pub(super) knowledge: Option<Knowledge>,
-    /// The person's handle: the command keeps it, and the session cannot reach it.
+    pub(super) policy: Option<PolicyLayer>,
+    pub(super) skills: Option<SkillLayer>,
+    /// The names of the skills that the model may see.
+    pub(super) skill_names: Vec<String>,
+    /// The person's handle: the command keeps it, and the conversation cannot reach it.
     pub(super) person: Option<Person>,
 }
 
@@ -34,21 +35,48 @@ pub(super) struct Person {
 }
 
 impl Layers {
-    /// Reads both layers. `store` is the file for approvals and the audit trail, if not the one in the user's state
-    /// folder.
-    pub(super) fn load(config: &Config, id: &str, store: Option<&str>) -> Result<Self, Failure> {
-        let mut layers = Self { knowledge: knowledge(config)?, ..Self::default() };
-        let mode = config.get("policy.mode");
-        if let Some(file) = config.get("policy.file").filter(|_| mode != Some("off")) {
-            let (guard, person) = guard(file, mode, id, store)?;
-            (layers.guard, layers.person) = (Some(guard), Some(person));
+    /// Both layers of a conversation that judges calls. `store` is the file for approvals and the audit trail, if not the
+    /// one in the user's state folder; `log` is the conversation's log, which no call may write.
+    pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>) -> Result<Self, Failure> {
+        let mut layers = Self::with_skills(config)?;
+        let Some((policy, file)) = policy(config)? else { return Ok(layers) };
+        let (store, path) = make_store(store)?;
+        let store = Arc::new(store);
+        let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
+        let own: Vec<&Path> = [Some(Path::new(file)), Some(&path), log.map(Path::new)].into_iter().flatten().collect();
+        let layer = layer.context(context(&own));
+        layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
+        layers.person = Some(Person { approver, store });
+        Ok(layers)
+    }
+
+    /// Both layers where nothing is judged: no store is opened or created.
+    pub(super) fn showing(config: &Config) -> Result<Self, Failure> {
+        let mut layers = Self::with_skills(config)?;
+        if let Some((policy, file)) = policy(config)? {
+            let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::new()), now_ms);
+            layers.policy = Some(layer.context(context(&[Path::new(file)])));
         }
         Ok(layers)
     }
+
+    fn with_skills(config: &Config) -> Result<Self, Failure> {
+        let Some(view) = skill_view(config)? else { return Ok(Self::default()) };
+        let skill_names = view.names().map(str::to_owned).collect();
+        Ok(Self { skills: Some(skill_layer(view)), skill_names, ..Self::default() })
+    }
 }
 
-/// Layer 2 as the configuration turns it on; nothing if it is off or names no folders.
-pub(super) fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
+/// Layer 2 as the configuration turns it on; `None` if it is off or names no folders.
+pub(super) fn skills(config: &Config) -> Result<Option<SkillLayer>, Failure> {
+    Ok(skill_view(config)?.map(skill_layer))
+}
+
+fn skill_layer(view: SkillView) -> SkillLayer {
+    SkillLayer::new(view, Arc::new(DiskFs)).facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
+}
+
+fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     let mode = config.get("skills.mode");
     let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
     let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
@@ -56,35 +84,31 @@ pub(super) fn knowledge(config: &Config) -> Result<Option<Knowledge>, Failure> {
     let worth: Vec<Diagnostic> =
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= Severity::Warning).cloned().collect();
     say_all(&worth);
-    let view = SkillView::new(&loaded.value, &Permissions::default(), Caller::Model);
-    let facts = skill::Facts { cwd: working_folder(), ..skill::Facts::default() };
-    Ok(Some(Knowledge::new(view, Arc::new(DiskFs), facts, Budget::default())))
+    Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
-fn guard(file: &str, mode: Option<&str>, id: &str, store: Option<&str>) -> Result<(Guard, Person), Failure> {
+/// The configured policy and its file; `None` if layer 3 is off.
+fn policy(config: &Config) -> Result<Option<(Policy, &str)>, Failure> {
+    let mode = config.get("policy.mode");
+    let Some(file) = config.get("policy.file").filter(|_| mode != Some("off")) else { return Ok(None) };
     let loaded = load_policy(file)?;
     // A policy that cannot be read completely is reported and still used: while it is broken every call asks.
     say_all(&loaded.diagnostics);
-    let mut policy = Policy::new(vec![loaded.value]);
-    if mode == Some("audit") {
-        policy = policy.with_mode(PolicyMode::Audit);
-    }
-    let (store, path) = make_store(store)?;
-    let store = Arc::new(store);
-    let (gate, approver) = open(store.clone());
+    let policy = Policy::new(vec![loaded.value]);
+    Ok(Some((if mode == Some("audit") { policy.with_mode(PolicyMode::Audit) } else { policy }, file)))
+}
+
+/// What policy knows of the place that it runs in. `own` are files that no call may write.
+fn context(own: &[&Path]) -> Context {
     let cwd = working_folder();
-    let context = Context {
+    Context {
         project: cwd.as_deref().map(project_of).unwrap_or_default(),
         cwd,
         home: home(),
         interactive: true,
-        protected: protected(&[Path::new(file), &path]),
-        session: id.to_owned(),
+        protected: protected(own),
         ..Context::default()
-    };
-    let guard = Guard::new(policy, gate, context, Arc::new(now_ms));
-    let guard = if OwnDisk::CAN_LOOK { guard.looking_at(Arc::new(OwnDisk)) } else { guard };
-    Ok((guard, Person { approver, store }))
+    }
 }
 
 /// The paths that no call may write: these files, and the files that SQLite keeps beside a store.
@@ -102,8 +126,7 @@ pub(super) fn load_policy(file: &str) -> Result<Loaded<PolicyFile>, Failure> {
     Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, PolicyScope::User))
 }
 
-/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the
-/// folder.
+/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.
 pub(super) fn project_of(folder: &str) -> String {
     let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
     root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())

@@ -18,7 +18,9 @@ mod ledger;
 mod lines;
 mod output;
 mod policy;
+mod presented;
 mod profile;
+mod records;
 mod report;
 mod session;
 mod skills;
@@ -26,6 +28,7 @@ mod table;
 mod tools;
 
 pub use report::report_schema;
+pub use session::session_schema;
 
 use std::process::ExitCode;
 

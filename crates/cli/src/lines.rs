@@ -76,3 +76,19 @@ impl Lines {
         Failure::unmeasured(format!("{}: cannot be read on: {why}", self.file))
     }
 }
+
+/// Why a text is no JSON, without the words of the library that read it.
+pub(super) fn not_json(why: &serde_json::Error) -> String {
+    if why.is_eof() {
+        return "the line is not JSON: it ends in the middle of a value".to_owned();
+    }
+    let text = why.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    let what = match what {
+        "expected ident" => "expected true, false or null",
+        "recursion limit exceeded" => "it is nested too deeply",
+        "control character (\\u0000-\\u001F) found while parsing a string" => "a control character in a string",
+        other => other,
+    };
+    format!("the line is not JSON: {what}, at column {}", why.column())
+}

@@ -1,37 +1,56 @@
-//! `toolfold session`: one conversation over a line protocol, for any language and for tests.
+//! `toolfold session`: one conversation over a line protocol, for hosts in any language.
 
-mod protocol;
+mod answer;
+mod dialogue;
+mod exact;
+mod log_file;
+mod part;
+mod request;
+mod resume;
+mod schema;
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+pub use schema::session_schema;
+
 use std::process::ExitCode;
 
 use clap::Args;
 
-use self::protocol::Conversation;
+use self::dialogue::Dialogue;
+use self::log_file::LogFile;
+use self::part::Problem;
 use super::checkpoint::{append, take};
-use super::input::{Input, PresentedArgs};
+use super::input::Input;
 use super::layers::Layers;
 use super::lines::Lines;
-use super::output::{Failure, Outcome, emit, progress};
+use super::output::{Failure, Outcome, emit, json_line, progress, stream};
+use super::presented::{Presented, PresentedArgs};
 
 const AFTER_HELP: &str = "\
 One JSON object a line in, one out:
-  {\"tools\":true}                                       the array to send, its digest and its tokens
-  {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}     what to do: reply, forward, confirm or refuse
-  {\"calls\":[…]}                                        the calls of one assistant message, in order
-  {\"finished\":{\"id\":\"c1\",\"ok\":true}}                 the host ran a forwarded call
-  {\"message\":{…}}                                      one assistant message in the wire's own shape
-  {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a person's answer to a call that waits
-  {\"answered\":\"ap-1\"}                                what a person answered in another window
-  {\"redeliver\":true}                                   the opened schemas again, after a compaction
-  {\"snapshot\":true}   {\"restore\":{…}}                  the state, to store and to go on from
-  {\"explain\":true}    {\"log\":true}                     which arm and why; what happened so far
-A line that is none of these is answered with {\"error\":…}, and the session goes on.
+  {\"tools\":true}                                        the array to send, and its digest
+  {\"tools\":{\"count\":true,\"entries\":true}}               also its tokens, and the tools in neutral form
+  {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}      what to do: reply, forward, confirm or refuse
+  {\"calls\":[…]}                                         the calls of one assistant message, in order
+  {\"message\":{…}}                                       one assistant message in the wire's own shape
+  {\"result\":{\"id\":\"c1\",\"content\":\"…\"}}                wraps the result of a forwarded call
+  {\"finished\":{\"id\":\"c1\",\"ok\":true}}                  the host ran it and wraps the result itself
+  {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}       a person's answer to a call that waits
+  {\"resume\":\"ap-1\"}                                   what a person answered in another window
+  {\"approve_skill\":\"name\"}                            a person approves a skill that asks first
+  {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}                what the model can still see, after a compaction
+  {\"redeliver\":true}                                    the opened schemas again
+  {\"snapshot\":true}   {\"restore\":{…}}                   the state, to store and to go on from
+  {\"explain\":true}    {\"log\":true}                      which arm and why; what happened so far
+Any other line is answered with {\"error\":…}, and the session goes on. docs/session.md has a worked
+conversation; --schema prints the JSON Schema of every line.
 
-Example:
+Examples:
   printf '{\"tools\":true}\\n{\"call\":{\"id\":\"1\",\"name\":\"format_cells\",\"arguments\":{}}}\\n' |
-    toolfold session";
+    toolfold session
+  toolfold session --tools tools.json --policy policy.toml --log events.jsonl --id c-42
+
+Exit codes: 0 the input ended, 1 the log or an input is bad or cannot be written, 2 usage,
+3 no usable store.";
 
 /// Keeps one conversation: reads JSON lines from standard input, answers each on standard output.
 #[derive(Debug, Args)]
@@ -40,41 +59,33 @@ pub(super) struct SessionArgs {
     #[command(flatten)]
     presented: PresentedArgs,
 
-    /// First-turn tokens before arm auto folds further [default: 4000]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<String>,
-
-    /// Folders of skills, separated by commas
-    #[arg(long, value_name = "DIR,…")]
-    skills: Option<String>,
-
-    /// Policy: a TOML file, or excel for the built-in one
-    #[arg(long, value_name = "FILE|NAME")]
-    policy: Option<String>,
-
-    /// Where approvals and the audit record are kept [default: in the user's state folder]
+    /// Where approvals and the audit trail are kept [default: in the user's state folder]
     #[arg(long, value_name = "FILE")]
     store: Option<String>,
 
-    /// The conversation's id: an experiment's variant depends on it
-    #[arg(long, value_name = "ID", default_value = "")]
-    id: String,
-
-    /// Append what happens to this file, one event a line
+    /// Write what happens to this file before it is answered. With --id, a conversation that the file holds is resumed
     #[arg(long, value_name = "FILE")]
     log: Option<String>,
+
+    /// Wait until every record of the log is on the disk (fsync)
+    #[arg(long, requires = "log")]
+    durable: bool,
 
     /// When the session ends, append a checkpoint of the audit to this file: see toolfold audit verify
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<String>,
+
+    /// Print the JSON Schema of requests and answers instead
+    #[arg(long, exclusive = true)]
+    schema: bool,
 }
 
 pub(super) fn run(args: &SessionArgs) -> Outcome {
-    let config = args.presented.config(&[
-        ("presentation.budget", args.budget.clone()),
-        ("skills.roots", args.skills.clone()),
-        ("policy.file", args.policy.clone()),
-    ])?;
+    if args.schema {
+        emit(&format!("{:#}\n", session_schema()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let config = args.presented.config()?;
     for (key, what) in [("tools.file", "tools"), ("policy.file", "policy")] {
         if config.get(key) == Some("-") {
             let why = format!("the session reads its calls from standard input: give the {what} as a file");
@@ -83,39 +94,56 @@ pub(super) fn run(args: &SessionArgs) -> Outcome {
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let layers = Layers::load(&input.config, &args.id, args.store.as_deref())?;
+    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref())?;
     let store = layers.person.as_ref().map(|person| person.store.clone());
     if args.checkpoint.is_some() && store.is_none() {
         return Err(Failure::usage("--checkpoint needs a policy: without one nothing is audited").help("add --policy"));
     }
-    let mut conversation = Conversation::start(&input, &args.id, layers)?;
-    let log = match &args.log {
-        None => None,
-        Some(file) => {
-            let opened = OpenOptions::new().create(true).append(true).open(file);
-            Some(opened.map_err(|why| Failure::wrong(format!("{file}: cannot be opened: {why}")))?)
-        }
-    };
-    progress("reading calls from standard input, one JSON object a line; see toolfold session --help");
-    let ended = converse(&mut conversation, log);
+    let (mut dialogue, log) = begin(args, &input, layers)?;
+    progress("reading requests from standard input, one JSON object a line; see toolfold session --help");
+    let ended = converse(&mut dialogue, log);
     if let (Some(file), Some(store)) = (&args.checkpoint, store)
         && let Some(head) = take(&store)?
     {
         append(file, &head)?;
     }
-    ended?;
-    Ok(ExitCode::SUCCESS)
+    ended.map(|()| ExitCode::SUCCESS)
 }
 
-fn converse(conversation: &mut Conversation, mut log: Option<File>) -> Result<(), Failure> {
+/// A new conversation, or the one that the log holds.
+fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue, Option<LogFile>), Failure> {
+    let id = &args.presented.id;
+    let presented = Presented::judging(input, &layers, id)?;
+    let (log, kept) = match &args.log {
+        Some(name) => {
+            let (log, kept) = LogFile::open(name, args.durable, id)?;
+            (Some(log), kept)
+        }
+        None => (None, Vec::new()),
+    };
+    let (conversation, records) = match &args.log {
+        Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
+        _ => (presented.start()?, Vec::new()),
+    };
+    let Layers { person, skill_names, .. } = layers;
+    Ok((Dialogue::new(conversation, person, skill_names, records, log.is_some()), log))
+}
+
+fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Failure> {
     let mut lines = Lines::open("-")?;
     while let Some(line) = lines.next()? {
-        let answer = conversation.answer(line);
-        emit(&format!("{answer}\n"))?;
-        if let Some(file) = &mut log {
-            let events = conversation.new_events();
-            let written = file.write_all(events.as_bytes()).and_then(|()| file.flush());
-            written.map_err(|why| Failure::wrong(format!("the log cannot be written: {why}")))?;
+        let answer = dialogue.answer(&line);
+        let records = dialogue.new_records();
+        if let Some(Err(why)) = log.as_mut().map(|log| log.append(records)) {
+            // What is not on record has not happened.
+            let why = format!("the log cannot be written: {why}");
+            let help = "the session ends; start it again with the same log and id once it can be written";
+            emit(&json_line(&dialogue.error(Problem::new(&why).help(help)))?)?;
+            return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
+        }
+        if !stream(&json_line(&answer)?)? {
+            // Nobody reads the answers.
+            break;
         }
     }
     Ok(())

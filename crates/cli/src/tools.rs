@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::input::{Input, PresentedArgs};
-use super::output::{Failure, Outcome, emit, on_terminal, say_all};
+use super::input::Input;
+use super::layers::Layers;
+use super::output::{Failure, Outcome, emit, on_terminal};
+use super::presented::{Presented, PresentedArgs, say_noticed};
 use toolfold::profile::ExpandRequest;
-use toolfold::wire::Wire;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -38,29 +39,26 @@ pub(super) struct ToolsArgs {
 }
 
 pub(super) fn run(args: &ToolsArgs) -> Outcome {
-    let input = Input::load(args.presented.config(&[])?)?;
+    let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
-    let engine = input.engine(input.config.arm())?;
-    let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
-    let model = input.config.get("presentation.model");
-    let mut session = engine.session_on(wire, model, "", &input.capabilities()?).map_err(Failure::usage)?;
-    say_all(&wire.diagnostics(&engine, session.arm()));
+    let layers = Layers::showing(&input.config)?;
+    let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start()?;
+    say_noticed(&conversation);
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {
         let request = ExpandRequest { categories: args.expand.clone(), tools: args.expand_tool.clone() };
-        let expansion = session.expand(&request);
+        let expansion = conversation.expand(&request);
         if !expansion.unknown.is_empty() {
             return Err(Failure::wrong(
                 expansion.reply.lines().filter(|l| l.starts_with("Unknown")).collect::<Vec<_>>().join("; "),
             ));
         }
     }
-    let array = session.tools(wire);
+    let tools = conversation.tools();
     if args.pretty {
-        let value: serde_json::Value = serde_json::from_str(&array).map_err(Failure::wrong)?;
-        emit(&format!("{value:#}\n"))?;
+        emit(&format!("{:#}\n", tools.value()))?;
     } else {
         // In a pipe the array stands alone, so that arm full can be compared byte for byte.
-        emit(&format!("{}{}", array.text(), if on_terminal() { "\n" } else { "" }))?;
+        emit(&format!("{}{}", tools.json(), if on_terminal() { "\n" } else { "" }))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use toolfold::profile::{Arm, Detail, Folded, ToolProfile};
 use toolfold::tokens::{Encoding, Meter, Tiktoken};
 use toolfold::wire::{Wire, chat_tool};
 
+use crate::talk::Talk;
 use crate::tool_lists::tool_lists;
 
 fn billed(tools: &[Value]) -> usize {
@@ -14,7 +15,7 @@ fn billed(tools: &[Value]) -> usize {
 }
 
 fn array(engine: &Engine) -> Vec<Value> {
-    serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap()
+    engine.talk_on(Wire::OpenAiChat).tools().to().unwrap()
 }
 
 /// What one tool is billed at a detail.

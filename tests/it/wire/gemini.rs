@@ -272,7 +272,7 @@ fn a_tool_that_came_as_gemini_goes_out_as_it_came_if_the_form_takes_it() {
     let list = format!(r#"[{{"functionDeclarations":[{plain},{subset}]}},{{"googleSearch":{{}}}}]"#);
     let catalog = toolfold::catalog::Catalog::import(&list, "tools.json", None).into_result().unwrap();
     let engine = Engine::builder(catalog).arm(Arm::Full).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::Gemini).text(), list);
+    assert_eq!(engine.conversation(Wire::Gemini).start().unwrap().tools().json(), list);
     let rendered = in_subset(&engine, Arm::Full);
     let functions = functions(&rendered);
     assert_eq!(

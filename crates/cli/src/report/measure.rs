@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::super::input::Input;
-use super::super::layers::knowledge;
+use super::super::layers;
 use super::super::output::{Failure, progress};
 use super::model::{ArmCost, CONTRACT, CategoryCost, GroupCost, ProfileInfo, Report, SkillCost, ToolCost};
 use toolfold::engine::Engine;
@@ -34,9 +34,10 @@ impl Measurer<'_> {
     }
 
     fn arm(&mut self, engine: &Engine) -> Result<ArmCost, Failure> {
-        let array = engine.session().tools(Wire::OpenAiChat);
-        let tools: Vec<Value> = serde_json::from_str(&array).map_err(Failure::wrong)?;
-        let listed = tools.len() - engine.presentation(engine.arm()).meta_tools().count().min(tools.len());
+        let mut conversation = engine.conversation(Wire::OpenAiChat).start().map_err(Failure::usage)?;
+        let tools: Vec<Value> = conversation.tools().to().map_err(Failure::wrong)?;
+        let meta = conversation.presentation().meta_tools().count();
+        let listed = tools.len() - meta.min(tools.len());
         let first_turn_tokens = self.total(&tools)?;
         let own = self.total(tools.get(..listed).unwrap_or_default())?;
         Ok(ArmCost { first_turn_tokens, saved: 0.0, tools_listed: listed, meta_tokens: first_turn_tokens - own })
@@ -106,9 +107,9 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
 
 /// What the declaration of `activate_skill` adds to the array of arm full, as the configuration turns skills on.
 fn skills(input: &Input, full: usize, measurer: &mut Measurer<'_>) -> Result<SkillCost, Failure> {
-    let Some(knowledge) = knowledge(&input.config)? else { return Ok(SkillCost::default()) };
-    let skills = knowledge.skills();
-    let with = measurer.arm(&input.engine_with(Arm::Full, knowledge)?)?.first_turn_tokens;
+    let Some(layer) = layers::skills(&input.config)? else { return Ok(SkillCost::default()) };
+    let skills = layer.skills();
+    let with = measurer.arm(&input.engine_with(Arm::Full, layer)?)?.first_turn_tokens;
     Ok(SkillCost { skills, activate_skill_tokens: with.saturating_sub(full) })
 }
 

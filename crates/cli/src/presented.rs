@@ -1,0 +1,147 @@
+//! A conversation as the configuration describes it: what `tools`, `expand` and `session` start from, so that all of them
+//! present the same array.
+
+use clap::Args;
+
+use super::input::{Input, InputArgs};
+use super::layers::Layers;
+use super::output::{Failure, say_all};
+use crate::configuration::Config;
+use toolfold::conversation::{Conversation, StartError};
+use toolfold::diagnostic::{Diagnostic, Place, Severity};
+use toolfold::engine::{Engine, EngineBuilder, Experiment};
+use toolfold::profile::Arm;
+use toolfold::wire::{Capabilities, RenderOptions, Wire};
+
+/// Which tools, in which arm, on which wire, with which layers.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PresentedArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the capability table and the meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// First-turn tokens before arm auto folds further [default: 4000]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<String>,
+
+    /// Folders of skills, separated by commas
+    #[arg(long, value_name = "DIR,…")]
+    skills: Option<String>,
+
+    /// Policy: a TOML file, or excel for the built-in one
+    #[arg(long, value_name = "FILE|NAME")]
+    policy: Option<String>,
+
+    /// The conversation's id: an experiment chooses the arm by it, and a log is resumed by it
+    #[arg(long, value_name = "ID", default_value = "")]
+    pub(super) id: String,
+}
+
+impl PresentedArgs {
+    /// The configuration with these flags.
+    pub(super) fn config(&self) -> Result<Config, Failure> {
+        self.input.config(&[
+            ("presentation.arm", self.arm.clone()),
+            ("presentation.wire", self.wire.clone()),
+            ("presentation.model", self.model.clone()),
+            ("presentation.budget", self.budget.clone()),
+            ("skills.roots", self.skills.clone()),
+            ("policy.file", self.policy.clone()),
+        ])
+    }
+}
+
+/// An engine, and everything that a conversation on it is bound to.
+pub(super) struct Presented {
+    pub(super) engine: Engine,
+    wire: Wire,
+    model: Option<String>,
+    id: String,
+    capabilities: Capabilities,
+}
+
+impl Presented {
+    /// An engine with the layers that can judge calls.
+    pub(super) fn judging(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
+        Self::built(input, layers, id, |builder| builder)
+    }
+
+    /// The same engine without the compiled schemas: what only shows tools starts in a few milliseconds.
+    pub(super) fn showing(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
+        Self::built(input, layers, id, EngineBuilder::without_validation)
+    }
+
+    fn built(
+        input: &Input,
+        layers: &Layers,
+        id: &str,
+        last: impl FnOnce(EngineBuilder) -> EngineBuilder,
+    ) -> Result<Self, Failure> {
+        let Input { config, .. } = input;
+        let mut builder = input.builder(foldable(input, config.arm()));
+        if let Some(policy) = &layers.policy {
+            builder = builder.policy(policy.clone());
+        }
+        if let Some(skills) = &layers.skills {
+            builder = builder.skills(skills.clone());
+        }
+        if let Some(experiment) = config.experiment() {
+            let arms = experiment.arms.map(|(variant, arm)| (variant, foldable(input, arm)));
+            builder = builder.experiment(Experiment { arms, ..experiment });
+        }
+        Ok(Self {
+            engine: Input::built(last(builder))?,
+            wire: config.read("presentation.wire").unwrap_or(Wire::OpenAiChat),
+            model: config.get("presentation.model").map(str::to_owned),
+            id: id.to_owned(),
+            capabilities: input.capabilities()?,
+        })
+    }
+
+    /// A conversation that has opened nothing.
+    pub(super) fn start(&self) -> Result<Conversation, Failure> {
+        let start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
+        start.capabilities(&self.capabilities).options(render_options()).start().map_err(|why| match &why {
+            StartError::NoId => {
+                Failure::usage("the experiment chooses an arm by the conversation's id, and there is none")
+                    .help("give the conversation an id with --id, or choose an arm with --arm")
+            }
+            _ => Failure::usage(&why),
+        })
+    }
+}
+
+/// How the wire writes the array, as the configuration says.
+fn render_options() -> RenderOptions {
+    RenderOptions::default()
+}
+
+/// The arm that can be had: with the profile off, arm full stands for every arm that folds. That is said once for each.
+fn foldable(input: &Input, arm: Arm) -> Arm {
+    if input.profile.is_some() || matches!(arm, Arm::Full | Arm::Auto) {
+        return arm;
+    }
+    let message = format!("arm {arm} has nothing to fold with, because the profile is off: arm full is used");
+    let warning = Diagnostic::warning("nothing-to-fold", Place::default(), message);
+    say_all(&[warning.help("turn the profile on, or choose arm full")]);
+    Arm::Full
+}
+
+/// Prints what is worth knowing of an array: everything that the wire noticed, and the engine's warnings.
+pub(super) fn say_noticed(conversation: &Conversation) {
+    let engine = conversation.engine().diagnostics();
+    let worth = conversation.diagnostics().into_iter().enumerate();
+    let worth = worth.filter(|(at, noticed)| *at >= engine.len() || noticed.severity >= Severity::Warning);
+    say_all(&worth.map(|(_, noticed)| noticed).collect::<Vec<_>>());
+}

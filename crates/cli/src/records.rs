@@ -1,0 +1,96 @@
+//! Log records as they lie in a file: one JSON object a line.
+
+use std::io::{BufRead, Read};
+
+use serde::Deserialize;
+use toolfold::conversation::{LOG_VERSION, LogRecord};
+
+use super::lines::not_json;
+
+/// The longest record that is read, in bytes. A record holds at most one answer, or a snapshot.
+const MAX_RECORD: u64 = 256 << 20;
+
+/// A line of a log.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its number, from 1, blank ones counted.
+    pub(super) line: usize,
+    /// Where it begins, in bytes.
+    pub(super) at: u64,
+    /// Whether the file ends before the line does.
+    pub(super) torn: bool,
+    pub(super) read: Result<Box<LogRecord>, Bad>,
+}
+
+/// Why a line is no record.
+#[derive(Debug)]
+pub(super) struct Bad {
+    pub(super) message: String,
+    /// Whether it is the beginning of a record: what a write leaves that was cut off.
+    pub(super) begins: bool,
+}
+
+/// Reads a log line by line.
+pub(super) struct Records<R> {
+    source: R,
+    line: usize,
+    at: u64,
+}
+
+impl<R: BufRead> Records<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self { source, line: 0, at: 0 }
+    }
+
+    /// The next line that is not blank; `None` at the end.
+    pub(super) fn next(&mut self) -> std::io::Result<Option<Entry>> {
+        loop {
+            let (mut bytes, at) = (Vec::new(), self.at);
+            let read = self.source.by_ref().take(MAX_RECORD).read_until(b'\n', &mut bytes)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            let mut skipped = 0;
+            let torn = !bytes.ends_with(b"\n");
+            if torn && bytes.len() as u64 == MAX_RECORD {
+                skipped = self.source.skip_until(b'\n')?;
+            }
+            self.at += (read + skipped) as u64;
+            let read = match skipped {
+                0 if bytes.iter().all(u8::is_ascii_whitespace) => continue,
+                0 => record(&bytes),
+                _ => Err(Bad { message: format!("is longer than {} MiB", MAX_RECORD >> 20), begins: false }),
+            };
+            return Ok(Some(Entry { line: self.line, at, torn, read }));
+        }
+    }
+}
+
+/// A record of any version.
+#[derive(Deserialize)]
+struct Version {
+    v: Option<u64>,
+    event: Option<serde_json::Value>,
+}
+
+fn record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
+    // What every record begins with, and what a disk gives that lost the end of a file.
+    let begin = format!("{{\"v\":{LOG_VERSION},");
+    let begin = begin.as_bytes();
+    let begins = bytes.starts_with(begin) || begin.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0);
+    let bad = |message: String| Bad { message, begins };
+    let text = std::str::from_utf8(bytes).map_err(|_| bad("is not UTF-8".to_owned()))?;
+    serde_json::from_str::<LogRecord>(text).map(Box::new).map_err(|_| {
+        bad(match serde_json::from_str::<Version>(text) {
+            Ok(Version { v: Some(v), .. }) if v != u64::from(LOG_VERSION) => {
+                format!("is a record of form {v}, and only form {LOG_VERSION} is read")
+            }
+            Ok(Version { v: None, event: Some(_) }) => {
+                format!("is an event of an older form without `v`, and only form {LOG_VERSION} is read")
+            }
+            Err(why) if !why.is_data() => not_json(&why).replace("the line is not JSON", "is not JSON"),
+            _ => "is not a log record".to_owned(),
+        })
+    })
+}

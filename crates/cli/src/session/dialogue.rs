@@ -1,0 +1,322 @@
+//! Answering lines: one request in, one answer out.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::layers::Person;
+use super::super::ledger::{now_ms, time};
+use super::super::lines::{self, not_json};
+use super::answer::{
+    Answer, ApprovedSkill, CallError, CallOutcome, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer,
+    LogAnswer, MessageAnswer, OutcomeAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
+    ToolsAnswer, WaitingCall,
+};
+use super::exact;
+use super::part::Problem;
+use super::request::{CallAsked, REQUESTS, Request, ResultGiven, ToolsAsked};
+use toolfold::conversation::{
+    ApprovalId, Conversation, Event, LOG_VERSION, LogRecord, Outcome, Resumed, Snapshot, ToolResult, TurnError,
+};
+use toolfold::diagnostic::visible;
+use toolfold::name::nearest;
+use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
+use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
+use toolfold::wire::Arguments;
+
+/// A conversation and what its answers need.
+pub(super) struct Dialogue {
+    conversation: Conversation,
+    person: Option<Person>,
+    skills: Vec<String>,
+    /// Everything that happened, as a log has it.
+    records: Vec<LogRecord>,
+    /// How many of the records have been handed out.
+    written: usize,
+    /// Whether records go to a file, from which the state must follow.
+    logged: bool,
+    /// Whether the first array has been given, and with it what was noticed.
+    noticed: bool,
+    /// The number of the line that is being answered.
+    line: usize,
+}
+
+impl Dialogue {
+    /// `records` are those that the conversation was resumed from; `logged` says whether there is a file for more.
+    pub(super) fn new(
+        conversation: Conversation,
+        person: Option<Person>,
+        skills: Vec<String>,
+        records: Vec<LogRecord>,
+        logged: bool,
+    ) -> Self {
+        let written = records.len();
+        Self { conversation, person, skills, records, written, logged, noticed: false, line: 0 }
+    }
+
+    /// Answers one line. Whatever is wrong with it, the conversation goes on.
+    pub(super) fn answer(&mut self, line: &lines::Line) -> Answer {
+        self.line = line.number;
+        let text = line.text.as_deref().map_err(Problem::new);
+        text.and_then(|text| Request::read(text.trim_start_matches('\u{feff}')))
+            .and_then(|request| self.act(request))
+            .unwrap_or_else(|why| self.error(why))
+    }
+
+    /// The records that have not been handed out yet: they must be kept before the answer that they led to is given.
+    pub(super) fn new_records(&mut self) -> &[LogRecord] {
+        self.records.extend(self.conversation.take_log(now_ms()));
+        let from = std::mem::replace(&mut self.written, self.records.len());
+        self.records.get(from..).unwrap_or_default()
+    }
+
+    /// The answer to a line that did not do what it asks.
+    pub(super) fn error(&self, why: Problem) -> Answer {
+        Answer::Error(ErrorAnswer { error: self.error_body(why) })
+    }
+
+    fn error_body(&self, why: Problem) -> ErrorBody {
+        let help = why.help.unwrap_or_else(|| format!("one of {}", REQUESTS.map(|(name, _)| name).join(", ")));
+        ErrorBody { line: self.line, message: why.message, help }
+    }
+
+    fn act(&mut self, request: Request<'_>) -> Result<Answer, Problem> {
+        Ok(match request {
+            Request::Tools(asked) => self.tools(&asked),
+            Request::Call(call) => {
+                let outcome = self.call(&call)?;
+                self.outcome(&outcome)
+            }
+            Request::Calls(calls) => self.calls(&calls),
+            Request::Message(message) => self.message(message)?,
+            Request::Result(result) => self.result(result)?,
+            Request::Finished(finished) => {
+                self.conversation.report_result(&finished.id, finished.ok);
+                Answer::Finished(FinishedAnswer { id: finished.id, finished: finished.ok })
+            }
+            Request::Accept(id) => self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()))?,
+            Request::Reject(no) => {
+                self.settle(&no.id, |person| person.approver.reject(no.id.as_str(), no.reason.as_deref(), now_ms()))?
+            }
+            Request::Resume(id) | Request::Answered(id) => self.settle(&id, |person| person.store.get(id.as_str()))?,
+            Request::ApproveSkill(name) => self.approve_skill(name)?,
+            Request::Seen(messages) => {
+                let messages: Value =
+                    serde_json::from_str(messages.get()).map_err(|why| Problem::new(not_json(&why)))?;
+                self.conversation.seen(&messages).map_err(|why| Problem::new(why).help(SEEN))?;
+                self.seen()
+            }
+            Request::SeenCalls(calls) => {
+                self.conversation.seen_calls(calls);
+                self.seen()
+            }
+            Request::Redeliver(_) => {
+                let (redeliver, expanded) = (self.conversation.redeliver(), self.conversation.opened());
+                Answer::Redeliver(RedeliverAnswer { redeliver, expanded })
+            }
+            Request::Snapshot(_) => {
+                Answer::Snapshot(SnapshotAnswer { snapshot: Box::new(self.conversation.snapshot()) })
+            }
+            Request::Restore(snapshot) => self.restore(*snapshot)?,
+            Request::Explain(_) => self.explain(),
+            Request::Log(_) => {
+                self.records.extend(self.conversation.take_log(now_ms()));
+                Answer::Log(LogAnswer { log: self.records.clone() })
+            }
+        })
+    }
+
+    fn tools(&mut self, asked: &ToolsAsked) -> Answer {
+        let tools = self.conversation.tools();
+        let diagnostics = (!std::mem::replace(&mut self.noticed, true)).then(|| self.conversation.diagnostics());
+        let counted = asked.count.then(|| self.count(tools.json(), &tools.value()));
+        Answer::Tools(Box::new(ToolsAnswer {
+            tools: exact::one_line(tools.json()),
+            digest: tools.digest().to_owned(),
+            tokens: counted.as_ref().map(|(tokens, _)| *tokens),
+            meter: counted.map(|(_, meter)| meter),
+            entries: asked.entries.then(|| tools.entries().into_iter().map(Into::into).collect()),
+            diagnostics,
+        }))
+    }
+
+    /// The tokens of an array: billed on OpenAI's wires, else of its compact JSON.
+    fn count(&self, text: &str, tools: &Value) -> (Option<usize>, String) {
+        let model = self.conversation.model().unwrap_or("gpt-4.1");
+        match format!("billed:{}/{model}", self.conversation.wire()).parse::<Meter>() {
+            Ok(meter) => {
+                let texts = tools.as_array().and_then(|tools| meter.tool_texts(tools).ok());
+                let tokens = texts.map(|texts| texts.total(&Tiktoken::new(meter.encoding())));
+                (tokens, meter.to_string())
+            }
+            Err(_) => {
+                let encoding = Encoding::O200kBase;
+                (Some(Tiktoken::new(encoding).count(text)), Meter::Json(encoding).to_string())
+            }
+        }
+    }
+
+    fn call(&mut self, asked: &CallAsked<'_>) -> Result<Outcome, Problem> {
+        let arguments = asked.arguments.map_or_else(|| Arguments::from_text(""), Arguments::from);
+        let outcome = self.conversation.call(&asked.id, &asked.name, arguments);
+        outcome.map_err(|why| Problem::new(why).help(NEW_ID))
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> Answer {
+        Answer::Outcome(Box::new(OutcomeAnswer::new(outcome, &self.conversation.digest())))
+    }
+
+    fn calls(&mut self, asked: &[CallAsked<'_>]) -> Answer {
+        let mut outcomes = Vec::with_capacity(asked.len());
+        for call in asked {
+            outcomes.push(match self.call(call) {
+                Ok(outcome) => {
+                    CallOutcome::Outcome(Box::new(OutcomeAnswer::new(&outcome, &self.conversation.digest())))
+                }
+                Err(why) => CallOutcome::Error(CallError { id: call.id.clone(), error: self.error_body(why) }),
+            });
+        }
+        Answer::Calls(CallsAnswer { outcomes, digest: self.conversation.digest() })
+    }
+
+    /// Judges the calls of a message in the wire's own shape.
+    fn message(&mut self, message: &RawValue) -> Result<Answer, Problem> {
+        let wire = self.conversation.wire();
+        let turn = self.conversation.turn(message).map_err(|why| match &why {
+            TurnError::Call(_) => Problem::new(why).help(SAME_MESSAGE),
+            _ => Problem::new(why).help(format!("give the assistant message itself, as {wire} has it")),
+        })?;
+        let (outcomes, append) = (turn.outcomes().cloned().collect::<Vec<Outcome>>(), turn.answered());
+        let answered = outcomes.iter().filter(|outcome| !matches!(outcome, Outcome::Confirm(_)));
+        let messages = answered.flat_map(Outcome::answers).collect();
+        let digest = self.conversation.digest();
+        let outcomes = outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, &digest)).collect();
+        Ok(Answer::Message(MessageAnswer { outcomes, messages, append, digest }))
+    }
+
+    fn result(&mut self, given: ResultGiven) -> Result<Answer, Problem> {
+        let ResultGiven { id, content, is_error } = given;
+        let help = "only a call that was forwarded takes a result, and only one";
+        let messages = self.conversation.answer(&id, ToolResult { content, is_error });
+        let messages = messages.map_err(|why| Problem::new(why).help(help))?;
+        Ok(Answer::Result(ResultAnswer { id, messages }))
+    }
+
+    /// What becomes of a call that waited. `say` answers it for the person, or looks how it stands. Who answers second, here
+    /// or through `toolfold approvals`, gets what the first answer brought.
+    fn settle(
+        &mut self,
+        id: &ApprovalId,
+        say: impl FnOnce(&Person) -> Result<Approval, ApprovalError>,
+    ) -> Result<Answer, Problem> {
+        let Some(person) = &self.person else {
+            return Err(Problem::new("no policy is on, so that no call waits").help("start the session with --policy"));
+        };
+        if !self.conversation.pending().any(|(waiting, _)| waiting == id) {
+            let why = format!("no call waits as `{}` in this conversation", visible(id.as_str()));
+            return Err(Problem::new(why).help(self.what_waits()));
+        }
+        match say(person) {
+            Ok(_) | Err(ApprovalError::Not { .. }) => {}
+            Err(why) => return Err(Problem::new(why).help("the call still waits: try again")),
+        }
+        let outcome = match self.conversation.resume(id).map_err(Problem::new)? {
+            Resumed::Run(forward) => Outcome::Forward(forward),
+            Resumed::Refused(refuse) => Outcome::Refuse(refuse),
+            Resumed::Waiting(confirm) => return Ok(self.still_waits(id, &Outcome::Confirm(confirm))),
+        };
+        Ok(self.outcome(&outcome))
+    }
+
+    fn what_waits(&self) -> String {
+        let waiting: Vec<&str> = self.conversation.pending().map(|(id, _)| id.as_str()).collect();
+        if waiting.is_empty() { "no call waits".to_owned() } else { format!("what waits: {}", waiting.join(", ")) }
+    }
+
+    fn still_waits(&mut self, id: &ApprovalId, outcome: &Outcome) -> Answer {
+        let mut answer = OutcomeAnswer::new(outcome, &self.conversation.digest());
+        let stored = self.person.as_ref().and_then(|person| person.store.get(id.as_str()).ok());
+        if let Some(approval) = stored {
+            answer.state = Some(approval.state_at(now_ms()));
+            answer.until = Some(time(approval.expires_ms));
+        }
+        Answer::Outcome(Box::new(answer))
+    }
+
+    fn approve_skill(&mut self, name: String) -> Result<Answer, Problem> {
+        if !self.skills.contains(&name) {
+            let near = nearest(&name, self.skills.iter().map(String::as_str), 1);
+            let help = match near.first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.skills.is_empty() => "start the session with --skills".to_owned(),
+                None => format!("one of {}", self.skills.join(", ")),
+            };
+            return Err(Problem::new(format!("there is no skill `{}`", visible(&name))).help(help));
+        }
+        self.conversation.approve_skill(&name);
+        Ok(Answer::ApprovedSkill(ApprovedSkill { approved_skill: name }))
+    }
+
+    fn seen(&mut self) -> Answer {
+        let (expanded, digest) = (self.conversation.opened(), self.conversation.digest());
+        Answer::Seen(SeenAnswer { seen: true, expanded, digest })
+    }
+
+    /// Goes on from a snapshot. With a log, only before anything is in it: its first record then holds the snapshot.
+    fn restore(&mut self, snapshot: Snapshot) -> Result<Answer, Problem> {
+        let engine = self.conversation.engine().clone();
+        let refused = |why: &dyn std::fmt::Display| Problem::new(format!("`restore`: {why}")).help(SNAPSHOT);
+        let mut restored = engine.restore(snapshot.clone()).map_err(|why| refused(&why))?;
+        let mut records = Vec::new();
+        if self.logged {
+            if self.written > 0 {
+                let why = "the log already holds this conversation, and a log cannot go back";
+                return Err(Problem::new(why).help("restore with the first line, into a log without this id"));
+            }
+            if restored.id() != self.conversation.id() {
+                let (theirs, ours) = (visible(restored.id()), visible(self.conversation.id()));
+                let why = format!("the snapshot is of conversation `{theirs}`, and the log of `{ours}`");
+                return Err(Problem::new(why).help(format!("start the session with --id {theirs}")));
+            }
+            records.push(LogRecord {
+                v: LOG_VERSION,
+                conversation: restored.id().to_owned(),
+                seq: 0,
+                at_ms: now_ms(),
+                variant: restored.variant().map(str::to_owned),
+                event: Event::Forked { state: Box::new(snapshot.state) },
+            });
+            restored = engine.replay(&records).map_err(|why| refused(&why))?;
+        }
+        self.conversation = restored;
+        (self.records, self.written) = (records, 0);
+        let (arm, digest) = (self.conversation.arm(), self.conversation.digest());
+        Ok(Answer::Restored(RestoredAnswer { restored: true, arm, digest }))
+    }
+
+    fn explain(&mut self) -> Answer {
+        let digest = self.conversation.digest();
+        let conversation = &self.conversation;
+        let waiting = conversation.pending().map(|(approval, waiting)| {
+            let (id, target) = (waiting.id.clone(), waiting.target.clone());
+            WaitingCall { approval: approval.clone(), id, target }
+        });
+        Answer::Explain(Box::new(ExplainAnswer {
+            arm: conversation.arm(),
+            explain: conversation.explain(),
+            variant: conversation.variant().map(str::to_owned),
+            wire: conversation.wire(),
+            model: conversation.model().map(str::to_owned),
+            session: conversation.id().to_owned(),
+            opened: conversation.opened(),
+            waiting: waiting.collect(),
+            digest,
+            diagnostics: conversation.diagnostics(),
+        }))
+    }
+}
+
+const NEW_ID: &str = "give every call an id of its own; a call that is sent again must be the same";
+const SAME_MESSAGE: &str =
+    "the calls before it were judged; give every call an id of its own and send the message again";
+const SEEN: &str = "give the messages of the next request, or the request, as the wire has them";
+const SNAPSHOT: &str = "give the value of `snapshot` back as the answer to {\"snapshot\":true} had it";

@@ -1,0 +1,187 @@
+//! Reading a line by hand: so that what is wrong with it is said in the words of the protocol, and so that arguments stay
+//! the text that the host wrote.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::super::lines::not_json;
+use toolfold::diagnostic::visible;
+use toolfold::name::nearest;
+
+/// How much of an unknown key is repeated, in characters.
+const MAX_SHOWN: usize = 60;
+
+/// Why a line cannot be answered as it asks.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) message: String,
+    /// What to do about it, where it is not the list of what a line can ask for.
+    pub(super) help: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(message: impl fmt::Display) -> Self {
+        Self { message: message.to_string(), help: None }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// A part of a line, and its path in it, such as `calls[1].id`.
+#[derive(Debug, Clone)]
+pub(super) struct Part<'l> {
+    pub(super) raw: &'l RawValue,
+    pub(super) path: String,
+}
+
+/// The members of an object, in their order.
+pub(super) type Members<'l> = Vec<(String, Part<'l>)>;
+
+/// An object's keys and values as they are written, repeated keys among them.
+struct Pairs<'l>(Vec<(String, &'l RawValue)>);
+
+impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(pairs)
+            }
+        }
+        deserializer.deserialize_map(All).map(Self)
+    }
+}
+
+/// The members of the object that a line is.
+pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
+    let raw: &RawValue = serde_json::from_str(text).map_err(|why| Problem::new(not_json(&why)))?;
+    if !raw.get().starts_with('{') {
+        return Err(Problem::new(format!("expected a JSON object, found {}", kind(raw))));
+    }
+    Part { raw, path: String::new() }.members()
+}
+
+impl<'l> Part<'l> {
+    /// The value as text.
+    pub(super) fn text(&self) -> Result<String, Problem> {
+        if !self.raw.get().starts_with('"') {
+            return Err(self.expected("a string"));
+        }
+        // JSON text that is sound can still hold half a surrogate pair.
+        serde_json::from_str(self.raw.get()).map_err(|_| self.expected("a string of Unicode characters"))
+    }
+
+    /// The value as true or false.
+    pub(super) fn flag(&self) -> Result<bool, Problem> {
+        match self.raw.get() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.expected("true or false")),
+        }
+    }
+
+    /// The elements of a list.
+    pub(super) fn list(&self, of: &str) -> Result<Vec<Self>, Problem> {
+        if !self.raw.get().starts_with('[') {
+            return Err(self.expected(&format!("a list of {of}")));
+        }
+        let items: Vec<&'l RawValue> =
+            serde_json::from_str(self.raw.get()).map_err(|why| Problem::new(not_json(&why)))?;
+        let part = |(at, raw)| Self { raw, path: format!("{}[{at}]", self.path) };
+        Ok(items.into_iter().enumerate().map(part).collect())
+    }
+
+    /// The members of an object that must have some keys and may have others.
+    pub(super) fn object(&self, needed: &[&str], more: &[&str]) -> Result<Members<'l>, Problem> {
+        let expected = || match needed {
+            [] => "an object".to_owned(),
+            _ => format!("an object with {}", and(needed)),
+        };
+        if !self.raw.get().starts_with('{') {
+            return Err(self.expected(&expected()));
+        }
+        let members = self.members()?;
+        let known: Vec<&str> = needed.iter().chain(more).copied().collect();
+        if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            return Err(unknown_key(&self.path, key, &known));
+        }
+        match needed.iter().find(|key| !members.iter().any(|(own, _)| own == *key)) {
+            Some(missing) => {
+                Err(Problem::new(format!("`{}`: expected {}; `{missing}` is missing", self.path, expected())))
+            }
+            None => Ok(members),
+        }
+    }
+
+    fn members(&self) -> Result<Members<'l>, Problem> {
+        let Pairs(pairs) = serde_json::from_str(self.raw.get()).map_err(|why| Problem::new(not_json(&why)))?;
+        let mut members: Members<'l> = Vec::with_capacity(pairs.len().min(16));
+        for (key, raw) in pairs {
+            if members.len() < 64 && members.iter().any(|(own, _)| *own == key) {
+                return Err(Problem::new(format!("the key `{}` stands twice", short(&key))));
+            }
+            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            members.push((key, Part { raw, path }));
+        }
+        Ok(members)
+    }
+
+    pub(super) fn expected(&self, what: &str) -> Problem {
+        Problem::new(format!("`{}`: expected {what}, found {}", self.path, kind(self.raw)))
+    }
+}
+
+/// A member that is there.
+pub(super) fn member<'p, 'l>(members: &'p Members<'l>, key: &str) -> Option<&'p Part<'l>> {
+    members.iter().find(|(own, _)| own == key).map(|(_, part)| part)
+}
+
+/// The problem of a key that nothing has.
+pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
+    let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
+    let said = format!("{place}unknown key `{}`", short(key));
+    match nearest(key, known.iter().copied(), 1).first() {
+        Some(near) => Problem::new(format!("{said}; did you mean `{near}`?")),
+        None => Problem::new(said),
+    }
+}
+
+/// What kind of value it is, in the words of JSON.
+pub(super) fn kind(raw: &RawValue) -> &'static str {
+    match raw.get().bytes().next() {
+        Some(b'{') => "an object",
+        Some(b'[') => "a list",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+fn short(text: &str) -> String {
+    let shown = visible(text);
+    match shown.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
+        None => shown.into_owned(),
+    }
+}
+
+fn and(keys: &[&str]) -> String {
+    let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    quoted.join(" and ")
+}

@@ -1,0 +1,285 @@
+//! What a line asks for.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolfold::conversation::{ApprovalId, CallId, Snapshot};
+
+use super::part::{Members, Part, Problem, line_members, member, unknown_key};
+
+/// A request: an object with one key, which says what is asked for.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+pub(super) enum Request<'l> {
+    /// The array to send now. Noted as shown to the model.
+    Tools(#[schemars(schema_with = "tools_schema")] ToolsAsked),
+    /// One call that the model made.
+    Call(CallAsked<'l>),
+    /// The calls of one assistant message, in the model's order.
+    Calls(Vec<CallAsked<'l>>),
+    /// One assistant message in the wire's own shape.
+    Message(#[schemars(with = "Value")] &'l RawValue),
+    /// The result of a forwarded call, to be wrapped for the wire.
+    Result(ResultGiven),
+    /// The host ran a forwarded call and wraps the result itself.
+    Finished(Finished),
+    /// A person approves the call that waits under this approval.
+    Accept(#[schemars(with = "String")] ApprovalId),
+    /// A person rejects it.
+    Reject(#[schemars(schema_with = "reject_schema")] Rejection),
+    /// Take up what a person answered in another window.
+    Resume(#[schemars(with = "String")] ApprovalId),
+    /// The same as `resume`.
+    Answered(#[schemars(with = "String")] ApprovalId),
+    /// A person approves a skill that asks first, for the rest of the conversation.
+    ApproveSkill(String),
+    /// The messages of the next request, or that request: what they no longer show counts as closed.
+    Seen(#[schemars(with = "Value")] &'l RawValue),
+    /// The same for a host whose messages are of no wire: the calls whose answers the model still sees whole.
+    SeenCalls(#[schemars(with = "Vec<String>")] Vec<CallId>),
+    /// The schemas of everything that is open, as text for the model.
+    Redeliver(Yes),
+    /// The state of the conversation, to store.
+    Snapshot(Yes),
+    /// Goes on from a state that was stored.
+    Restore(#[schemars(with = "serde_json::Map<String, Value>")] Box<Snapshot>),
+    /// Which arm the conversation has and why, what is open, what waits, what was noticed.
+    Explain(Yes),
+    /// Everything that happened.
+    Log(Yes),
+}
+
+/// What a line can ask for, each with an example.
+pub(super) const REQUESTS: [(&str, &str); 18] = [
+    ("tools", r#"{"tools":true}"#),
+    ("call", r#"{"call":{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}}"#),
+    ("calls", r#"{"calls":[{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}]}"#),
+    ("message", r#"{"message":{"role":"assistant","content":"Done."}}"#),
+    ("result", r#"{"result":{"id":"c1","content":"3 sheets","is_error":false}}"#),
+    ("finished", r#"{"finished":{"id":"c1","ok":true}}"#),
+    ("accept", r#"{"accept":"ap-1"}"#),
+    ("reject", r#"{"reject":{"id":"ap-1","reason":"keep the file"}}"#),
+    ("resume", r#"{"resume":"ap-1"}"#),
+    ("answered", r#"{"answered":"ap-1"}"#),
+    ("approve_skill", r#"{"approve_skill":"format-basic"}"#),
+    ("seen", r#"{"seen":[{"role":"user","content":"Go on."}]}"#),
+    ("seen_calls", r#"{"seen_calls":["c1"]}"#),
+    ("redeliver", r#"{"redeliver":true}"#),
+    ("snapshot", r#"{"snapshot":true}"#),
+    ("restore", r#"{"restore":{"version":2,"state":{}}}"#),
+    ("explain", r#"{"explain":true}"#),
+    ("log", r#"{"log":true}"#),
+];
+
+/// What `tools` should tell beside the array.
+#[derive(Debug, Default)]
+pub(super) struct ToolsAsked {
+    /// Its tokens.
+    pub(super) count: bool,
+    /// The tools in neutral form.
+    pub(super) entries: bool,
+}
+
+/// A call as a line gives it.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename = "Call", deny_unknown_fields)]
+pub(super) struct CallAsked<'l> {
+    /// The provider's id of the call. The same id with the same arguments gives the same outcome again. If it is empty, the
+    /// conversation chooses one.
+    #[schemars(with = "String")]
+    pub(super) id: CallId,
+    /// The name that the model wrote.
+    pub(super) name: String,
+    /// The arguments: an object, or its JSON text as Chat Completions has it. Absent and null are an empty object.
+    #[schemars(with = "Option<Value>", extend("default" = null))]
+    pub(super) arguments: Option<&'l RawValue>,
+}
+
+/// A tool's result.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename = "Result", deny_unknown_fields)]
+pub(super) struct ResultGiven {
+    /// The call.
+    #[schemars(with = "String")]
+    pub(super) id: CallId,
+    /// The text for the model; any other value is given as JSON text.
+    #[schemars(with = "Value")]
+    pub(super) content: String,
+    /// Whether the tool failed.
+    #[schemars(default)]
+    pub(super) is_error: bool,
+}
+
+/// What became of a forwarded call.
+#[derive(Debug, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Finished {
+    /// The call.
+    #[schemars(with = "String")]
+    pub(super) id: CallId,
+    /// Whether it succeeded.
+    pub(super) ok: bool,
+}
+
+/// A person's no.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    pub(super) id: ApprovalId,
+    /// The model reads it.
+    pub(super) reason: Option<String>,
+}
+
+/// `true`, where a key alone says everything.
+#[derive(Debug)]
+pub(super) struct Yes;
+
+impl JsonSchema for Yes {
+    fn schema_name() -> Cow<'static, str> {
+        "Yes".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"const": true})
+    }
+}
+
+fn tools_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"const": true}, {"type": "object", "additionalProperties": false, "properties": {
+        "count": {"type": "boolean", "description": "Count the array's tokens.", "default": false},
+        "entries": {"type": "boolean", "description": "Give the tools in neutral form, too.", "default": false},
+    }}]})
+}
+
+fn reject_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": false, "required": ["id"],
+    "properties": {
+        "id": {"type": "string", "description": "The approval."},
+        "reason": {"type": ["string", "null"], "description": "Why; the model reads it."},
+    }}]})
+}
+
+impl<'l> Request<'l> {
+    /// Reads a line.
+    pub(super) fn read(text: &'l str) -> Result<Self, Problem> {
+        let mut members = line_members(text)?;
+        let known = REQUESTS.map(|(name, _)| name);
+        if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            return Err(unknown_key("", key, &known));
+        }
+        let Some((name, part)) = members.pop() else {
+            return Err(Problem::new("expected an object with one key, found an empty one"));
+        };
+        if let Some((other, _)) = members.first() {
+            return Err(Problem::new(format!("a line asks for one thing, and this one for `{other}` and `{name}`")));
+        }
+        Self::of(&name, &part).map_err(|why| match REQUESTS.iter().find(|(own, _)| *own == name) {
+            Some((_, example)) if why.help.is_none() => why.help(format!("such as {example}")),
+            _ => why,
+        })
+    }
+
+    fn of(name: &str, part: &Part<'l>) -> Result<Self, Problem> {
+        Ok(match name {
+            "tools" => Self::Tools(tools(part)?),
+            "call" => Self::Call(call(part)?),
+            "calls" => Self::Calls(part.list("calls")?.iter().map(call).collect::<Result<_, _>>()?),
+            "message" => Self::Message(part.raw),
+            "result" => Self::Result(result(part)?),
+            "finished" => {
+                let members = part.object(&["id", "ok"], &[])?;
+                Self::Finished(Finished { id: id(&members)?.into(), ok: flag(&members, "ok")? })
+            }
+            "accept" => Self::Accept(approval(part)?),
+            "reject" => Self::Reject(rejection(part)?),
+            "resume" => Self::Resume(approval(part)?),
+            "answered" => Self::Answered(approval(part)?),
+            "approve_skill" => Self::ApproveSkill(part.text()?),
+            "seen" => Self::Seen(part.raw),
+            "seen_calls" => {
+                let ids = part.list("call ids")?;
+                Self::SeenCalls(ids.iter().map(|id| Ok(id.text()?.into())).collect::<Result<_, Problem>>()?)
+            }
+            "redeliver" => Self::Redeliver(yes(part)?),
+            "snapshot" => Self::Snapshot(yes(part)?),
+            "restore" => Self::Restore(snapshot(part)?),
+            "explain" => Self::Explain(yes(part)?),
+            "log" => Self::Log(yes(part)?),
+            other => return Err(unknown_key("", other, &REQUESTS.map(|(name, _)| name))),
+        })
+    }
+}
+
+fn yes(part: &Part<'_>) -> Result<Yes, Problem> {
+    if part.raw.get() == "true" { Ok(Yes) } else { Err(part.expected("true")) }
+}
+
+fn tools(part: &Part<'_>) -> Result<ToolsAsked, Problem> {
+    if part.raw.get() == "true" {
+        return Ok(ToolsAsked::default());
+    }
+    if !part.raw.get().starts_with('{') {
+        return Err(part.expected("true, or an object with `count` or `entries`"));
+    }
+    let members = part.object(&[], &["count", "entries"])?;
+    Ok(ToolsAsked { count: flag(&members, "count")?, entries: flag(&members, "entries")? })
+}
+
+fn call<'l>(part: &Part<'l>) -> Result<CallAsked<'l>, Problem> {
+    let members = part.object(&["id", "name"], &["arguments"])?;
+    let name = member(&members, "name").map_or_else(|| Err(part.expected("an object")), Part::text)?;
+    let arguments = member(&members, "arguments").map(|part| part.raw).filter(|raw| raw.get() != "null");
+    Ok(CallAsked { id: id(&members)?.into(), name, arguments })
+}
+
+fn result(part: &Part<'_>) -> Result<ResultGiven, Problem> {
+    let members = part.object(&["id", "content"], &["is_error"])?;
+    let content = match member(&members, "content") {
+        Some(content) if content.raw.get().starts_with('"') => content.text()?,
+        Some(content) => content.raw.get().to_owned(),
+        None => return Err(part.expected("an object")),
+    };
+    Ok(ResultGiven { id: id(&members)?.into(), content, is_error: flag(&members, "is_error")? })
+}
+
+fn rejection(part: &Part<'_>) -> Result<Rejection, Problem> {
+    if part.raw.get().starts_with('"') {
+        return Ok(Rejection { id: part.text()?.into(), reason: None });
+    }
+    let members = part.object(&["id"], &["reason"])?;
+    let reason = member(&members, "reason").filter(|reason| reason.raw.get() != "null").map(Part::text).transpose()?;
+    Ok(Rejection { id: id(&members)?.into(), reason })
+}
+
+fn approval(part: &Part<'_>) -> Result<ApprovalId, Problem> {
+    part.text().map(ApprovalId::from)
+}
+
+fn id(members: &Members<'_>) -> Result<String, Problem> {
+    member(members, "id").map_or_else(|| Err(Problem::new("`id` is missing")), Part::text)
+}
+
+/// A flag that may be absent.
+fn flag(members: &Members<'_>, key: &str) -> Result<bool, Problem> {
+    member(members, key).map_or(Ok(false), Part::flag)
+}
+
+fn snapshot(part: &Part<'_>) -> Result<Box<Snapshot>, Problem> {
+    let members = part.object(&["version", "state"], &[])?;
+    let own = toolfold::conversation::LOG_VERSION.to_string();
+    match member(&members, "version") {
+        Some(version) if version.raw.get() != own => {
+            let found = version.raw.get();
+            Err(Problem::new(format!("the snapshot is of form {found}; this version of toolfold reads form {own}")))
+        }
+        _ => serde_json::from_str(part.raw.get()).map(Box::new).map_err(|_| {
+            Problem::new("`restore`: expected a snapshot")
+                .help("give the value of `snapshot` back as the answer to {\"snapshot\":true} had it")
+        }),
+    }
+}

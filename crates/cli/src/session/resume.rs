@@ -1,0 +1,80 @@
+//! Resuming a conversation from its log.
+
+use super::super::output::{Failure, say_all, warn};
+use super::super::presented::Presented;
+use super::log_file::{Kept, checked};
+use crate::configuration::{Config, Origin};
+use toolfold::conversation::{Conversation, Event, LogRecord};
+use toolfold::diagnostic::{Diagnostic, Place, visible};
+use toolfold::profile::Delivery;
+
+/// The conversation that the records of a log describe, with those records.
+pub(super) fn resume(
+    name: &str,
+    kept: Vec<Kept>,
+    presented: &Presented,
+    config: &Config,
+) -> Result<(Conversation, Vec<LogRecord>), Failure> {
+    let (first, last) = (kept.first().map_or(1, |kept| kept.line), kept.last().map_or(1, |kept| kept.line));
+    let place = |line| Place::file(name).line_column(line, 1);
+    let records = checked(name, kept)?;
+    let mut conversation = presented.engine.replay(&records).map_err(|why| {
+        let why = Diagnostic::error("log-unfit", place(first), format!("the conversation cannot be resumed: {why}"));
+        Failure::bad(vec![why.help("use the tools, profile and wire that it began with, or another --id")])
+    })?;
+    let id = visible(conversation.id()).into_owned();
+    let own = [
+        ("presentation.arm", conversation.arm().to_string()),
+        ("presentation.wire", conversation.wire().to_string()),
+        ("presentation.model", conversation.model().unwrap_or("").to_owned()),
+    ];
+    let mut noticed = Vec::new();
+    for (key, logged) in own {
+        let (Some(wanted), Some(origin)) = (config.get(key), config.origin(key)) else { continue };
+        if wanted == logged || wanted == "auto" {
+            continue;
+        }
+        let what = key.rsplit('.').next().unwrap_or(key);
+        let logged = if logged.is_empty() { "none".to_owned() } else { logged };
+        match origin {
+            Origin::Flag(flag) => {
+                let why = format!("{flag} {wanted}: the conversation `{id}` has {what} {logged}, see {}", place(first));
+                return Err(Failure::usage(why).help(format!("leave {flag} out, or begin another --id")));
+            }
+            Origin::Default => {}
+            other => {
+                let why = format!("{what} {wanted} ({other}) is not used: `{id}` has {what} {logged}");
+                noticed.push(Diagnostic::warning("log-wins", place(first), why));
+            }
+        }
+    }
+    if has_other_tools(&records, &mut conversation) {
+        let why = format!("the tools of `{id}` are not those that its model was last shown");
+        let why = Diagnostic::warning("tools-changed", place(last), why);
+        noticed.push(why.help("tools, profile, skills or policy have changed: send the array again"));
+    }
+    let waiting = conversation.pending().count();
+    if waiting > 0 && presented.engine.policy().is_none() {
+        let why = format!("{waiting} calls of `{id}` wait for a person, and no policy is on: they cannot be resumed");
+        noticed.push(Diagnostic::warning("no-policy", place(last), why).help("add --policy and the same --store"));
+    }
+    say_all(&noticed);
+    warn(&format!("resumed `{id}` from {}: {} records, arm {}", visible(name), records.len(), conversation.arm()));
+    Ok((conversation, records))
+}
+
+/// Whether the array is not the one that the model was last shown. Under an arm that expands in place an expansion since
+/// then changes it, too.
+fn has_other_tools(records: &[LogRecord], conversation: &mut Conversation) -> bool {
+    let mut shown = None;
+    for record in records {
+        match &record.event {
+            Event::Presented { digest } => shown = Some(digest),
+            Event::Expanded { .. } | Event::Dropped { .. } if conversation.arm().delivery() == Delivery::InPlace => {
+                shown = None;
+            }
+            _ => {}
+        }
+    }
+    shown.is_some_and(|digest| *digest != conversation.digest())
+}

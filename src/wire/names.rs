@@ -81,24 +81,33 @@ pub(crate) struct Names(IndexMap<String, String>);
 impl Names {
     /// The tools' names on a wire.
     pub(super) fn of(wire: Wire, engine: &Engine) -> Self {
-        Self::mangle(Rule::of(wire), &RESERVED, &|| engine.catalog().names().map(AsRef::as_ref))
+        Self::mangle(Rule::of(wire), &RESERVED, &BTreeSet::new(), &|| engine.catalog().names().map(AsRef::as_ref))
     }
 
     /// The categories' names as namespaces of OpenAI Responses.
     pub(super) fn namespaces(engine: &Engine) -> Self {
         let names = || engine.assignment().categories().map(|(name, _)| name.as_str());
-        Self::mangle(Rule::of(Wire::OpenAiResponses), &[], &names)
+        // The list may have namespaces of its own.
+        let taken: BTreeSet<&str> = engine.catalog().namespaces().collect();
+        Self::mangle(Rule::of(Wire::OpenAiResponses), &[], &taken, &names)
     }
 
-    fn mangle<'n, I: Iterator<Item = &'n str>>(rule: Rule, reserved: &[&str], names: &impl Fn() -> I) -> Self {
-        if names().all(|name| rule.fits(name)) {
+    fn mangle<'n, I: Iterator<Item = &'n str>>(
+        rule: Rule,
+        reserved: &[&str],
+        others: &BTreeSet<&str>,
+        names: &impl Fn() -> I,
+    ) -> Self {
+        let fits = |name: &str| rule.fits(name) && !others.contains(name);
+        if names().all(fits) {
             return Self::default();
         }
-        let mut taken: BTreeSet<Cow<'_, str>> = reserved.iter().map(|name| Cow::Borrowed(*name)).collect();
+        let mut taken: BTreeSet<Cow<'_, str>> =
+            reserved.iter().chain(others).map(|name| Cow::Borrowed(*name)).collect();
         let mut wanted: Vec<(&str, String)> = Vec::new();
         let mut count: IndexMap<String, usize> = IndexMap::new();
         for name in names() {
-            if rule.fits(name) {
+            if fits(name) {
                 taken.insert(Cow::Borrowed(name));
             } else {
                 let plain = rule.replaced(name);

@@ -3,7 +3,10 @@
 //! Loaders never stop at the first mistake and never print: they give back what they could read together with
 //! everything they noticed ([`Loaded`]). Whether an error ends the program is the caller's decision.
 
-use std::borrow::Cow;
+mod invisible;
+
+pub use invisible::{Invisible, hidden_in, invisible, is_invisible, visible};
+
 use std::fmt;
 
 use serde::Serialize;
@@ -195,29 +198,4 @@ impl<T> Loaded<T> {
     pub fn into_result(self) -> Result<T, Vec<Diagnostic>> {
         if self.has_errors() { Err(self.diagnostics) } else { Ok(self.value) }
     }
-}
-
-/// Makes control, bidirectional and other invisible characters visible as `\u{…}`, so that a hostile name
-/// cannot rewrite the terminal line that reports it. Text without any is borrowed.
-#[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_invisible) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_invisible(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// Control characters, and the bidirectional and zero-width ones of "Trojan Source" (CVE-2021-42574).
-#[must_use]
-pub fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }

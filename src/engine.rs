@@ -31,7 +31,7 @@ use sha2::{Digest, Sha256};
 
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::profile::{Arm, Assignment, Outlook, Presentation};
+use crate::profile::{Arm, Assignment, Presentation, Workload};
 
 /// The name of the meta-tool that brings in a skill.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
@@ -97,7 +97,7 @@ struct Inner {
     assignment: Assignment,
     arm: Arm,
     budget: usize,
-    outlook: Outlook,
+    outlook: Workload,
     experiment: Option<Experiment>,
     guard: Option<Guard>,
     knowledge: Option<Knowledge>,
@@ -177,7 +177,7 @@ impl Engine {
 
     /// How long sessions are expected to be.
     #[must_use]
-    pub fn outlook(&self) -> Outlook {
+    pub fn outlook(&self) -> Workload {
         self.0.outlook
     }
 
@@ -209,7 +209,7 @@ impl Engine {
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> &Presentation {
         let skills = || self.0.knowledge.as_ref().and_then(Knowledge::tool).cloned();
-        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm).and(skills());
+        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm).with_extra_tool(skills());
         // `Arm as usize` is always below `Arm::ALL.len()`; the fallback only satisfies the type.
         let cache = self.0.arms.get(arm as usize).or_else(|| self.0.arms.first());
         cache.map_or_else(unreachable_presentation, |cache| cache.presentation.get_or_init(make))

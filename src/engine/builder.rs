@@ -7,7 +7,7 @@ use super::{Engine, Experiment, Guard, Inner, Knowledge};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, CALL_TOOL, EXPAND_TOOLS, Outlook, ToolProfile};
+use crate::profile::{Arm, BUDGET_TOKENS, CALL_TOOL, EXPAND_TOOLS, ToolProfile, Workload};
 
 /// Puts an [`Engine`] together.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct EngineBuilder {
     profile: Option<ToolProfile>,
     arm: Arm,
     budget: usize,
-    outlook: Outlook,
+    outlook: Workload,
     experiment: Option<Experiment>,
     guard: Option<Guard>,
     knowledge: Option<Knowledge>,
@@ -31,7 +31,7 @@ impl EngineBuilder {
             profile: None,
             arm: Arm::Auto,
             budget: BUDGET_TOKENS,
-            outlook: Outlook::default(),
+            outlook: Workload::default(),
             experiment: None,
             guard: None,
             knowledge: None,
@@ -58,8 +58,8 @@ impl EngineBuilder {
     }
 
     /// How long sessions are expected to be, by which arm `auto` tells whether folding pays. Without a word:
-    /// [`Outlook::default`].
-    pub fn outlook(mut self, outlook: Outlook) -> Self {
+    /// [`Workload::default`].
+    pub fn outlook(mut self, outlook: Workload) -> Self {
         self.outlook = outlook;
         self
     }

@@ -10,7 +10,7 @@ use super::{ACTIVATE_SKILL, Engine, ToolArray};
 use crate::catalog::Tool;
 use crate::name::ToolName;
 use crate::profile::{
-    Arm, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation, Surroundings,
+    Arm, AutoContext, Cache, Choice, Delivery, EXPAND_TOOLS, ExpandRequest, Expanded, Expansion, Plan, Presentation,
     TokenFactors, Words, choose, definitions, expand,
 };
 
@@ -71,9 +71,9 @@ impl Session {
             Arm::Auto => {
                 let SessionOptions { native, refused, cache, max_tools, tokens, meter, .. } = &options;
                 let (native, meter) = (native.as_deref(), meter.as_deref());
-                let surroundings =
-                    Surroundings { native, refused, cache: *cache, max_tools: *max_tools, tokens: *tokens, meter };
-                choose(engine.catalog(), engine.assignment(), surroundings, engine.budget(), engine.outlook())
+                let context =
+                    AutoContext { native, refused, cache: *cache, max_tools: *max_tools, tokens: *tokens, meter };
+                choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.outlook())
             }
             arm => Choice { arm, reason },
         };

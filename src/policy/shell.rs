@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::argv::Word;
 use super::path::LexPath;
 use super::rule::Access;
+use crate::diagnostic::hidden_in;
 
 #[cfg(feature = "shell")]
 mod ansi;
@@ -160,15 +161,10 @@ impl SideEffects {
 pub fn effects(command: &str, start: &LexPath) -> SideEffects {
     let mut found = read(command, start);
     // A carriage return or an escape rewrites the line that the person sees.
-    if let Some(c) = command.chars().find(|&c| c != '\n' && c != '\t' && (c.is_control() || is_hidden(c))) {
+    if let Some(c) = hidden_in(command).or_else(|| command.chars().find(|&c| c == '\r')) {
         found.unknown("hidden-character", &c.escape_unicode().to_string(), Weight::Unseen);
     }
     found
-}
-
-/// Characters that change how the text around them is shown.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(feature = "shell")]

@@ -6,11 +6,10 @@
 
 use std::borrow::Cow;
 
-use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
 use super::glob::{glob_ignoring_case, glob_segment};
-use crate::diagnostic::is_invisible;
+use crate::diagnostic::{Invisible, invisible};
 
 /// How alike two names must be to be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,24 +65,9 @@ impl Equivalence {
     }
 }
 
-/// Whether a character is not seen, or moves how others are seen: controls, formats, separators of lines, fillers.
+/// Whether a character is not seen, or moves how others are seen: every invisible one but selectors.
 pub(crate) fn is_unseen(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_control();
-    }
-    let shows_nothing = matches!(
-        c,
-        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
-    );
-    shows_nothing
-        || is_invisible(c)
-        || matches!(
-            get_general_category(c),
-            GeneralCategory::Control
-                | GeneralCategory::Format
-                | GeneralCategory::LineSeparator
-                | GeneralCategory::ParagraphSeparator
-        )
+    !matches!(invisible(c), None | Some(Invisible::Selector))
 }
 
 /// Whether a text holds any such character.
@@ -93,7 +77,7 @@ pub(crate) fn has_unseen(text: &str) -> bool {
 
 /// A text without them, and without the selectors that choose between two pictures of one character.
 pub(crate) fn strip(text: &str) -> Cow<'_, str> {
-    let drop = |c: char| is_unseen(c) || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    let drop = |c: char| invisible(c).is_some();
     if text.chars().any(drop) { text.chars().filter(|&c| !drop(c)).collect::<String>().into() } else { text.into() }
 }
 

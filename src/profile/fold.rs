@@ -33,9 +33,31 @@ pub(super) struct FoldedForm {
 }
 
 impl FoldedForm {
+    /// The form of a tool that is not folded.
+    pub(super) fn full() -> Self {
+        Self { detail: Detail::Full, deferred: false, description: None, schema: None }
+    }
+
     /// The same for a tool that is only named.
     pub(super) fn index() -> Self {
         Self { detail: Detail::Index, deferred: true, description: None, schema: None }
+    }
+
+    /// Whether the tool is not in the prompt. `native`: the provider keeps deferred tools out of it.
+    pub(super) fn is_absent(&self, native: bool) -> bool {
+        self.detail == Detail::Index || native && self.deferred
+    }
+
+    /// How many bytes of a prompt it spares.
+    pub(super) fn saved_bytes(&self, tool: &Tool, native: bool) -> usize {
+        if self.is_absent(native) {
+            return entry_bytes(tool);
+        }
+        let shorter = |full: &str, folded: Option<usize>| folded.map_or(0, |folded| full.len().saturating_sub(folded));
+        let schema = shorter(tool.parameters_text(), self.schema.as_deref().map(str::len));
+        let schema = if tool.declares_parameters() { schema } else { 0 };
+        // As in `Folded::new`, escapes are counted against folding only.
+        shorter(tool.description(), self.description.as_deref().map(escaped_len)) + schema
     }
 
     /// Puts the tool back.
@@ -63,6 +85,13 @@ fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
             }
         }
     }
+}
+
+/// About how many bytes a whole tool takes in a tool array, as compact JSON in the shape of Chat Completions.
+pub(super) fn entry_bytes(tool: &Tool) -> usize {
+    const AROUND: &str = r#"{"type":"function","function":{"name":"","description":"","parameters":}},"#;
+    let schema = if tool.declares_parameters() { tool.parameters_text().len() } else { 0 };
+    AROUND.len() + tool.name().as_str().len() + tool.description().len() + schema
 }
 
 /// A schema without the tool's lifetime; the stub, which most folded tools share, is not copied.

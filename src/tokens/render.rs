@@ -1,7 +1,6 @@
 //! The text that OpenAI bills for function definitions: a TypeScript namespace.
 //!
-//! Every rule, and every quirk, is `design/token-billing.md`'s, fitted on recorded requests. There is no
-//! indentation, and what a schema demands beyond its types (`required` apart, which is the `?`) is not in the text.
+//! Every rule, and every quirk, was fitted on recorded requests. There is no indentation, and what a schema demands beyond its types (`required` apart, which is the `?`) is not in the text.
 //!
 //! Rendering is total: any JSON value gives a text. What cannot be followed is `any`: a reference in a circle or to
 //! nothing, a type nested deeper than 64, and whatever is left once references were inlined beyond a budget (a

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::engine::{Engine, Session, SessionOptions};
-use toolfold::profile::{Arm, Cache, Delivery, Outlook, TokenFactors, ToolProfile};
+use toolfold::profile::{Arm, Cache, Delivery, TokenFactors, ToolProfile, Workload};
 use toolfold::wire::{Capabilities, RenderedFacts, Wire};
 
 use crate::project;
 
-fn excel(outlook: Outlook) -> Engine {
+fn excel(outlook: Workload) -> Engine {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     Engine::builder(catalog).profile(profile).arm(Arm::Auto).outlook(outlook).build().unwrap()
@@ -25,7 +25,7 @@ fn check(session: &Session, arm: Arm, because: &[&str]) {
 
 #[test]
 fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
-    let session = excel(Outlook::default()).session();
+    let session = excel(Workload::default()).session();
     check(
         &session,
         Arm::Signature,
@@ -36,14 +36,14 @@ fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
 #[test]
 fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Three requests and every category: each answer comes on top, and each asks for a request more.
-    let short = Outlook { requests: 3, expansions: 11, ..Outlook::default() };
+    let short = Workload { requests: 3, expansions: 11, ..Workload::default() };
     check(&excel(short).session(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
-    let quiet = Outlook { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
+    let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };
     let session = excel(quiet).session_with(SessionOptions { cache, ..SessionOptions::default() });
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
-    let talkative = Outlook { step_tokens: 600, ..quiet };
+    let talkative = Workload { step_tokens: 600, ..quiet };
     let session = excel(talkative).session_with(SessionOptions { cache, ..SessionOptions::default() });
     check(&session, Arm::Signature, &["60 requests"]);
     let uncached = SessionOptions { cache: Cache::NONE, ..SessionOptions::default() };
@@ -62,7 +62,7 @@ fn the_capability_table_steers_the_ladder() {
         let own = Capabilities::parse(&text, "own.toml").into_result().unwrap();
         Capabilities::builtin().with(own.rows().cloned())
     };
-    let engine = excel(Outlook::default());
+    let engine = excel(Workload::default());
     let on = |table: &Capabilities| engine.session_on(Wire::OpenAiChat, Some("m1"), "s", table).unwrap();
     let because = "signature is not used: the capability table says no (own, 2026-11)";
     check(&on(&table("in_result")), Arm::Index, &["index is the richest arm", because]);
@@ -168,7 +168,7 @@ fn a_limit_that_no_arm_keeps_is_said() {
 
 #[test]
 fn tokens_are_counted_as_the_provider_bills_them() {
-    let engine = excel(Outlook::default());
+    let engine = excel(Workload::default());
     let first = |session: &Session| {
         let why = session.explain();
         let number = why.split("about ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);

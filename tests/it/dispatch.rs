@@ -11,7 +11,12 @@ use toolfold::wire::Wire;
 
 use crate::project;
 
-const WORDS: &str = "Words enough to be worth folding away, and then some more of them for good measure.";
+/// Long enough that even one tool is worth folding, meta-tools counted.
+const WORDS: &str = "Where to put it: a path below the working folder, with `/` between its parts on every system. Folders \
+    that are not there are made. A path that leads out of the working folder is refused, and so is one that names a \
+    device. What is there already is replaced without a question, unless the tool was started as read-only; then the \
+    call fails and nothing is changed. Links are followed once, and their target must lie below the same folder. Give \
+    the path as it is: nothing in it is expanded, neither `~` nor variables nor globs, and blanks at its ends count.";
 
 /// Four tools: one core, one read-only, two that write.
 fn tools() -> Value {

@@ -14,6 +14,7 @@ mod derive;
 mod dispatch;
 mod engine;
 mod examples;
+mod folding;
 mod hostile;
 #[cfg(feature = "shell")]
 mod layers;
@@ -24,6 +25,7 @@ mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
+mod schema;
 mod skill;
 #[cfg(feature = "tiktoken")]
 mod tokens;

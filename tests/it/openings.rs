@@ -7,7 +7,7 @@ use toolfold::profile::{Arm, ExpandRequest, Expanded, Presentation, ToolProfile,
 use crate::tool_lists::tool_lists;
 
 fn catalog(tools: &[(&str, &str)]) -> Catalog {
-    let words = "A parameter with words enough to be worth folding away.";
+    let words = "A parameter with words enough to be worth folding away, meta-tools counted. ".repeat(8);
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
     let tools: Vec<Value> = tools
         .iter()

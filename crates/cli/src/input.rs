@@ -13,7 +13,7 @@ use crate::configuration::{CONFIG_FILE, Config};
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, Knowledge};
-use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, Outlook, ToolProfile};
+use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
@@ -166,10 +166,10 @@ impl Input {
         Ok(own.over(Capabilities::builtin()))
     }
 
-    fn outlook(&self) -> Outlook {
-        let usual = Outlook::default();
+    fn outlook(&self) -> Workload {
+        let usual = Workload::default();
         let read = |key, usual| self.config.read(key).unwrap_or(usual);
-        Outlook {
+        Workload {
             requests: read("presentation.requests", usual.requests),
             expansions: read("presentation.expansions", usual.expansions),
             system_tokens: read("presentation.system", usual.system_tokens),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::notes::{MAX_DIAGNOSTICS, caution};
-use crate::diagnostic::{Diagnostic, is_invisible};
+use crate::diagnostic::{Diagnostic, hidden_in};
 use crate::name::ToolName;
 use crate::schema::{self, Target};
 
@@ -20,24 +20,16 @@ pub(super) fn portable(name: &ToolName) -> Option<Diagnostic> {
 
 /// Characters that nobody sees but a model reads are worth a warning: they are how instructions are hidden.
 pub(super) fn hidden_text(name: &ToolName, description: &str, root: &Value) -> Option<Diagnostic> {
-    let hidden = |text: &str| text.chars().find(|c| is_hidden(*c));
-    let mut found = hidden(description);
+    let mut found = hidden_in(description);
     schema::walk(root, &mut |node| {
         let texts = node.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
-        found = found.or_else(|| texts.filter_map(hidden).next());
+        found = found.or_else(|| texts.filter_map(hidden_in).next());
     });
     found.map(|c| {
         let message = format!("tool `{name}`: its text hides the invisible character U+{:04X}", u32::from(c));
         caution("hidden-text", message)
             .help("a model reads it and people do not: take it out, or do not trust the tool")
     })
-}
-
-/// Control characters other than line breaks and tabs, bidirectional controls, zero-width blanks, and Unicode's tag
-/// characters. The joiners that scripts need are not among them.
-fn is_hidden(c: char) -> bool {
-    let plain = matches!(c, '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' | '\u{ad}');
-    !plain && (is_invisible(c) || matches!(c, '\u{e0000}'..='\u{e007f}'))
 }
 
 /// What a reader of the schema should know: it is not an object's, or it refers to what is not there.

@@ -130,7 +130,7 @@ impl<'s> Reach<'s> {
 }
 
 /// The references of a schema object: its `$ref`, and those by which OpenAPI's `discriminator` names its variants.
-fn references<'s>(map: &'s Map<String, Value>) -> impl Iterator<Item = &'s str> {
+fn references(map: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let mapping = map.get("discriminator").and_then(|own| own.get("mapping")).and_then(Value::as_object);
     let variants = mapping.into_iter().flat_map(Map::values).filter_map(Value::as_str);
     map.get("$ref").and_then(Value::as_str).into_iter().chain(variants.filter(|text| text.starts_with('#')))

@@ -5,7 +5,7 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
 use toolfold::wire::Wire;
 
-use super::shape::{lost, lost_of_required};
+use super::shape::{lost_of_required, lost_of_signature};
 use crate::tool_lists::tool_lists;
 
 /// The bytes of a tool's description and schema as they stand in JSON.
@@ -20,7 +20,7 @@ fn check_folding(whose: &str, tool: &Tool) {
         assert!(bytes(&folded) <= bytes(&full), "{whose}/{}: {} is longer than full", tool.name(), detail.name());
         let own = folded.parameters();
         let fault = match detail {
-            Detail::Full | Detail::Signature => lost(tool.parameters(), &own, ""),
+            Detail::Full | Detail::Signature => lost_of_signature(tool.parameters(), &own),
             Detail::Required => lost_of_required(tool.parameters(), &own),
             Detail::Summary | Detail::Index => None,
         };

@@ -11,7 +11,7 @@ use toolfold::wire::Wire;
 
 use super::corpora::bytes;
 use super::generate::{Case, case, tool_body};
-use super::shape::{lost, lost_of_required};
+use super::shape::{lost_of_required, lost_of_signature};
 
 fn array(session: &mut Session) -> Vec<Value> {
     serde_json::from_str(&session.tools(Wire::OpenAiChat)).unwrap()
@@ -193,7 +193,7 @@ fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
         assert!(bytes(&folded) <= bytes(&full), "{} is longer than full", detail.name());
         let own = folded.parameters();
         match detail {
-            Detail::Signature => assert_eq!(lost(schema, &own, ""), None, "{own}"),
+            Detail::Signature => assert_eq!(lost_of_signature(schema, &own), None, "{own}"),
             Detail::Required => assert_eq!(lost_of_required(schema, &own), None, "{own}"),
             _ => {}
         }

@@ -10,7 +10,12 @@ use toolfold::wire::{Wire, WireError};
 use super::{arms, excel, sent};
 use crate::project;
 
-const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+/// Long enough that even one tool is worth folding, meta-tools counted.
+const WORDS: &str = "Where to put it: a path below the working folder, with `/` between its parts on every system. Folders \
+    that are not there are made. A path that leads out of the working folder is refused, and so is one that names a \
+    device. What is there already is replaced without a question, unless the tool was started as read-only; then the \
+    call fails and nothing is changed. Links are followed once, and their target must lie below the same folder. Give \
+    the path as it is: nothing in it is expanded, neither `~` nor variables nor globs, and blanks at its ends count.";
 
 /// A core tool `core` and an extended one `ext`, in Anthropic's shape.
 fn two(core: Value, ext: Value, arm: Arm) -> Engine {

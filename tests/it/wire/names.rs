@@ -66,7 +66,7 @@ fn what_was_never_sent_is_given_back() {
 
 #[test]
 fn texts_and_enums_use_the_names_the_model_sees() {
-    let words = "Words enough that folding it saves something, and more than something.";
+    let words = "Words enough that folding it saves something, and more than something. ".repeat(8);
     let tool = |name| json!({"name": name, "description": "Read. Then more.", "inputSchema": {"type": "object", "properties": {"a": {"type": "string", "description": words}}}});
     let engine = engine(&json!([tool("fs.read"), tool("fs.write")]), "[category.fs]\ntools = ['fs.*']", Arm::Index);
     let text = engine.session().tools(Wire::OpenAiChat).to_string();
@@ -83,7 +83,7 @@ fn texts_and_enums_use_the_names_the_model_sees() {
 
 #[test]
 fn answers_use_the_names_the_model_sees_and_leave_everything_else() {
-    let about = "Not fs.read, and words enough that folding it saves something.";
+    let about = "Not fs.read, and words enough that folding it saves something. ".repeat(8);
     let schema = json!({"type": "object", "properties": {"fs.read": {"enum": ["fs.read"], "description": about}}, "required": ["fs.read"]});
     let tools = json!([
         {"name": "fs.read", "description": "Read. Not fs.read.", "inputSchema": schema},

@@ -31,7 +31,7 @@ pub use format::{Format, UnknownFormat};
 pub(crate) use import::Fields;
 pub use import::MAX_BYTES;
 pub use layout::Foreign;
-pub(crate) use layout::{Entry, Layout, Member};
+pub(crate) use layout::{Entry, Group, Layout, Member};
 pub(crate) use tool::Key;
 pub use tool::{Tool, ToolError};
 

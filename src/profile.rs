@@ -27,6 +27,7 @@
 mod arm;
 mod assign;
 mod choose;
+mod cost;
 mod derive;
 mod expand;
 mod file;
@@ -40,7 +41,8 @@ mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, TokenFactors, choose, estimate};
+pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
+pub use cost::{TokenFactors, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };

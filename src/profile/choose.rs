@@ -1,14 +1,14 @@
 //! Arm `auto`: which arm a session gets, and why, without loading a vocabulary.
 
-use super::workload::{Cache, Shape, Workload};
-use super::{Arm, Assignment, Delivery, Expanded, Presentation};
-use crate::catalog::{Catalog, Tool};
+use super::cost::{Candidate, CostModel, TokenFactors};
+use super::workload::{Cache, Workload};
+use super::{Arm, Assignment, Delivery};
+use crate::catalog::Catalog;
 
 /// What the first turn may cost before tools are folded further, in estimated tokens.
-/// Source: `design/presentation.md`, arm `auto`.
 pub const BUDGET_TOKENS: usize = 4_000;
 
-/// What folding must save to be worth anything, in estimated tokens. Source: as above.
+/// What folding must save to be worth anything, in estimated tokens.
 pub const MIN_GAIN_TOKENS: usize = 2_000;
 
 /// The ladder, richest first.
@@ -23,7 +23,7 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// What is known of where a session will run.
+/// What is known of where a session will run, for [`Arm::Auto`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AutoContext<'s> {
     /// Why the provider's own deferral can be used, if it can.
@@ -38,23 +38,6 @@ pub struct AutoContext<'s> {
     pub tokens: TokenFactors,
     /// For whom tokens are estimated, such as `anthropic`; `None` for OpenAI's tokens without a wire.
     pub meter: Option<&'s str>,
-}
-
-/// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenFactors {
-    /// For the tools in an array.
-    pub array: u32,
-    /// For the tools as JSON in an answer.
-    pub json: u32,
-}
-
-impl Default for TokenFactors {
-    /// OpenAI's: JSON takes a quarter more than what a tool array is billed as. Source: the 49 tools of `profiles/excel`,
-    /// 12,134 tokens as JSON and 9,620 billed.
-    fn default() -> Self {
-        Self { array: 1_000, json: 1_250 }
-    }
 }
 
 /// Chooses for [`Arm::Auto`].
@@ -77,8 +60,9 @@ pub fn choose(
     let choice = |arm, reason: String| Choice { arm, reason: reason + &meter };
     let full = model.candidate(Arm::Full);
     let breaks_limit = |candidate: &Candidate| {
-        let most = context.max_tools.filter(|most| candidate.entries > *most && candidate.arm != Arm::Native)?;
-        Some(format!("{} is not used: it has {} tools, and {most} are taken", candidate.arm, candidate.entries))
+        let Candidate { arm, entries, .. } = candidate;
+        let most = context.max_tools.filter(|most| entries > most && *arm != Arm::Native)?;
+        Some(format!("{arm} is not used: it has {entries} tools, and {most} are taken"))
     };
     let too_many = breaks_limit(&full);
     let full_stands = too_many.is_none();
@@ -101,7 +85,7 @@ pub fn choose(
             Some((_, why)) => format!("{} is not used: {why}", candidate.arm),
             None => match breaks_limit(candidate) {
                 Some(why) => why,
-                None if full_stands && candidate.session > full.session => model.costs_more(candidate, &full),
+                None if full_stands && candidate.session > full.session => model.why_not(candidate, &full),
                 None => return true,
             },
         };
@@ -127,122 +111,4 @@ pub fn choose(
     };
     let by_session = format!("{session} of {} over {}", full.session, model.span());
     choice(arm, format!("{by_first_turn}, and {by_session}{against}"))
-}
-
-/// What an arm costs, in estimated tokens.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    arm: Arm,
-    /// The tool array.
-    first: usize,
-    /// Its tools, meta-tools among them.
-    entries: usize,
-    /// The input of a whole session, at the price of input.
-    session: usize,
-}
-
-/// What arms cost, side by side.
-struct CostModel<'s> {
-    catalog: &'s Catalog,
-    assignment: &'s Assignment,
-    cache: Cache,
-    tokens: TokenFactors,
-    workload: Workload,
-}
-
-impl CostModel<'_> {
-    fn candidate(&self, arm: Arm) -> Candidate {
-        let presentation = Presentation::new(self.catalog, self.assignment, arm);
-        let first = scaled(estimate(self.catalog, &presentation, self.assignment), self.tokens.array);
-        let plan = presentation.plan(self.catalog, self.assignment, &Expanded::default());
-        let entries = presentation.array(self.catalog, &plan).count();
-        let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
-        Candidate { arm, first, entries, session: self.workload.cost(shape, self.cache) }
-    }
-
-    /// What an expansion brings: a category, of the size in which a folded tool finds itself on average.
-    fn reply(&self, presentation: &Presentation) -> usize {
-        let (mut sum, mut count) = (0, 0);
-        for entry in presentation.deferred() {
-            let tools = entry.tools.iter().filter_map(|at| self.catalog.at(*at));
-            sum += entry.tools.len() * tools.map(|tool| self.whole(tool)).sum::<usize>();
-            count += entry.tools.len();
-        }
-        sum / count.max(1)
-    }
-
-    /// A tool sent whole in an answer, where it is JSON.
-    fn whole(&self, tool: &Tool) -> usize {
-        scaled(tokens(tool.name().as_str(), tool.description(), tool.parameters_text()), self.tokens.json)
-    }
-
-    fn span(&self) -> String {
-        let Workload { requests, expansions, .. } = self.workload;
-        format!("{requests} requests with {expansions} expansions, caching counted")
-    }
-
-    /// Why an arm does not pay.
-    fn costs_more(&self, candidate: &Candidate, full: &Candidate) -> String {
-        let Candidate { arm, first, session, .. } = candidate;
-        let minimum = self.cache.minimum;
-        let under = if *first < minimum && full.first >= minimum {
-            format!("; with about {first} tokens of tools a request may stay under the {minimum} that are cached")
-        } else {
-            String::new()
-        };
-        format!("{arm} would cost about {session} tokens, full {}, over {}{under}", full.session, self.span())
-    }
-}
-
-/// Words of a schema's text that its rendered form mostly does without.
-const KEYWORDS: [&str; 15] = [
-    "type",
-    "properties",
-    "description",
-    "required",
-    "items",
-    "enum",
-    "additionalProperties",
-    "anyOf",
-    "oneOf",
-    "allOf",
-    "default",
-    "title",
-    "object",
-    "true",
-    "false",
-];
-
-/// The tokens of the first turn, estimated without a vocabulary: words, with a further token for every seven letters,
-/// and characters beyond ASCII, weighted by where they stand.
-///
-/// Fitted on what the arms of the 22 catalogues of the corpora are billed: within a fifth for nine arms in ten.
-#[must_use]
-pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
-    let plan = presentation.plan(catalog, assignment, &Expanded::default());
-    let cost = |sent: super::PlannedTool<'_>| {
-        if sent.deferred && presentation.arm() == Arm::Native {
-            return 0;
-        }
-        tokens(sent.tool.tool().name().as_str(), sent.tool.description(), sent.tool.parameters_text())
-    };
-    presentation.array(catalog, &plan).map(cost).sum()
-}
-
-/// Tokens by a factor in thousandths.
-fn scaled(tokens: usize, factor: u32) -> usize {
-    tokens.saturating_mul(factor as usize) / 1_000
-}
-
-/// The estimate for one tool.
-fn tokens(name: &str, description: &str, parameters: &str) -> usize {
-    let tenths = weigh(name, 13) + weigh(description, 13) + weigh(parameters, 11);
-    (tenths / 10).saturating_sub(4)
-}
-
-/// The weight of a text in tenths of a token, with `word` tenths for a word that is no keyword of schemas.
-fn weigh(text: &str, word: usize) -> usize {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| !run.is_empty());
-    let tenths = |run: &str| if KEYWORDS.contains(&run) { 12 } else { word * run.len().div_ceil(7) };
-    words.map(tenths).sum::<usize>() + text.chars().filter(|c| !c.is_ascii()).count() * 10
 }

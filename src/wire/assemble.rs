@@ -2,7 +2,7 @@
 
 use super::out::OutTool;
 use super::render::{RenderInput, comma};
-use crate::catalog::{Entry, Format, Member};
+use crate::catalog::{Entry, Foreign, Format, Group, Layout, Member};
 
 /// Writes the entries of an array, without its brackets: tools as `write` writes them, in catalogue order, and what the
 /// list holds besides in its place where it came in this `format`. Meta-tools are last.
@@ -13,82 +13,105 @@ pub(super) fn entries(
     tools: &[&OutTool<'_>],
     write: &mut dyn FnMut(&mut String, &OutTool<'_>),
 ) {
-    let Some(layout) = input.catalog.layout().filter(|layout| layout.format == format) else {
-        return grouped(out, format, tools, write);
-    };
-    let mut places: Vec<Option<&OutTool<'_>>> = vec![None; input.catalog.len()];
+    let own = input.catalog.layout().filter(|layout| layout.format == format);
+    let mut places = vec![None; if own.is_some() { input.catalog.len() } else { 0 }];
     for tool in tools {
         if let Some(place) = tool.index.and_then(|at| places.get_mut(at)) {
-            *place = Some(tool);
+            *place = Some(*tool);
         }
     }
-    let meta = tools.iter().filter(|tool| tool.index.is_none()).copied();
-    let loose = layout.entries.iter().filter_map(|entry| match entry {
-        Entry::Tool(at) => places.get(*at).copied().flatten(),
-        _ => None,
-    });
-    // On Gemini every function stands in a group: what came in none goes into the last.
-    let is_group = |entry: &Entry| matches!(entry, Entry::Group(..));
-    let last_group = layout.entries.iter().rposition(is_group).filter(|_| format == Format::Gemini);
-    let at_end: Vec<&OutTool<'_>> = if format == Format::Gemini { loose.chain(meta).collect() } else { meta.collect() };
-    let mut put = |out: &mut String, tool: Option<&OutTool<'_>>| {
-        if let Some(tool) = tool {
-            comma(out);
-            write(out, tool);
-        }
-    };
-    for (at, entry) in layout.entries.iter().enumerate() {
-        match entry {
-            Entry::Tool(_) if format == Format::Gemini => {}
-            Entry::Tool(place) => put(out, places.get(*place).copied().flatten()),
-            Entry::Foreign(foreign) => {
-                comma(out);
-                out.push_str(foreign.text());
-            }
-            Entry::Group(group, members) => {
-                let start = out.len();
-                comma(out);
-                out.push_str(&group.before);
-                let empty = out.len();
-                for member in members {
-                    match member {
-                        Member::Tool(place) => put(out, places.get(*place).copied().flatten()),
-                        Member::Foreign(foreign) => {
-                            comma(out);
-                            out.push_str(foreign.text());
-                        }
-                    }
-                }
-                if last_group == Some(at) {
-                    at_end.iter().for_each(|tool| put(out, Some(tool)));
-                }
-                if out.len() == empty && group.beside.is_empty() {
-                    // A namespace without tools: APIs refuse it.
-                    out.truncate(start);
-                } else {
-                    out.push_str(&group.after);
-                }
-            }
-            Entry::Breakpoint(_) => {}
-        }
-    }
-    if last_group.is_none() {
-        grouped(out, format, &at_end, write);
+    let mut assembly = Assembly { out, places, write };
+    match own {
+        None => assembly.list(format, tools),
+        Some(layout) => assembly.layout(layout, tools),
     }
 }
 
-/// Tools one after the other; on Gemini in an entry of their own.
-fn grouped(out: &mut String, format: Format, tools: &[&OutTool<'_>], write: &mut dyn FnMut(&mut String, &OutTool<'_>)) {
-    let in_entry = format == Format::Gemini && !tools.is_empty();
-    if in_entry {
-        comma(out);
-        out.push_str("{\"functionDeclarations\":[");
+struct Assembly<'a, 's> {
+    out: &'a mut String,
+    /// What is sent of each tool, by its place in the catalogue.
+    places: Vec<Option<&'a OutTool<'s>>>,
+    write: &'a mut dyn FnMut(&mut String, &OutTool<'_>),
+}
+
+impl<'a, 's> Assembly<'a, 's> {
+    fn layout(&mut self, layout: &Layout, tools: &[&'a OutTool<'s>]) {
+        let gemini = layout.format == Format::Gemini;
+        let meta = tools.iter().filter(|tool| tool.index.is_none()).copied();
+        // On Gemini every function stands in a group: what came in none goes into the last.
+        let at_end: Vec<&OutTool<'s>> = if gemini { self.loose(layout).chain(meta).collect() } else { meta.collect() };
+        let last = layout.entries.iter().rposition(|entry| gemini && matches!(entry, Entry::Group(..)));
+        for (at, entry) in layout.entries.iter().enumerate() {
+            match entry {
+                Entry::Tool(_) if gemini => {}
+                Entry::Tool(place) => self.tool_at(*place),
+                Entry::Foreign(foreign) => self.foreign(foreign),
+                Entry::Group(group, members) => {
+                    self.group(group, members, if last == Some(at) { &at_end } else { &[] });
+                }
+                Entry::Breakpoint(_) => {}
+            }
+        }
+        if last.is_none() {
+            self.list(layout.format, &at_end);
+        }
     }
-    for tool in tools {
-        comma(out);
-        write(out, tool);
+
+    /// The tools that stand in no group.
+    fn loose<'l>(&'l self, layout: &'l Layout) -> impl Iterator<Item = &'a OutTool<'s>> + use<'l, 'a, 's> {
+        layout.entries.iter().filter_map(|entry| match entry {
+            Entry::Tool(at) => self.places.get(*at).copied().flatten(),
+            _ => None,
+        })
     }
-    if in_entry {
-        out.push_str("]}");
+
+    /// A group with what is sent of its members, and more tools behind them.
+    fn group(&mut self, group: &Group, members: &[Member], more: &[&OutTool<'_>]) {
+        let start = self.out.len();
+        comma(self.out);
+        self.out.push_str(&group.before);
+        let empty = self.out.len();
+        for member in members {
+            match member {
+                Member::Tool(place) => self.tool_at(*place),
+                Member::Foreign(foreign) => self.foreign(foreign),
+            }
+        }
+        more.iter().for_each(|tool| self.tool(tool));
+        if self.out.len() == empty && group.beside.is_empty() {
+            // Without tools a namespace is nothing, and APIs refuse it.
+            self.out.truncate(start);
+        } else {
+            self.out.push_str(&group.after);
+        }
+    }
+
+    /// Tools one after the other; on Gemini in an entry of their own.
+    fn list(&mut self, format: Format, tools: &[&OutTool<'_>]) {
+        let in_entry = format == Format::Gemini && !tools.is_empty();
+        if in_entry {
+            comma(self.out);
+            self.out.push_str("{\"functionDeclarations\":[");
+        }
+        tools.iter().for_each(|tool| self.tool(tool));
+        if in_entry {
+            self.out.push_str("]}");
+        }
+    }
+
+    fn tool_at(&mut self, place: usize) {
+        if let Some(tool) = self.places.get(place).copied().flatten() {
+            self.tool(tool);
+        }
+    }
+
+    fn tool(&mut self, tool: &OutTool<'_>) {
+        comma(self.out);
+        (self.write)(self.out, tool);
+    }
+
+    fn foreign(&mut self, foreign: &Foreign) {
+        comma(self.out);
+        self.out.push_str(foreign.text());
     }
 }

@@ -56,16 +56,24 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Names that a rule lets through or mangles. `reserved` are those that none of them may get.
-    fn mangle<'n, I: Iterator<Item = &'n str>>(rule: &NameRule, reserved: &[&str], names: &impl Fn() -> I) -> Self {
-        if names().all(|name| rule.fits(name)) {
+    /// Names that a rule lets through or mangles. None of them may get one that is `reserved`; of those in `others`, not even
+    /// a name that fits.
+    fn mangle<'n, I: Iterator<Item = &'n str>>(
+        rule: &NameRule,
+        reserved: &[&str],
+        others: &BTreeSet<&str>,
+        names: &impl Fn() -> I,
+    ) -> Self {
+        let fits = |name: &str| rule.fits(name) && !others.contains(name);
+        if names().all(fits) {
             return Self::default();
         }
-        let mut taken: BTreeSet<Cow<'_, str>> = reserved.iter().map(|name| Cow::Borrowed(*name)).collect();
+        let mut taken: BTreeSet<Cow<'_, str>> =
+            reserved.iter().chain(others).map(|name| Cow::Borrowed(*name)).collect();
         let mut wanted: Vec<(&str, String)> = Vec::new();
         let mut count: HashMap<String, usize> = HashMap::new();
         for name in names() {
-            if rule.fits(name) {
+            if fits(name) {
                 taken.insert(Cow::Borrowed(name));
             } else {
                 let plain = replaced(rule, name);
@@ -157,9 +165,12 @@ impl NameTable {
         };
         let (expand, call, skill) = (free(EXPAND_TOOLS)?, free(CALL_TOOL)?, free(skill)?);
         let meta = [expand.as_str(), call.as_str(), skill.as_str()];
-        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &names);
+        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
         let namespaces = match wire {
-            Wire::OpenAiResponses => Names::mangle(rule, &[], &|| categories.iter().copied()),
+            // The list may have namespaces of its own.
+            Wire::OpenAiResponses => {
+                Names::mangle(rule, &[], &catalog.namespaces().collect(), &|| categories.iter().copied())
+            }
             _ => Names::default(),
         };
         Ok(Self { tools, namespaces, expand, call, skill })

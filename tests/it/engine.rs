@@ -54,8 +54,12 @@ fn arm_full_sends_what_came_in() {
     let text = project("profiles/excel/tools.json");
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(engine(Arm::Full).talk().tools().json(), value.to_string());
-    let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
-    assert_eq!(bare.talk_on(Wire::OpenAiChat).tools().json(), value.to_string(), "without a profile nothing is folded");
+    let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).without_profile().build().unwrap();
+    assert_eq!(bare.talk().tools().json(), value.to_string(), "with layer 1 off nothing is folded");
+    let why = bare.conversation(Wire::OpenAiChat).arm(Arm::Lean).start().unwrap_err();
+    assert!(why.to_string().starts_with("arm lean has nothing to fold with"), "{why}");
+    let derived = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
+    assert!(derived.talk().tools().json().len() < value.to_string().len() / 2, "without a profile one is derived");
 }
 
 #[test]

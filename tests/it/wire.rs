@@ -7,6 +7,7 @@ mod carried;
 mod clients;
 mod corpora;
 mod gemini;
+mod identity;
 mod keys;
 mod limits;
 mod names;

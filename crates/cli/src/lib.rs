@@ -220,9 +220,7 @@ mod tests {
 
     #[test]
     fn the_whole_reference() {
-        let page = |(path, mut command): (String, Command)| {
-            format!("## {path}\n\n{}", command.render_help())
-        };
+        let page = |(path, mut command): (String, Command)| format!("## {path}\n\n{}", command.render_help());
         let pages: Vec<String> = commands().into_iter().map(page).collect();
         insta::with_settings!({ description => "every --help page at 100 columns", omit_expression => true }, {
             insta::assert_snapshot!("reference", pages.join("\n\n"));

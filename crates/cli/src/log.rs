@@ -74,7 +74,8 @@ fn read(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> {
     let (mut records, mut reader) = (Records::new(source), Reader::default());
     let mut bad_lines = 0_usize;
     loop {
-        let next = records.next().map_err(|why| Failure::unmeasured(format!("{}: cannot be read on: {why}", args.file)))?;
+        let next =
+            records.next().map_err(|why| Failure::unmeasured(format!("{}: cannot be read on: {why}", args.file)))?;
         let Some(Entry { line, torn, read, .. }) = next else { break };
         let noticed = match read {
             Ok(record) => reader.take(&record).map(|why| Diagnostic::warning("log-gap", place(line), why)),

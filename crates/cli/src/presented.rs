@@ -113,8 +113,10 @@ impl Presented {
     pub(super) fn start(&self) -> Result<Conversation, Failure> {
         let start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
         start.capabilities(&self.capabilities).options(render_options()).start().map_err(|why| match &why {
-            StartError::NoId => Failure::usage("the experiment chooses an arm by the conversation's id, and there is none")
-                .help("give the conversation an id with --id, or choose an arm with --arm"),
+            StartError::NoId => {
+                Failure::usage("the experiment chooses an arm by the conversation's id, and there is none")
+                    .help("give the conversation an id with --id, or choose an arm with --arm")
+            }
             _ => Failure::usage(&why),
         })
     }

@@ -64,8 +64,19 @@ fn count(number: usize, one: &str, many: &str) -> String {
 }
 
 const TOTAL: [&str; 13] = [
-    "arm", "variant", "conversations", "calls", "expanded", "repaired", "unknown", "loops", "refused", "ran", "blind",
-    "failed", "waiting",
+    "arm",
+    "variant",
+    "conversations",
+    "calls",
+    "expanded",
+    "repaired",
+    "unknown",
+    "loops",
+    "refused",
+    "ran",
+    "blind",
+    "failed",
+    "waiting",
 ];
 
 fn total(total: &Total) -> [String; 13] {
@@ -76,8 +87,20 @@ fn total(total: &Total) -> [String; 13] {
 }
 
 const EACH: [&str; 14] = [
-    "conversation", "since", "arm", "variant", "calls", "expanded", "repaired", "unknown", "loops", "refused", "ran",
-    "blind", "failed", "waiting",
+    "conversation",
+    "since",
+    "arm",
+    "variant",
+    "calls",
+    "expanded",
+    "repaired",
+    "unknown",
+    "loops",
+    "refused",
+    "ran",
+    "blind",
+    "failed",
+    "waiting",
 ];
 
 fn each(told: &Told) -> [String; 14] {

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::exact;
-use toolfold::conversation::{Confirm, Context, Forward, OpenedTool, Outcome, ReplyKind, Snapshot};
 use toolfold::conversation::{ApprovalId, CallId, LogRecord};
+use toolfold::conversation::{Confirm, Context, Forward, OpenedTool, Outcome, ReplyKind, Snapshot};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::{ApprovalState, Displayed};
 use toolfold::profile::{Arm, Detail};

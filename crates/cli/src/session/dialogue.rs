@@ -93,18 +93,15 @@ impl Dialogue {
                 self.conversation.report_result(&finished.id, finished.ok);
                 Answer::Finished(FinishedAnswer { id: finished.id, finished: finished.ok })
             }
-            Request::Accept(id) => {
-                self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()))?
+            Request::Accept(id) => self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()))?,
+            Request::Reject(no) => {
+                self.settle(&no.id, |person| person.approver.reject(no.id.as_str(), no.reason.as_deref(), now_ms()))?
             }
-            Request::Reject(no) => self.settle(&no.id, |person| {
-                person.approver.reject(no.id.as_str(), no.reason.as_deref(), now_ms())
-            })?,
-            Request::Resume(id) | Request::Answered(id) => {
-                self.settle(&id, |person| person.store.get(id.as_str()))?
-            }
+            Request::Resume(id) | Request::Answered(id) => self.settle(&id, |person| person.store.get(id.as_str()))?,
             Request::ApproveSkill(name) => self.approve_skill(name)?,
             Request::Seen(messages) => {
-                let messages: Value = serde_json::from_str(messages.get()).map_err(|why| Problem::new(not_json(&why)))?;
+                let messages: Value =
+                    serde_json::from_str(messages.get()).map_err(|why| Problem::new(not_json(&why)))?;
                 self.conversation.seen(&messages).map_err(|why| Problem::new(why).help(SEEN))?;
                 self.seen()
             }
@@ -319,6 +316,7 @@ impl Dialogue {
 }
 
 const NEW_ID: &str = "give every call an id of its own; a call that is sent again must be the same";
-const SAME_MESSAGE: &str = "the calls before it were judged; give every call an id of its own and send the message again";
+const SAME_MESSAGE: &str =
+    "the calls before it were judged; give every call an id of its own and send the message again";
 const SEEN: &str = "give the messages of the next request, or the request, as the wire has them";
 const SNAPSHOT: &str = "give the value of `snapshot` back as the answer to {\"snapshot\":true} had it";

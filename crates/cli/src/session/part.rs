@@ -100,7 +100,8 @@ impl<'l> Part<'l> {
         if !self.raw.get().starts_with('[') {
             return Err(self.expected(&format!("a list of {of}")));
         }
-        let items: Vec<&'l RawValue> = serde_json::from_str(self.raw.get()).map_err(|why| Problem::new(not_json(&why)))?;
+        let items: Vec<&'l RawValue> =
+            serde_json::from_str(self.raw.get()).map_err(|why| Problem::new(not_json(&why)))?;
         let part = |(at, raw)| Self { raw, path: format!("{}[{at}]", self.path) };
         Ok(items.into_iter().enumerate().map(part).collect())
     }

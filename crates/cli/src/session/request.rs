@@ -158,10 +158,10 @@ fn tools_schema(_: &mut SchemaGenerator) -> Schema {
 
 fn reject_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": false, "required": ["id"],
-        "properties": {
-            "id": {"type": "string", "description": "The approval."},
-            "reason": {"type": ["string", "null"], "description": "Why; the model reads it."},
-        }}]})
+    "properties": {
+        "id": {"type": "string", "description": "The approval."},
+        "reason": {"type": ["string", "null"], "description": "Why; the model reads it."},
+    }}]})
 }
 
 impl<'l> Request<'l> {

@@ -115,7 +115,7 @@ impl Config {
         self.settings.iter().map(|(name, setting)| (*name, setting))
     }
 
-    /// The value of a key; nothing if it is empty.
+    /// The value of a key; `None` if it is empty.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.settings.get(name).map(|setting| setting.value.as_str()).filter(|value| !value.is_empty())

@@ -18,7 +18,7 @@ Examples:
   toolfold expand format                        the full schemas of a category
   toolfold expand format chart --arm index      two at once, in the words of another arm
   toolfold expand format_cells                  a single tool
-  toolfold expand fromat                        what a model is told that misspells";
+  toolfold expand fromat                        what a model that misspells is told";
 
 /// Prints what `expand_tools` answers. Exit code 1 if a name opens nothing.
 #[derive(Debug, Args)]

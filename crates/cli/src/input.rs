@@ -26,7 +26,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE|-")]
     pub(super) tools: Option<String>,
 
-    /// Format of the tool list [default: told from its first tool]
+    /// Format of the tool list [default: detected from its first tool]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -49,7 +49,7 @@ pub(super) fn parse_arm(text: &str) -> Result<Arm, String> {
 pub(super) struct Input {
     pub(super) config: Config,
     pub(super) catalog: Catalog,
-    /// Layer 1; nothing if it is off.
+    /// Layer 1; `None` if it is off.
     pub(super) profile: Option<ToolProfile>,
     /// Whether the tools are the built-in ones.
     pub(super) builtin: bool,

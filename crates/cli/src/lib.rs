@@ -16,11 +16,13 @@ mod input;
 mod layers;
 mod ledger;
 mod lines;
+mod log;
 mod output;
 mod policy;
 mod presented;
 mod profile;
 mod records;
+mod reference;
 mod report;
 mod session;
 mod skills;
@@ -32,38 +34,67 @@ pub use session::session_schema;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use self::output::Outcome;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold                                            what the built-in Excel tools cost, arm by arm
-  toolfold report --tools tools.json                  the same for your own tools
-  toolfold tools --tools tools.json --arm stable      the exact array to send
-  toolfold expand format --arm stable                 what a model gets for expanding a category
-  npx some-mcp-server | toolfold report --tools -     a tools/list result from a pipe
+  toolfold                                          what the built-in Excel tools cost, arm by arm
+  toolfold report --tools tools.json                the same for your own tools
+  toolfold tools --tools tools.json --arm stable    the exact array to send
+  toolfold expand format --arm stable               what a model gets for expanding a category
+  toolfold session --help                           hosts in any language
+
+An MCP server answers when it is asked. This asks one for its tools, and measures them:
+  { printf '%s' '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{},' \\
+      '\"protocolVersion\":\"2025-06-18\",\"clientInfo\":{\"name\":\"sh\",\"version\":\"1\"}}}'
+    printf '\\n%s\\n%s\\n' '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}' \\
+      '{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}'; sleep 2; } |
+    some-mcp-server | grep '\"id\":2' | toolfold report --tools -
 
 Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
-Colour: on a terminal; NO_COLOR=1 turns it off.";
+Colour: --color, else NO_COLOR and CLICOLOR_FORCE, else where the output is a terminal.";
 
 /// Folds the tool schemas an agent sends to its model, and measures what that saves.
 #[derive(Debug, Parser)]
 #[command(name = "toolfold", version, after_help = AFTER_HELP, max_term_width = 100)]
 struct Cli {
+    /// Colour: auto, always or never [default: auto]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true, hide_default_value = true, display_order = 1000)]
+    color: ColorWhen,
+
     #[command(subcommand)]
     command: Option<Command>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<ColorWhen> for anstream::ColorChoice {
+    fn from(when: ColorWhen) -> Self {
+        match when {
+            ColorWhen::Auto => Self::Auto,
+            ColorWhen::Always => Self::Always,
+            ColorWhen::Never => Self::Never,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// First-turn tokens of a tool set in every arm, side by side.
+    /// Measure the first-turn tokens of a tool set in every arm, side by side.
     Report(report::ReportArgs),
-    /// The exact tool array to send.
+    /// Print the exact tool array to send.
     Tools(tools::ToolsArgs),
-    /// The reply a model gets for expanding categories or tools.
+    /// Print the reply that a model gets for expanding categories or tools.
     Expand(expand::ExpandArgs),
-    /// One conversation over a line protocol: JSON in, JSON out.
+    /// Keep one conversation over a line protocol: JSON in, JSON out.
     Session(session::SessionArgs),
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
@@ -71,28 +102,57 @@ enum Command {
     /// Find, check, read and write skills.
     #[command(subcommand)]
     Skills(skills::SkillsCommand),
-    /// Every setting with its value and where it came from.
+    /// Print every setting with its value and origin.
     Config(config::ConfigArgs),
-    /// Billed input tokens of recorded requests.
+    /// Count the billed input tokens of recorded requests.
     Count(count::CountArgs),
-    /// Check, explain and try policy files: tiers, rules, decisions.
+    /// Check and explain policy files: tiers, rules, decisions.
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// See and answer what waits for a person.
+    /// List the calls that wait for a person, and approve or reject them.
     #[command(subcommand)]
     Approvals(approvals::ApprovalsCommand),
-    /// See and take back remembered yeses.
+    /// List and revoke remembered approvals.
     #[command(subcommand)]
     Grants(grants::GrantsCommand),
-    /// Read, check and export the audit.
+    /// Read, verify and export the audit trail.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Read the log of a session: calls, repairs, refusals, loops, approvals.
+    Log(log::LogArgs),
+    /// Print a completion script for a shell.
+    Completions(reference::CompletionsArgs),
+    /// Print or write the manual pages.
+    Man(reference::ManArgs),
 }
 
 /// Parses the arguments, runs the command and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    output::finish(run(Cli::parse()))
+    // Help and usage errors are printed while the arguments are parsed, so that their colour is looked for first.
+    let wanted = color_in(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()));
+    anstream::ColorChoice::from(wanted).write_global();
+    let mut command = Cli::command().color(match wanted {
+        ColorWhen::Auto => clap::ColorChoice::Auto,
+        ColorWhen::Always => clap::ColorChoice::Always,
+        ColorWhen::Never => clap::ColorChoice::Never,
+    });
+    let matches = command.get_matches_mut();
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => output::finish(run(cli)),
+        Err(why) => why.format(&mut command).exit(),
+    }
+}
+
+/// The colour that `--color` asks for; what is no such flag is for the parser to refuse.
+fn color_in(args: impl Iterator<Item = String>) -> ColorWhen {
+    let (mut when, mut next) = (ColorWhen::Auto, false);
+    for arg in args.take_while(|arg| arg != "--") {
+        let value = arg.strip_prefix("--color=").or_else(|| next.then_some(arg.as_str()));
+        when = value.and_then(|value| ColorWhen::from_str(value, false).ok()).unwrap_or(when);
+        next = arg == "--color";
+    }
+    when
 }
 
 fn run(cli: Cli) -> Outcome {
@@ -110,6 +170,9 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Approvals(command)) => approvals::run(&command),
         Some(Command::Grants(command)) => grants::run(&command),
         Some(Command::Audit(command)) => audit::run(&command),
+        Some(Command::Log(args)) => log::run(&args),
+        Some(Command::Completions(args)) => reference::completions(&args),
+        Some(Command::Man(args)) => reference::man(&args),
     }
 }
 
@@ -122,14 +185,45 @@ mod tests {
     /// Where standard output is no terminal, help is wrapped at 100 columns: an example broken there cannot be copied.
     const COLUMNS: usize = 100;
 
+    /// Every command with the words that call it, the top one first.
+    fn commands() -> Vec<(String, Command)> {
+        fn add(path: &str, command: &Command, all: &mut Vec<(String, Command)>) {
+            all.push((path.to_owned(), command.clone()));
+            for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+                add(&format!("{path} {}", inner.get_name()), inner, all);
+            }
+        }
+        let mut top = Cli::command().term_width(COLUMNS);
+        top.build();
+        let mut all = Vec::new();
+        add("toolfold", &top, &mut all);
+        all
+    }
+
     #[test]
     fn examples_in_help_are_not_wrapped() {
-        fn wrapped(command: &Command) -> Vec<String> {
+        for (path, command) in commands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let long = help.lines().filter(|line| line.chars().count() > COLUMNS);
-            let own = long.map(|line| format!("{}: {line}", command.get_name()));
-            own.chain(command.get_subcommands().flat_map(wrapped)).collect()
+            let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > COLUMNS).collect();
+            assert_eq!(long, Vec::<&str>::new(), "{path}");
         }
-        assert_eq!(wrapped(&Cli::command()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_command_shows_how_it_is_used() {
+        for (path, command) in commands().into_iter().filter(|(_, command)| !command.has_subcommands()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example"), "{path} --help has no example");
+            assert!(help.contains(&path), "the examples of {path} do not call it");
+        }
+    }
+
+    #[test]
+    fn the_whole_reference() {
+        let page = |(path, mut command): (String, Command)| format!("## {path}\n\n{}", command.render_help());
+        let pages: Vec<String> = commands().into_iter().map(page).collect();
+        insta::with_settings!({ description => "every --help page at 100 columns", omit_expression => true }, {
+            insta::assert_snapshot!("reference", pages.join("\n\n"));
+        });
     }
 }

@@ -44,7 +44,7 @@ impl Lines {
         Ok(Self { source, file: file.to_owned(), number: 0 })
     }
 
-    /// The next line; nothing at the end. A line that is too long or not UTF-8 is passed over whole.
+    /// The next line; `None` at the end. A line that is too long or not UTF-8 is skipped.
     pub(super) fn next(&mut self) -> Result<Option<Line>, Failure> {
         loop {
             let mut bytes = Vec::new();

@@ -88,7 +88,10 @@ pub(super) fn emit(text: &str) -> Result<(), Failure> {
 
 /// Writes a part of a long output. False if the reader has gone away: the rest need not be made.
 pub(super) fn stream(text: &str) -> Result<bool, Failure> {
-    let mut out = anstream::stdout().lock();
+    written(&mut anstream::stdout().lock(), text)
+}
+
+fn written(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(why) if why.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -96,9 +99,15 @@ pub(super) fn stream(text: &str) -> Result<bool, Failure> {
     }
 }
 
+/// Writes data to standard output, byte for byte: colour is for text, and what takes it out takes out control characters,
+/// too. False if the reader has gone away.
+pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
+    written(&mut std::io::stdout().lock(), data)
+}
+
 /// Writes a value as one line of JSON to standard output.
 pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    emit(&json_line(value)?)
+    emit_data(&json_line(value)?).map(drop)
 }
 
 /// A value as one line of JSON.

@@ -43,8 +43,8 @@ pub(super) struct PresentedArgs {
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 
-    /// The conversation's id: an experiment chooses the arm by it, and a log is resumed by it
-    #[arg(long, value_name = "ID", default_value = "")]
+    /// The conversation's id: an experiment chooses the arm by it, and a log is resumed by it [default: none]
+    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     pub(super) id: String,
 }
 

@@ -15,7 +15,7 @@ use toolfold::profile::{Tier, ToolProfile, profile_schema};
 /// Work on profile files.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
-    /// Say what is wrong with a profile, with file, line and column.
+    /// Check a profile, and name each mistake with file, line and column.
     #[command(after_help = "\
 Examples:
   toolfold profile check profile.toml                        the file alone
@@ -27,7 +27,12 @@ Examples:
 Example:
   toolfold profile derive --tools tools.json > profile.toml")]
     Derive(DeriveArgs),
-    /// The JSON Schema of profile files, for editors.
+    /// Print the JSON Schema of profile files, for editors.
+    #[command(after_help = "\
+Example:
+  toolfold profile schema > profile.schema.json
+
+Then, as the first line of the profile: #:schema ./profile.schema.json")]
     Schema,
 }
 
@@ -96,7 +101,7 @@ fn check(args: &CheckArgs) -> Outcome {
                         counts.as_object().into_iter().flatten().map(|(k, v)| format!("{v} {k}")).collect();
                     out.push_str(&format!("{} tools\n", parts.join(", ")));
                 }
-                None => out.push_str("sound by itself; give --tools to check it against the tools it is for\n"),
+                None => out.push_str("sound by itself; use --tools to check it against its tools\n"),
             }
         }
         emit(&out)?;

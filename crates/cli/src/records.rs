@@ -81,7 +81,8 @@ fn record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
     let begins = bytes.starts_with(begin) || begin.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0);
     let bad = |message: String| Bad { message, begins };
     let text = std::str::from_utf8(bytes).map_err(|_| bad("is not UTF-8".to_owned()))?;
-    serde_json::from_str::<LogRecord>(text).map(Box::new).map_err(|_| {
+    let read = serde_json::from_str::<LogRecord>(text).ok().filter(|record| record.v == LOG_VERSION);
+    read.map(Box::new).ok_or_else(|| {
         bad(match serde_json::from_str::<Version>(text) {
             Ok(Version { v: Some(v), .. }) if v != u64::from(LOG_VERSION) => {
                 format!("is a record of form {v}, and only form {LOG_VERSION} is read")

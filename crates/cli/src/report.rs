@@ -82,7 +82,7 @@ impl Default for ReportArgs {
 /// An arm that the report can measure: arm native has no array of its own here, the provider keeps it.
 fn parse_measured(text: &str) -> Result<Arm, String> {
     match parse_arm(text)? {
-        Arm::Native => Err("arm native cannot be measured here: the provider decides what it loads".to_owned()),
+        Arm::Native => Err("arm native cannot be measured offline: the provider decides what it loads".to_owned()),
         arm => Ok(arm),
     }
 }
@@ -114,8 +114,8 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
 /// What a reader must know to use the figures: one note a line, in both forms for people.
 fn notes(report: &model::Report) -> Vec<String> {
     let mut notes = vec![format!(
-        "tokens of the tool block with expand_tools and call_tool, counted with {}; messages and the request's \
-         constants are not in it",
+        "tokens of the tool block with expand_tools and call_tool, counted with {}; messages and the constant \
+         overhead of a request are not included",
         report.encoding
     )];
     notes.push(format!(
@@ -125,7 +125,7 @@ fn notes(report: &model::Report) -> Vec<String> {
     notes.push(match report.skills.skills {
         0 => "no skills are loaded, so activate_skill adds nothing".to_owned(),
         n => format!(
-            "{n} {} {} tokens to every arm for activate_skill, which the figures above are without",
+            "{n} {} {} tokens to every arm for activate_skill; the figures above do not include them",
             if n == 1 { "skill adds" } else { "skills add" },
             report.skills.activate_skill_tokens
         ),
@@ -134,7 +134,7 @@ fn notes(report: &model::Report) -> Vec<String> {
         notes.push("categories were derived; write a profile to choose core tools: toolfold profile derive".to_owned());
     }
     if report.assumed {
-        notes.push(format!("assumed: no encoding is published for this model, {} was taken", report.encoding));
+        notes.push(format!("assumed: no encoding is published for this model; counted with {}", report.encoding));
     }
     if !report.verified {
         notes.push(format!("unverified: no recorded request covers {}", gathered(&report.unverified)));

@@ -22,25 +22,25 @@ use super::checkpoint::{append, take};
 use super::input::Input;
 use super::layers::Layers;
 use super::lines::Lines;
-use super::output::{Failure, Outcome, emit, json_line, progress, stream};
+use super::output::{Failure, Outcome, emit, emit_data, emit_json, json_line, progress};
 use super::presented::{Presented, PresentedArgs};
 
 const AFTER_HELP: &str = "\
 One JSON object a line in, one out:
-  {\"tools\":true}                                        the array to send, and its digest
-  {\"tools\":{\"count\":true,\"entries\":true}}               also its tokens, and the tools in neutral form
-  {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}      what to do: reply, forward, confirm or refuse
-  {\"calls\":[…]}                                         the calls of one assistant message, in order
-  {\"message\":{…}}                                       one assistant message in the wire's own shape
-  {\"result\":{\"id\":\"c1\",\"content\":\"…\"}}                wraps the result of a forwarded call
-  {\"finished\":{\"id\":\"c1\",\"ok\":true}}                  the host ran it and wraps the result itself
-  {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}       a person's answer to a call that waits
-  {\"resume\":\"ap-1\"}                                   what a person answered in another window
-  {\"approve_skill\":\"name\"}                            a person approves a skill that asks first
-  {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}                what the model can still see, after a compaction
-  {\"redeliver\":true}                                    the opened schemas again
-  {\"snapshot\":true}   {\"restore\":{…}}                   the state, to store and to go on from
-  {\"explain\":true}    {\"log\":true}                      which arm and why; what happened so far
+  {\"tools\":true}                                    the array to send, and its digest
+  {\"tools\":{\"count\":true,\"entries\":true}}           also its tokens, and the neutral form
+  {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}    what to do: reply, forward, confirm, refuse
+  {\"calls\":[…]}                                     the calls of one message, in order
+  {\"message\":{…}}                                   one assistant message as the wire has it
+  {\"result\":{\"id\":\"c1\",\"content\":\"…\"}}              wraps the result of a forwarded call
+  {\"finished\":{\"id\":\"c1\",\"ok\":true}}                it ran, and the host wraps the result
+  {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a person's answer to a call that waits
+  {\"resume\":\"ap-1\"}                                 what a person answered elsewhere
+  {\"approve_skill\":\"name\"}                          a person approves a skill that asks first
+  {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}              what the model can still see
+  {\"redeliver\":true}                                the opened schemas again
+  {\"snapshot\":true}   {\"restore\":{…}}               the state, to store and to go on from
+  {\"explain\":true}   {\"log\":true}                   which arm and why; what happened so far
 Any other line is answered with {\"error\":…}, and the session goes on. docs/session.md has a worked
 conversation; --schema prints the JSON Schema of every line.
 
@@ -138,10 +138,10 @@ fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Fai
             // What is not on record has not happened.
             let why = format!("the log cannot be written: {why}");
             let help = "the session ends; start it again with the same log and id once it can be written";
-            emit(&json_line(&dialogue.error(Problem::new(&why).help(help)))?)?;
+            emit_json(&dialogue.error(Problem::new(&why).help(help)))?;
             return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
         }
-        if !stream(&json_line(&answer)?)? {
+        if !emit_data(&json_line(&answer)?)? {
             // Nobody reads the answers.
             break;
         }

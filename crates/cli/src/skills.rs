@@ -21,14 +21,14 @@ use toolfold::skill::{
 /// Work on skills: folders with a SKILL.md that teach a model how to do something.
 #[derive(Debug, Subcommand)]
 pub(super) enum SkillsCommand {
-    /// List the skills that are found, with what each costs.
+    /// List the skills that are found, with the tokens of each.
     #[command(after_help = "\
 Examples:
   toolfold skills list                              from here up to the git root, home, …
   toolfold skills list --root skillpacks/excel      one folder only
   toolfold skills list --json | jq .[].name")]
     List(inspect::ListArgs),
-    /// Check skills as the reference validator of the Agent Skills standard does.
+    /// Validate skills as the reference validator of the Agent Skills standard does.
     #[command(after_help = "\
 Examples:
   toolfold skills validate my-skill                 the reference tool's words and exit codes
@@ -37,6 +37,9 @@ Examples:
 Exit codes: 0 all valid, 1 at least one is not, 2 usage.")]
     Validate(validate::ValidateArgs),
     /// Print skills as the reference tool's `to-prompt` does.
+    #[command(after_help = "\
+Example:
+  toolfold skills prompt skillpacks/excel/*      the block for a system prompt, in XML")]
     Prompt(validate::PromptArgs),
     /// Print a skill, or one of its files.
     #[command(after_help = "\
@@ -44,22 +47,48 @@ Examples:
   toolfold skills show format-basic
   toolfold skills show format-basic/references/advanced-format-guide.md")]
     Show(read::ShowArgs),
-    /// Print what a model gets for activating a skill.
+    /// Print the text that a model gets when it activates a skill.
     #[command(after_help = "\
 Examples:
   toolfold skills activate commit --arguments 'fix the typo'
   toolfold skills activate report --input '{\"month\": \"May\"}'
   toolfold skills activate format-basic --json      with the data that the host keeps")]
     Activate(read::ActivateArgs),
-    /// Say what became of everything that was found, and what to do about it.
+    /// Diagnose every skill file that was found: whether it loads, what was guessed, and how to fix it.
+    #[command(after_help = "\
+Examples:
+  toolfold skills doctor
+  toolfold skills doctor --root skills --json
+
+Exit codes: 0 no errors, 1 at least one error, 2 usage.")]
     Doctor(inspect::DoctorArgs),
-    /// Say what would make skills better.
+    /// Suggest improvements to skills.
+    #[command(after_help = "\
+Examples:
+  toolfold skills lint --root skills                          the skills alone
+  toolfold skills lint --root skills --tools tools.json       and the tools that they name
+
+Exit codes: 0 no findings, 1 findings, 2 usage.")]
     Lint(author::LintArgs),
-    /// Write old skills in the standard's form, beside them.
+    /// Convert older skills to the standard format, beside the originals.
+    #[command(after_help = "\
+Examples:
+  toolfold skills migrate old-skills --dry-run      what would be written
+  toolfold skills migrate old-skills
+
+Nothing is overwritten. Exit codes: 0 all converted, 1 at least one was not, 2 usage.")]
     Migrate(author::MigrateArgs),
-    /// List the instruction files (AGENTS.md, CLAUDE.md) that hold here, the general before the specific.
+    /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, the general before the specific.
+    #[command(after_help = "\
+Examples:
+  toolfold skills instructions
+  toolfold skills instructions --json      with their texts")]
     Instructions(inspect::InstructionsArgs),
-    /// Start a new skill.
+    /// Create a new skill from a template.
+    #[command(after_help = "\
+Examples:
+  toolfold skills new monthly-report
+  toolfold skills new monthly-report --dir skills --description 'Builds the monthly report.'")]
     New(author::NewArgs),
 }
 
@@ -70,7 +99,7 @@ pub(super) struct RootArgs {
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
 
-    /// Who wins when two skills have one name: scopes, first-wins, last-wins or user-first
+    /// Which of two skills with the same name is used: scopes, first-wins, last-wins or user-first
     #[arg(long, value_name = "RULE", default_value = "scopes", value_parser = parse_precedence)]
     precedence: Precedence,
 }

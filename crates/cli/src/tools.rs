@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::input::Input;
 use super::layers::Layers;
-use super::output::{Failure, Outcome, emit, on_terminal};
+use super::output::{Failure, Outcome, emit_data, on_terminal};
 use super::presented::{Presented, PresentedArgs, say_noticed};
 use toolfold::profile::ExpandRequest;
 
@@ -55,10 +55,10 @@ pub(super) fn run(args: &ToolsArgs) -> Outcome {
     }
     let tools = conversation.tools();
     if args.pretty {
-        emit(&format!("{:#}\n", tools.value()))?;
+        emit_data(&format!("{:#}\n", tools.value()))?;
     } else {
         // In a pipe the array stands alone, so that arm full can be compared byte for byte.
-        emit(&format!("{}{}", tools.json(), if on_terminal() { "\n" } else { "" }))?;
+        emit_data(&format!("{}{}", tools.json(), if on_terminal() { "\n" } else { "" }))?;
     }
     Ok(ExitCode::SUCCESS)
 }

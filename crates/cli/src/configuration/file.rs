@@ -57,12 +57,12 @@ fn unknown(name: &str, place: Place) -> Diagnostic {
     Diagnostic::error("unknown-key", place, format!("there is no setting `{name}`")).help(help)
 }
 
-/// An experiment is drawn once a session; the key may say so.
+/// An experiment chooses once for each conversation (in the file: `session`); the key may say so.
 fn unit(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place) -> Option<Diagnostic> {
     let session = matches!(value.get_ref(), DeValue::String(text) if text == "session");
     (!session).then(|| {
         Diagnostic::error("bad-setting", place(value.span().start), "`experiment.unit` can only be \"session\"")
-            .help("an arm is pinned for a session's life")
+            .help("a conversation keeps its arm")
     })
 }
 

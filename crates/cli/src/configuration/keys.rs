@@ -18,7 +18,7 @@ pub struct Key {
     pub env: Option<&'static str>,
     /// The flag, if there is one.
     pub flag: Option<&'static str>,
-    /// The value if nobody says anything; empty for none.
+    /// The value if no source gives one; empty for none.
     pub default: &'static str,
     /// What it is for, in one line.
     pub help: &'static str,
@@ -33,7 +33,7 @@ pub const KEYS: [Key; 18] = [
         env: None,
         flag: Some("--tools"),
         default: "",
-        help: "the tool list; none: the built-in Excel tools",
+        help: "the tool list; without one, the built-in Excel tools",
         check: any,
     },
     Key {
@@ -41,7 +41,7 @@ pub const KEYS: [Key; 18] = [
         env: None,
         flag: Some("--format"),
         default: "",
-        help: "its format; none: told from its first tool",
+        help: "its format; without one, detected from its first tool",
         check: parsed::<Format>,
     },
     Key {
@@ -57,7 +57,7 @@ pub const KEYS: [Key; 18] = [
         env: Some("TOOLFOLD_PROFILE"),
         flag: Some("--profile"),
         default: "",
-        help: "a file, a built-in name, derived, or off; none: excel for the built-in tools, derived for others",
+        help: "a file, a built-in name, derived, or off; without one, excel for the built-in tools, derived for others",
         check: any,
     },
     Key {
@@ -73,7 +73,7 @@ pub const KEYS: [Key; 18] = [
         env: None,
         flag: None,
         default: "20",
-        help: "requests that a session is expected to make, for arm auto",
+        help: "expected requests of a conversation, for arm auto",
         check: whole,
     },
     Key {
@@ -81,7 +81,7 @@ pub const KEYS: [Key; 18] = [
         env: None,
         flag: None,
         default: "2",
-        help: "categories that a session is expected to expand, for arm auto",
+        help: "expected expansions of a conversation, for arm auto",
         check: whole,
     },
     Key {
@@ -162,7 +162,7 @@ pub const KEYS: [Key; 18] = [
         env: None,
         flag: None,
         default: "0.5",
-        help: "the share of sessions that get the second variant, 0 to 1",
+        help: "the share of conversations that get the second variant, 0 to 1",
         check: share,
     },
 ];

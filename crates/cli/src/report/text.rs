@@ -103,7 +103,7 @@ fn notes(out: &mut String, report: &Report) {
     }
 }
 
-/// The tools that cost most when whole, dearest first; equals in catalogue order.
+/// The tools that cost most when whole, most expensive first; equals in catalogue order.
 pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     let mut tools: Vec<&ToolCost> = report.per_tool.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));

@@ -201,8 +201,8 @@ impl Dialogue {
         Ok(Answer::Result(ResultAnswer { id, messages }))
     }
 
-    /// What becomes of a call that waited. `say` answers it for the person, or looks how it stands. Who answers second, here
-    /// or through `toolfold approvals`, gets what the first answer brought.
+    /// Takes up a person's answer to a call that waits. `say` gives that answer, or reads how the approval stands. If it was
+    /// answered before, here or through `toolfold approvals`, the first answer counts.
     fn settle(
         &mut self,
         id: &ApprovalId,

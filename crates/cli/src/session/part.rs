@@ -157,7 +157,8 @@ pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     let said = format!("{place}unknown key `{}`", short(key));
     match nearest(key, known.iter().copied(), 1).first() {
         Some(near) => Problem::new(format!("{said}; did you mean `{near}`?")),
-        None => Problem::new(said),
+        None if path.is_empty() => Problem::new(said),
+        None => Problem::new(format!("{said}; known are {}", and(known))),
     }
 }
 
@@ -167,7 +168,7 @@ pub(super) fn kind(raw: &RawValue) -> &'static str {
         Some(b'{') => "an object",
         Some(b'[') => "a list",
         Some(b'"') => "a string",
-        Some(b't' | b'f') => "true or false",
+        Some(b't' | b'f') => "a boolean",
         Some(b'n') => "null",
         _ => "a number",
     }
@@ -183,5 +184,9 @@ fn short(text: &str) -> String {
 
 fn and(keys: &[&str]) -> String {
     let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    quoted.join(" and ")
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
 }

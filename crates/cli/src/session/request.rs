@@ -275,7 +275,8 @@ fn snapshot(part: &Part<'_>) -> Result<Box<Snapshot>, Problem> {
     match member(&members, "version") {
         Some(version) if version.raw.get() != own => {
             let found = version.raw.get();
-            Err(Problem::new(format!("the snapshot is of form {found}; this version of toolfold reads form {own}")))
+            let why = format!("the snapshot is of form {found}; this version of toolfold reads form {own}");
+            Err(Problem::new(why).help("begin the conversation anew, or use the version that wrote it"))
         }
         _ => serde_json::from_str(part.raw.get()).map(Box::new).map_err(|_| {
             Problem::new("`restore`: expected a snapshot")

@@ -12,14 +12,18 @@ const CONTRACT: &str = "toolfold.session/2";
 /// The JSON Schema of a line: `#/$defs/Request` of those that are written, `#/$defs/Answer` of those that come back.
 #[must_use]
 pub fn session_schema() -> Value {
-    let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let request = generator.subschema_for::<Request<'static>>();
-    let answer = generator.subschema_for::<Answer>();
+    // What is read may leave out what has a default; what is written says when a key is there.
+    let mut requests = SchemaSettings::draft2020_12().into_generator();
+    let mut answers = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let request = requests.subschema_for::<Request<'static>>();
+    let answer = answers.subschema_for::<Answer>();
+    let mut definitions = requests.take_definitions(true);
+    definitions.extend(answers.take_definitions(true));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": CONTRACT,
         "description": "One line of `toolfold session`: a request, or the answer to one.",
         "anyOf": [request, answer],
-        "$defs": generator.take_definitions(true),
+        "$defs": definitions,
     })
 }

@@ -94,7 +94,7 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
             emit(&format!("{}\n", activation.text))?;
         }
         Answer::Resource(text) | Answer::Found(text) => emit(&text)?,
-        Answer::NeedsApproval { name } => warn(&format!("`{name}` needs a person's word first")),
+        Answer::NeedsApproval { name } => warn(&format!("`{name}` needs a person's approval first")),
     }
     Ok(verdict(true))
 }

@@ -7,6 +7,10 @@ mod commands;
 mod configuration;
 #[cfg(unix)]
 mod disk;
+mod hygiene;
+mod logs;
+mod readme;
+mod session;
 mod skills;
 mod store;
 

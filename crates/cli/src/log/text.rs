@@ -1,0 +1,132 @@
+//! The log's report for people at a terminal.
+
+use super::super::output::{BOLD, DIM, GOOD, grouped};
+use super::super::table::{short, table};
+use super::tally::{Counts, LogReport, Told, Total};
+
+/// How many conversations are listed; the rest are in the totals.
+const MAX_LISTED: usize = 40;
+
+/// The verdict, then the totals of every arm and variant, then the conversations.
+pub(super) fn text(report: &LogReport) -> String {
+    let mut out = verdict(report);
+    if report.conversations.is_empty() {
+        return out;
+    }
+    out.push_str(&format!("\n{BOLD}By arm and variant{BOLD:#}\n"));
+    out.push_str(&table(TOTAL, &report.totals.iter().map(total).collect::<Vec<_>>()));
+    out.push_str(&format!("\n{BOLD}Conversations{BOLD:#}\n"));
+    let listed = report.conversations.iter().take(MAX_LISTED);
+    out.push_str(&table(EACH, &listed.map(each).collect::<Vec<_>>()));
+    let more = report.conversations.len().saturating_sub(MAX_LISTED);
+    if more > 0 {
+        out.push_str(&format!("{DIM}… and {} more: --json has all of them{DIM:#}\n", grouped(more)));
+    }
+    out.push_str(&format!("\n{DIM}{NOTES}{DIM:#}\n"));
+    out
+}
+
+const NOTES: &str = "\
+· expanded: calls of expand_tools; repaired: arguments that did not fit and were answered with what is wrong
+· blind: ran before the model had seen the tool's whole schema; failed: the host said so
+· waiting: calls that wait for a person: toolfold approvals list";
+
+fn verdict(report: &LogReport) -> String {
+    let sum = report.sum();
+    let mut parts = Vec::new();
+    for (number, what) in [
+        (sum.forwarded, "ran"),
+        (sum.repairs, "repaired"),
+        (sum.unknown, "of unknown tools"),
+        (sum.loops, "in circles"),
+        (sum.refused, "refused"),
+        (sum.failed, "failed at the host"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{} {what} ({} %)", grouped(number), (number * 100 + sum.calls / 2) / sum.calls.max(1)));
+        }
+    }
+    if sum.waiting > 0 {
+        parts.push(format!("{} waiting for a person", grouped(sum.waiting)));
+    }
+    let word = match report.bad_lines {
+        0 => format!("{GOOD}ok{GOOD:#}"),
+        bad => format!("{BOLD}{}{BOLD:#};", count(bad, "line cannot be read", "lines cannot be read")),
+    };
+    let conversations = count(report.conversations.len(), "conversation", "conversations");
+    let calls = count(sum.calls, "call", "calls");
+    let of_them = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{word} {conversations}, {calls}{of_them}\n")
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+const TOTAL: [&str; 13] = [
+    "arm",
+    "variant",
+    "conversations",
+    "calls",
+    "expanded",
+    "repaired",
+    "unknown",
+    "loops",
+    "refused",
+    "ran",
+    "blind",
+    "failed",
+    "waiting",
+];
+
+fn total(total: &Total) -> [String; 13] {
+    let [calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting] = numbers(&total.counts);
+    let (arm, variant) = (name(total.arm.as_deref()), name(total.variant.as_deref()));
+    let conversations = grouped(total.conversations);
+    [arm, variant, conversations, calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting]
+}
+
+const EACH: [&str; 14] = [
+    "conversation",
+    "since",
+    "arm",
+    "variant",
+    "calls",
+    "expanded",
+    "repaired",
+    "unknown",
+    "loops",
+    "refused",
+    "ran",
+    "blind",
+    "failed",
+    "waiting",
+];
+
+fn each(told: &Told) -> [String; 14] {
+    let [calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting] = numbers(&told.counts);
+    let id = if told.id.is_empty() { "–".to_owned() } else { short(&told.id) };
+    let (arm, variant) = (name(told.arm.as_deref()), name(told.variant.as_deref()));
+    let since = told.first.clone();
+    [id, since, arm, variant, calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting]
+}
+
+fn numbers(counts: &Counts) -> [String; 10] {
+    [
+        counts.calls,
+        counts.expansions,
+        counts.repairs,
+        counts.unknown,
+        counts.loops,
+        counts.refused,
+        counts.forwarded,
+        counts.blind,
+        counts.failed,
+        counts.waiting,
+    ]
+    .map(grouped)
+}
+
+fn name(text: Option<&str>) -> String {
+    text.map_or_else(|| "–".to_owned(), short)
+}

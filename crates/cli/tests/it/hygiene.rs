@@ -1,0 +1,112 @@
+//! Completions, manual pages, colour, and the examples of the help.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::commands::run;
+
+#[test]
+fn every_shell_gets_a_script_that_knows_the_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = run(&["completions", shell]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{shell}");
+        for word in ["session", "approvals", "durable", "completions"] {
+            assert!(ran.out.contains(word), "{shell}: {word}");
+        }
+    }
+    let ran = run(&["completions", "tcsh"]);
+    assert!(ran.code == 2 && ran.err.contains("possible values"), "{}", ran.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_bash_script_is_one() {
+    let script = run(&["completions", "bash"]).out;
+    let bash = Command::new("bash").args(["-n", "-c", &script]).output();
+    let Ok(output) = bash else { return eprintln!("skipped: no bash here") };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let folder = std::env::temp_dir().join(format!("toolfold-man-{}", std::process::id()));
+    let ran = run(&["man", "--out", folder.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for page in ["toolfold.1", "toolfold-session.1", "toolfold-approvals-approve.1", "toolfold-log.1"] {
+        let text = std::fs::read_to_string(folder.join(page)).unwrap();
+        assert!(text.contains(".TH") && text.contains("SYNOPSIS"), "{page}");
+    }
+    drop(std::fs::remove_dir_all(&folder));
+    let first = run(&["man"]);
+    assert!(first.code == 0 && first.out.contains(".TH toolfold 1"), "{}", first.out);
+    assert_eq!(run(&["man", "--out", "/dev/null/x"]).code, 1);
+}
+
+/// Standard output and error of a command with colour variables of its own.
+fn colours(args: &[&str], variables: &[(&str, &str)]) -> (bool, bool) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+    command.args(args).current_dir(crate::root());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    let escapes = |bytes: &[u8]| bytes.contains(&0x1b);
+    (escapes(&output.stdout), escapes(&output.stderr))
+}
+
+#[test]
+fn colour_is_what_was_asked_for() {
+    let report = ["report", "--arms", "full"];
+    let with = |when: &'static str| [&["--color", when], &report[..]].concat();
+    assert_eq!(colours(&report, &[]), (false, false), "in a pipe there is none");
+    assert!(colours(&with("always"), &[]).0);
+    assert!(colours(&with("always"), &[("NO_COLOR", "1")]).0, "a flag is stronger than the environment");
+    assert!(!colours(&with("auto"), &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]).0, "NO_COLOR is respected");
+    assert!(colours(&report, &[("CLICOLOR_FORCE", "1")]).0);
+    assert!(!colours(&with("never"), &[("CLICOLOR_FORCE", "1")]).0);
+    assert!(colours(&["report", "--color=always", "--arms", "full"], &[]).0, "wherever it stands");
+    // Help and usage errors, which are printed before the arguments are read.
+    assert!(colours(&["--color", "always", "--help"], &[]).0);
+    assert!(!colours(&["--color", "never", "--help"], &[("CLICOLOR_FORCE", "1")]).0);
+    assert!(colours(&["--color=always", "--nonsense"], &[]).1);
+    assert!(colours(&["--color=always", "report", "--profile", "nope"], &[]).1);
+    assert_eq!(run(&["--color", "sometimes", "report"]).code, 2);
+    // Data is never coloured.
+    assert!(!colours(&["--color=always", "report", "--json"], &[]).0);
+    assert!(!colours(&["--color=always", "tools", "--arm", "full"], &[]).0);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_example_with_an_mcp_server_works() {
+    use std::os::unix::fs::PermissionsExt;
+    let help = run(&["--help"]).out;
+    let example: Vec<&str> =
+        help.lines().skip_while(|line| !line.contains("An MCP server")).skip(1).take_while(|line| !line.is_empty()).collect();
+    assert!(example.len() >= 5, "{help}");
+    let folder = std::env::temp_dir().join(format!("toolfold-mcp-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    // A server as the protocol wants it: silent until it is asked, and strict about the order.
+    let server = folder.join("some-mcp-server");
+    let script = r#"#!/bin/sh
+state=new
+while read -r line; do
+    case "$state $line" in
+        "new "*'"method":"initialize"'*) state=greeted
+            echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
+        "greeted "*'"method":"notifications/initialized"'*) state=ready ;;
+        "ready "*'"method":"tools/list"'*)
+            echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"echo","description":"Says it.","inputSchema":{"type":"object","properties":{}}}]}}' ;;
+        *) echo "unexpected in state $state: $line" >&2; exit 1 ;;
+    esac
+done
+"#;
+    std::fs::write(&server, script).unwrap();
+    std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let own = Path::new(env!("CARGO_BIN_EXE_toolfold")).parent().unwrap();
+    let path = format!("{}:{}:{}", folder.display(), own.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh").args(["-c", &example.join("\n")]).env("PATH", path).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(out.starts_with("1 tool under a derived profile"), "{out}{err}");
+    drop(std::fs::remove_dir_all(&folder));
+}

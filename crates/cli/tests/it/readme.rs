@@ -1,0 +1,97 @@
+//! README shows what the command prints.
+
+use std::process::Command;
+
+/// A line of a page that stands for any lines of the output.
+const ANY: &str = "…";
+
+/// A command of a page, and what the page shows below it.
+struct Shown {
+    line: usize,
+    command: String,
+    output: Vec<String>,
+}
+
+/// The commands of every `console` block: a line `$ …` and what follows up to the next one.
+fn shown(page: &str) -> Vec<Shown> {
+    let mut all: Vec<Shown> = Vec::new();
+    let (mut inside, mut open) = (false, false);
+    for (at, line) in page.lines().enumerate() {
+        match line {
+            "```console" => (inside, open) = (true, false),
+            "```" if inside => inside = false,
+            _ if !inside => {}
+            line => match line.strip_prefix("$ ") {
+                Some(command) => {
+                    all.push(Shown { line: at + 1, command: command.to_owned(), output: Vec::new() });
+                    open = true;
+                }
+                None if open => all.last_mut().unwrap().output.push(line.trim_end().to_owned()),
+                None => panic!("README.md:{}: a console block begins with a command", at + 1),
+            },
+        }
+    }
+    for one in &mut all {
+        while one.output.pop_if(|line| line.is_empty()).is_some() {}
+    }
+    all
+}
+
+/// Whether lines are those that a page shows, where a line of `…` stands for any.
+fn fits(shown: &[String], printed: &[String]) -> bool {
+    match shown.split_first() {
+        None => printed.is_empty(),
+        Some((line, rest)) if line == ANY => (0..=printed.len()).any(|from| fits(rest, &printed[from..])),
+        Some((line, rest)) => {
+            printed.split_first().is_some_and(|(first, printed)| line == first && fits(rest, printed))
+        }
+    }
+}
+
+#[test]
+fn ellipses_stand_for_any_lines_and_nothing_else_does() {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    for (page, printed, expected) in [
+        ("a\nb", "a\nb", true),
+        ("a\n…", "a", true),
+        ("a\n…\nd", "a\nb\nc\nd", true),
+        ("…\nb\n…", "a\nb\nc", true),
+        ("a", "a\nb", false),
+        ("a\n…\nd", "a\nb\nc", false),
+        ("a…", "ab", false),
+        ("", "a", false),
+    ] {
+        assert_eq!(fits(&lines(page), &lines(printed)), expected, "{page:?} {printed:?}");
+    }
+    let page = "```sh\n$ no\n```\n```console\n$ one\nout\n\n$ two\n```\n";
+    let read: Vec<(usize, String, usize)> =
+        shown(page).into_iter().map(|one| (one.line, one.command, one.output.len())).collect();
+    assert_eq!(read, [(5, "one".to_owned(), 1), (8, "two".to_owned(), 0)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn readme_shows_what_is_printed() {
+    let page = crate::project("README.md");
+    let all = shown(&page);
+    assert!(!all.is_empty(), "README.md has no console block");
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_toolfold")).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut wrong = Vec::new();
+    for one in all {
+        assert!(one.command.starts_with("toolfold"), "README.md:{}: not a command of ours", one.line);
+        // Both outputs as a terminal shows them; any exit code may be what is shown.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{{ {}; }} 2>&1", one.command)]).current_dir(crate::root());
+        shell.env("PATH", &path).env("NO_COLOR", "1").env_remove("TOOLFOLD_ARM").env_remove("TOOLFOLD_PROFILE");
+        let printed = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+        let mut lines: Vec<String> = printed.lines().map(|line| line.trim_end().to_owned()).collect();
+        while lines.pop_if(|line| line.is_empty()).is_some() {}
+        if !fits(&one.output, &lines) {
+            let shown = one.output.join("\n");
+            wrong
+                .push(format!("README.md:{}: $ {}\n--- shown\n{shown}\n--- printed\n{printed}", one.line, one.command));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}

@@ -44,11 +44,6 @@ fn sent(engine: &Engine, wire: Wire) -> Value {
     engine.talk_on(wire).tools().value()
 }
 
-/// The array that a new conversation sends, as text.
-fn sent_text(engine: &Engine, wire: Wire) -> String {
-    engine.talk_on(wire).tools().json().to_owned()
-}
-
 /// What is said of an arm's first array: what the wire could not carry. What the provider refuses or advises against has
 /// tests of its own.
 fn notes(engine: &Engine, wire: Wire, arm: Arm) -> Vec<Diagnostic> {

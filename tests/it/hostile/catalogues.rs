@@ -253,7 +253,7 @@ fn the_required_detail_keeps_what_stands_beside_a_reference() {
 /// A tool may be named like a category; asked for as a tool, it is the tool that opens.
 #[test]
 fn a_tool_named_like_a_category_opens_by_its_name() {
-    let long = "words ".repeat(30);
+    let long = crate::LONG;
     let text = serde_json::json!([
         {"name": "read", "description": long, "inputSchema": {"type": "object", "properties": {"a": {"description": long}}}},
         {"name": "scan", "description": long, "inputSchema": {"type": "object", "properties": {"a": {"description": long}}}},

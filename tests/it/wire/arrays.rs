@@ -13,11 +13,7 @@ use crate::project;
 use crate::talk::Talk;
 
 /// Long enough that even one tool is worth folding, meta-tools counted.
-const WORDS: &str = "Where to put it: a path below the working folder, with `/` between its parts on every system. Folders \
-    that are not there are made. A path that leads out of the working folder is refused, and so is one that names a \
-    device. What is there already is replaced without a question, unless the tool was started as read-only; then the \
-    call fails and nothing is changed. Links are followed once, and their target must lie below the same folder. Give \
-    the path as it is: nothing in it is expanded, neither `~` nor variables nor globs, and blanks at its ends count.";
+const WORDS: &str = crate::LONG;
 
 /// A core tool `core` and an extended one `ext`, in Anthropic's shape.
 fn two(core: Value, ext: Value, arm: Arm) -> Engine {
@@ -70,7 +66,7 @@ fn every_wire_says_a_tool_in_its_own_keys() {
     let names: Vec<&str> =
         gemini["functionDeclarations"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["core", "ext", "expand_tools"]);
-    assert_eq!(gemini["functionDeclarations"][0]["parameters"], schema);
+    assert_eq!(gemini["functionDeclarations"][0]["parametersJsonSchema"], schema);
     assert_eq!(gemini["functionDeclarations"][1], json!({"name": "ext", "description": "Do it."}), "no empty object");
 }
 
@@ -164,7 +160,8 @@ fn only_twenty_are_strict_on_anthropic() {
         own
     };
     let tools: Vec<Value> = (0..23).map(strict).collect();
-    let engine = Engine::builder(Catalog::from_anthropic(&json!(tools).to_string()).unwrap()).build().unwrap();
+    let engine =
+        Engine::builder(Catalog::from_anthropic(&json!(tools).to_string()).unwrap()).arm(Arm::Full).build().unwrap();
     let array = sent(&engine, Wire::Anthropic);
     let which: Vec<bool> = array.as_array().unwrap().iter().map(|tool| tool["strict"] == true).collect();
     assert_eq!(which, (0..23).map(|n| n < 20).collect::<Vec<_>>());

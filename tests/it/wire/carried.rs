@@ -10,7 +10,7 @@ use super::arms;
 use super::notes;
 use crate::talk::Talk;
 
-const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+const WORDS: &str = crate::LONG;
 
 fn schema() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]})

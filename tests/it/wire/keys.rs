@@ -8,7 +8,7 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
-const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+const WORDS: &str = crate::LONG;
 
 /// Each wire with keys that its tools may have: beside the name, and beside `function`.
 fn table() -> Vec<(Wire, Format, Value, Value)> {

@@ -121,7 +121,7 @@ fn texts_and_enums_use_the_names_the_model_sees() {
 
 #[test]
 fn answers_use_the_names_the_model_sees_and_leave_everything_else() {
-    let about = "Not fs.read, and words enough that folding it saves something.";
+    let about = format!("Not fs.read. {}", crate::LONG);
     let schema = json!({"type": "object", "properties": {"fs.read": {"enum": ["fs.read"], "description": about}}, "required": ["fs.read"]});
     let tools = json!([
         {"name": "fs.read", "description": "Read. Not fs.read.", "inputSchema": schema},

@@ -160,7 +160,7 @@ fn alternatives_at_the_top_are_sent_open_and_said() {
 /// A folded tool can be expanded, and is told to be.
 #[test]
 fn a_folded_tool_with_alternatives_says_how_to_get_them() {
-    let words = "Words enough that folding it saves something, and more than something.";
+    let words = crate::LONG;
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}, "anyOf": [{"required": ["a"]}]});
     let tools = json!([{"name": "t", "description": "Do it. Well.", "inputSchema": schema}]).to_string();
     let catalog = Catalog::from_mcp(&tools).unwrap();

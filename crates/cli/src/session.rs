@@ -4,6 +4,7 @@ mod answer;
 mod dialogue;
 mod exact;
 mod log_file;
+mod outcome;
 mod part;
 mod request;
 mod resume;

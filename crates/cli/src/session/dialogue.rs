@@ -8,10 +8,11 @@ use super::super::ledger::{now_ms, time};
 use super::super::lines::{self, not_json};
 use super::answer::{
     Answer, ApprovedSkill, CallError, CallOutcome, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer,
-    LogAnswer, MessageAnswer, OutcomeAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
-    ToolsAnswer, WaitingCall,
+    LogAnswer, MessageAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer, ToolsAnswer,
+    WaitingCall,
 };
 use super::exact;
+use super::outcome::OutcomeAnswer;
 use super::part::Problem;
 use super::request::{CallAsked, REQUESTS, Request, ResultGiven, ToolsAsked};
 use toolfold::conversation::{

@@ -81,8 +81,12 @@ fn colour_is_what_was_asked_for() {
 fn the_example_with_an_mcp_server_works() {
     use std::os::unix::fs::PermissionsExt;
     let help = run(&["--help"]).out;
-    let example: Vec<&str> =
-        help.lines().skip_while(|line| !line.contains("An MCP server")).skip(1).take_while(|line| !line.is_empty()).collect();
+    let example: Vec<&str> = help
+        .lines()
+        .skip_while(|line| !line.contains("An MCP server"))
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .collect();
     assert!(example.len() >= 5, "{help}");
     let folder = std::env::temp_dir().join(format!("toolfold-mcp-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

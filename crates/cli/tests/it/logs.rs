@@ -26,13 +26,10 @@ fn log() -> String {
         own.extend(event.as_object().unwrap().clone());
         out.push_str(&format!("{record}\n"));
     };
-    let started = |arm: &str| json!({"event": "started", "wire": "openai-chat", "model": "gpt-4.1", "arm": arm, "reason": "r"});
-    let called = |id: &str, target: &str, meta: bool| {
-        json!({"event": "called", "id": id, "name": target, "target": target, "digest": "d", "meta": meta})
-    };
-    let answered = |id: &str, kind: &str| {
-        json!({"event": "answered", "id": id, "kind": kind, "content": "c", "failed": kind != "expanded"})
-    };
+    let started =
+        |arm: &str| json!({"event": "started", "wire": "openai-chat", "model": "gpt-4.1", "arm": arm, "reason": "r"});
+    let called = |id: &str, target: &str, meta: bool| json!({"event": "called", "id": id, "name": target, "target": target, "digest": "d", "meta": meta});
+    let answered = |id: &str, kind: &str| json!({"event": "answered", "id": id, "kind": kind, "content": "c", "failed": kind != "expanded"});
     let treated = Some("treatment");
     add("a", treated, started("stable"));
     add("a", treated, json!({"event": "presented", "digest": "x"}));
@@ -89,24 +86,47 @@ fn a_log_is_counted_by_conversation_arm_and_variant() {
     shows("log", "toolfold log of three conversations, one of them begun twice", &ran.out);
     let ran = run_with(&["log", "-", "--json"], log.as_bytes());
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&report["schema"], &report["records"], &report["bad_lines"]), (&json!("toolfold.log/1"), &json!(36), &json!(0)));
+    assert_eq!(
+        (&report["schema"], &report["records"], &report["bad_lines"]),
+        (&json!("toolfold.log/1"), &json!(36), &json!(0))
+    );
     let a = &report["conversations"][0];
     for (key, value) in [
-        ("arrays", 1), ("calls", 6), ("expansions", 1), ("repairs", 1), ("unknown", 1), ("loops", 1), ("forwarded", 2),
-        ("blind", 1), ("ok", 1), ("failed", 1), ("refused", 0), ("waiting", 0),
+        ("arrays", 1),
+        ("calls", 6),
+        ("expansions", 1),
+        ("repairs", 1),
+        ("unknown", 1),
+        ("loops", 1),
+        ("forwarded", 2),
+        ("blind", 1),
+        ("ok", 1),
+        ("failed", 1),
+        ("refused", 0),
+        ("waiting", 0),
     ] {
         assert_eq!(a[key], value, "{key}: {a}");
     }
     let b = &report["conversations"][1];
     for (key, value) in [
-        ("calls", 5), ("asked", 3), ("approved", 1), ("rejected", 1), ("waiting", 1), ("refused", 1), ("forwarded", 1), ("ok", 0),
+        ("calls", 5),
+        ("asked", 3),
+        ("approved", 1),
+        ("rejected", 1),
+        ("waiting", 1),
+        ("refused", 1),
+        ("forwarded", 1),
+        ("ok", 0),
     ] {
         assert_eq!(b[key], value, "{key}: {b}");
     }
     assert_eq!((&a["first"], &a["last"]), (&json!("2023-11-14T22:13:20Z"), &json!("2023-11-14T22:13:36Z")));
     let totals = report["totals"].as_array().unwrap();
     assert_eq!(totals.len(), 3, "by arm and variant: {totals:?}");
-    assert_eq!((&totals[2]["arm"], &totals[2]["variant"], &totals[2]["conversations"]), (&json!("stable"), &Value::Null, &json!(2)));
+    assert_eq!(
+        (&totals[2]["arm"], &totals[2]["variant"], &totals[2]["conversations"]),
+        (&json!("stable"), &Value::Null, &json!(2))
+    );
     let one = run_with(&["log", "-", "--id", "b", "--json"], log.as_bytes());
     let one: Value = serde_json::from_str(&one.out).unwrap();
     assert_eq!((&one["conversations"][0], one["totals"].as_array().unwrap().len()), (b, 1));
@@ -157,8 +177,9 @@ fn hostile_lines_cost_bounded_time_and_memory() {
     noise.extend(b"\xff\xfe\n");
     noise.extend("[".repeat(1 << 20).as_bytes());
     noise.push(b'\n');
-    noise.extend(format!("{{\"v\":2,\"conversation\":\"\u{1b}[31m\",\"seq\":0,\"at_ms\":{},\"event\":\"presented\",\"digest\":\"\"}}\n", i64::MAX).as_bytes());
-    noise.extend(format!("{{\"v\":2,\"conversation\":\"x\",\"seq\":{},\"at_ms\":0,\"event\":\"presented\",\"digest\":\"\"}}\n", u64::MAX).as_bytes());
+    let presented = |conversation: &str, seq: u64, at_ms: i64| json!({"v": 2, "conversation": conversation, "seq": seq, "at_ms": at_ms, "event": "presented", "digest": ""});
+    noise.extend(format!("{}\n", presented("\u{1b}[31m", 0, i64::MAX)).as_bytes());
+    noise.extend(format!("{}\n", presented("x", u64::MAX, 0)).as_bytes());
     let ran = run_with(&["log", "-"], &noise);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("3 lines cannot be read; 2 conversations"), "{}", ran.out);

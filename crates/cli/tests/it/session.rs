@@ -3,6 +3,7 @@
 mod faults;
 mod hostile;
 mod logs;
+mod page;
 mod protocol;
 mod schema;
 
@@ -86,6 +87,7 @@ impl Session {
     }
 
     /// Sends a line and gives the answer.
+    #[allow(clippy::needless_pass_by_value, reason = "lines are made where they are sent")]
     fn say(&mut self, line: impl ToString) -> Value {
         let answer = self.say_text(&line.to_string());
         serde_json::from_str(&answer).unwrap_or_else(|why| panic!("{why}: {answer}"))
@@ -119,6 +121,7 @@ fn ran(args: &[&str], lines: &[impl ToString]) -> (Ran, Vec<Value>) {
     (ran, answers)
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "arguments are made where they are sent")]
 fn call(id: &str, name: &str, arguments: Value) -> Value {
     serde_json::json!({"call": {"id": id, "name": name, "arguments": arguments}})
 }

@@ -46,6 +46,12 @@ fn start(args: &[String]) -> Session {
     Session::start(&args.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
+/// An outcome without what policy said when it was judged: given again, it was not asked again.
+fn essence(mut answer: Value) -> Value {
+    answer.as_object_mut().unwrap().remove("context");
+    answer
+}
+
 /// What the state is after each line, and the answers, where nothing goes wrong.
 fn undisturbed(place: &Place, script: &[Value]) -> (Vec<Value>, Vec<Value>) {
     let mut session = start(&args(place, "undisturbed"));
@@ -77,7 +83,7 @@ fn killed_after_an_answer_the_log_has_it() {
         // A host that does not know what was done with the last call sends it again.
         let again = &script[last - 1];
         if again.get("call").is_some_and(|call| call["name"] != "delete_file") {
-            assert_eq!(session.say(again), answers[last - 1], "round {round}");
+            assert_eq!(essence(session.say(again)), essence(answers[last - 1].clone()), "round {round}");
         }
         assert_eq!(session.end().0, 0, "round {round}");
     }

@@ -1,0 +1,69 @@
+//! `docs/session.md` says what happens.
+
+use serde_json::Value;
+
+use super::{Place, Session};
+
+/// What stands for what is left out.
+const ANY: &str = "…";
+
+/// Whether an answer is what the page shows of it. A string that ends with `…` is a beginning; an element `…` stands for
+/// the rest of a list, a key `…` for other keys.
+fn shows(shown: &Value, answer: &Value) -> bool {
+    match (shown, answer) {
+        (Value::String(shown), Value::String(answer)) => match shown.strip_suffix(ANY) {
+            Some(begin) => answer.starts_with(begin),
+            None => shown == answer,
+        },
+        (Value::Array(shown), Value::Array(answer)) => match shown.split_last() {
+            Some((last, shown)) if last == ANY => {
+                shown.len() <= answer.len() && shown.iter().zip(answer).all(|(one, other)| shows(one, other))
+            }
+            _ => shown.len() == answer.len() && shown.iter().zip(answer).all(|(one, other)| shows(one, other)),
+        },
+        (Value::Object(shown), Value::Object(answer)) => {
+            let open = shown.contains_key(ANY);
+            let own = shown.iter().filter(|(key, _)| *key != ANY);
+            (open || shown.len() == answer.len())
+                && own.into_iter().all(|(key, value)| answer.get(key).is_some_and(|answer| shows(value, answer)))
+        }
+        (shown, answer) => shown == answer,
+    }
+}
+
+#[test]
+fn the_worked_conversation_is_what_happens() {
+    let page = crate::project("docs/session.md");
+    let command = page.lines().find_map(|line| line.strip_prefix("$ toolfold session ")).unwrap();
+    let place = Place::new("page");
+    let args: Vec<&str> = command.split(' ').collect();
+    let mut session = Session::start_in(&place.0, &args);
+    let (mut lines, mut answer) = (0, None);
+    for (at, line) in page.lines().enumerate() {
+        if let Some(request) = line.strip_prefix("→ ") {
+            assert_eq!(answer, None, "docs/session.md:{}: the line before has no answer", at + 1);
+            answer = Some(session.say(request));
+            lines += 1;
+        } else if let Some(shown) = line.strip_prefix("← ") {
+            let shown: Value =
+                serde_json::from_str(shown).unwrap_or_else(|why| panic!("docs/session.md:{}: {why}", at + 1));
+            let answer = answer.take().unwrap();
+            assert!(shows(&shown, &answer), "docs/session.md:{}\nshown  {shown}\nanswer {answer}", at + 1);
+        }
+    }
+    assert!(lines >= 8, "docs/session.md has only {lines} lines of a conversation");
+    assert_eq!(session.end().0, 0);
+    assert!(place.0.join("events.jsonl").is_file());
+}
+
+#[test]
+fn the_page_names_every_request() {
+    let page = crate::project("docs/session.md");
+    let schema = toolfold_cli::session_schema();
+    let requests = schema["$defs"]["Request"]["oneOf"].as_array().unwrap();
+    assert!(requests.len() >= 18);
+    for request in requests {
+        let name = request["required"][0].as_str().unwrap();
+        assert!(page.contains(&format!("{{\"{name}\":")), "docs/session.md does not show `{name}`");
+    }
+}

@@ -16,6 +16,7 @@ mod engine;
 mod examples;
 mod folding;
 mod hostile;
+mod interference;
 #[cfg(feature = "shell")]
 mod layers;
 #[cfg(feature = "tiktoken")]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::checkpoint::{append, broken, known, take, text};
 use super::ledger::{ListArgs, StoreArgs, failure, time};
-use super::output::{Failure, GOOD, Outcome, emit, emit_json, grouped, json_line, progress, stream};
+use super::output::{Failure, GOOD, Outcome, emit, emit_data, emit_json, grouped, json_line, progress};
 use super::table::{short, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
@@ -121,7 +121,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
         last.drain(..last.len().saturating_sub(args.n));
     }
     if args.rest.json {
-        return emit(&last.iter().map(json_line).collect::<Result<String, _>>()?);
+        return emit_data(&last.iter().map(json_line).collect::<Result<String, _>>()?).map(drop);
     }
     if last.is_empty() {
         return emit(if count == 0 { "no records yet\n" } else { "" });
@@ -200,7 +200,7 @@ fn export(args: &ExportArgs) -> Result<(), Failure> {
         let records = store.records(after, PAGE).map_err(failure)?;
         let Some(last) = records.last() else { return Ok(()) };
         after = last.seq;
-        if !stream(&records.iter().map(json_line).collect::<Result<String, _>>()?)? {
+        if !emit_data(&records.iter().map(json_line).collect::<Result<String, _>>()?)? {
             return Ok(());
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::input::read;
-use super::output::{Failure, Outcome, emit, warn};
+use super::output::{Failure, Outcome, emit_data, warn};
 use toolfold::tokens::{CountError, Reason, count_request};
 
 /// The most that is read, in bytes.
@@ -68,7 +68,7 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
         let row: Value = match serde_json::from_str(line) {
             Ok(row) => row,
             Err(why) => {
-                emit(&std::mem::take(&mut out))?;
+                emit_data(&std::mem::take(&mut out))?;
                 return Err(Failure::wrong(format!("{}:{}:{}: not JSON: {why}", args.requests, at + 1, why.column())));
             }
         };
@@ -76,10 +76,10 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
         out.push_str(&serde_json::to_string(&line).map_err(Failure::wrong)?);
         out.push('\n');
         if out.len() > 64 * 1024 {
-            emit(&std::mem::take(&mut out))?;
+            emit_data(&std::mem::take(&mut out))?;
         }
     }
-    emit(&out)?;
+    emit_data(&out)?;
     warn(&summary.line());
     Ok(if summary.uncounted > 0 { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }

@@ -83,12 +83,7 @@ pub(super) fn finish(outcome: Outcome) -> ExitCode {
 
 /// Writes to standard output. A reader that has gone away is no error; any other is.
 pub(super) fn emit(text: &str) -> Result<(), Failure> {
-    stream(text).map(drop)
-}
-
-/// Writes a part of a long output. False if the reader has gone away: the rest need not be made.
-pub(super) fn stream(text: &str) -> Result<bool, Failure> {
-    written(&mut anstream::stdout().lock(), text)
+    written(&mut anstream::stdout().lock(), text).map(drop)
 }
 
 fn written(out: &mut impl Write, text: &str) -> Result<bool, Failure> {

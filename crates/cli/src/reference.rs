@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::Cli;
-use super::output::{Failure, Outcome, emit};
+use super::output::{Failure, Outcome, emit, emit_data};
 
 /// Which shell.
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(super) struct ManArgs {
 pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "toolfold", &mut script);
-    emit(&String::from_utf8_lossy(&script))?;
+    emit_data(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(Failure::wrong)?;
-            emit(&String::from_utf8_lossy(&page))?;
+            emit_data(&String::from_utf8_lossy(&page))?;
         }
         Some(folder) => {
             let failed = |why| Failure::wrong(format!("{}: cannot be written: {why}", folder.display()));

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::super::lines::{Line, Lines};
-use super::super::output::{Outcome, json_line, progress, say_all, stream};
+use super::super::output::{Outcome, emit_data, json_line, progress, say_all};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::eval::{Evaluated, evaluate};
 
@@ -39,7 +39,7 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
                 continue;
             }
         };
-        if !stream(&text)? {
+        if !emit_data(&text)? {
             break;
         }
     }

@@ -163,6 +163,9 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
     assert!(say(r#"{"answered":"ap-5"}"#)["error"].is_object(), "a yes is used once");
     assert!(say(r#"{"accept":"ap-1"}"#)["error"].is_object(), "another session's calls are not answered here");
+    let other: Value =
+        serde_json::from_str(&run(&["approvals", "why", "ap-1", "--json", "--store", store]).out).unwrap();
+    assert_eq!(other["state"], "pending", "and nobody has approved them");
     drop(stdin);
     assert!(session.wait().unwrap().success());
     assert_eq!(std::fs::read_to_string(kept).unwrap().lines().count(), 1);

@@ -8,7 +8,7 @@ use toolfold::wire::Wire;
 
 const CALLS: [&[&str]; 3] = [&["expand_tools -> reply"], &["format_cells -> forward", "format_column -> reply"], &[]];
 
-/// The array that both examples fold.
+/// The array that these examples fold.
 fn array() -> String {
     let catalog = Catalog::from_openai(include_str!("../../profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(include_str!("../../profiles/excel/profile.toml"), "profile.toml").value;
@@ -37,6 +37,24 @@ fn example_genai_sends_the_same_tools_every_turn() {
     let tools = serde_json::from_str::<Vec<serde_json::Value>>(&turns[0].tools).unwrap();
     assert_eq!(tools.len(), count);
     assert!(tools.iter().all(|tool| tool["description"].is_string() && tool["schema"].is_object()));
+    main().unwrap();
+}
+
+#[test]
+fn example_rig_sends_the_same_tools_every_turn() {
+    use crate::example_rig::{main, run};
+    let turns = run().unwrap();
+    assert_eq!(turns.iter().map(|turn| &turn.calls[..]).collect::<Vec<_>>(), CALLS);
+    assert!(turns.iter().all(|turn| turn.tools == turns[0].tools && turn.digest == turns[0].digest));
+    // The same tools as in the array, under the library's own keys.
+    let array = serde_json::from_str::<Vec<serde_json::Value>>(&array()).unwrap();
+    let tools = serde_json::from_str::<Vec<serde_json::Value>>(&turns[0].tools).unwrap();
+    assert_eq!(tools.len(), array.len());
+    for (tool, entry) in tools.iter().zip(&array) {
+        for key in ["name", "description", "parameters"] {
+            assert_eq!(tool[key], entry["function"][key], "{key} of {}", tool["name"]);
+        }
+    }
     main().unwrap();
 }
 

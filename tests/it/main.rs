@@ -41,6 +41,8 @@ mod example_agent;
 mod example_async_openai;
 #[path = "../../examples/genai.rs"]
 mod example_genai;
+#[path = "../../examples/rig.rs"]
+mod example_rig;
 mod wire;
 
 use std::path::PathBuf;

@@ -59,7 +59,7 @@ fn budgets_of_the_excel_domain() {
     }
 }
 
-/// The figures of the original domain, as `design/presentation.md` gives them.
+/// The first-turn budgets that the original domain has to keep.
 #[test]
 fn corpus_budgets_of_the_original_domain() {
     let Some(file) = corpus("excelmanus/tools.json") else { return };

@@ -9,6 +9,7 @@ mod bfcl;
 mod catalog;
 #[cfg(feature = "shell")]
 mod consent;
+mod conversation;
 mod corpora;
 mod derive;
 mod dispatch;

@@ -1,0 +1,166 @@
+//! One id is one call, a yes is used once, and what runs is what was written.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::conversation::{CallError, Conversation, Outcome, StartError, TurnError};
+use toolfold::engine::{Engine, Experiment, PolicyLayer};
+use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::Wire;
+
+use crate::talk::{Call, Dispatch, Talk};
+
+const TOOLS: &str = r#"[
+    {"name": "pay", "inputSchema": {"type": "object", "properties": {"to": {"type": "integer"}, "n": {}}, "required": ["to"]}},
+    {"name": "look", "inputSchema": {"type": "object"}}]"#;
+
+/// Paying is confirmed; looking is not.
+fn engine() -> (Engine, Approver) {
+    let rules = "[tool.pay]\ntier = 'a'\n[tool.look]\ntier = 'read_only'\n";
+    let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+    let policy = policy.context(Context { interactive: true, ..Context::default() });
+    (Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(policy).build().unwrap(), approver)
+}
+
+fn pay(id: &str) -> Call {
+    Call::new(id, "pay", json!({"to": 7}))
+}
+
+fn approval_of(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Confirm(confirm) => confirm.approval.as_str().to_owned(),
+        other => panic!("not asked: {other:?}"),
+    }
+}
+
+/// How many records a conversation has written.
+fn written(conversation: &Conversation) -> usize {
+    conversation.clone().take_log(0).len()
+}
+
+#[test]
+fn a_call_made_again_asks_nobody_again() {
+    let (engine, _approver) = engine();
+    let mut talk = engine.talk();
+    let first = talk.dispatch(&pay("c1"));
+    let before = written(&talk);
+    let again = talk.dispatch(&pay("c1"));
+    assert_eq!(approval_of(&first), approval_of(&again));
+    assert_eq!(written(&talk), before, "nothing more is on record");
+    assert_eq!(talk.pending().count(), 1);
+    let other = talk.call("c1", "pay", json!({"to": 8}));
+    assert!(matches!(other, Err(CallError::IdReused { .. })), "{other:?}");
+    assert_eq!(written(&talk), before, "nor of what was refused");
+}
+
+#[test]
+fn a_yes_is_used_once_by_the_call_or_by_one_like_it() {
+    // By the call itself, which is made again after a person has answered.
+    let (engine, approver) = engine();
+    let mut talk = engine.talk();
+    approver.approve(&approval_of(&talk.dispatch(&pay("c1"))), 1_000).unwrap();
+    assert!(matches!(talk.dispatch(&pay("c1")), Outcome::Forward(_)));
+    assert!(matches!(talk.dispatch(&pay("c1")), Outcome::Forward(_)), "the same id is the same call");
+    let next = approval_of(&talk.dispatch(&pay("c2")));
+    assert_eq!(talk.pending().map(|(id, _)| id.as_str().to_owned()).collect::<Vec<_>>(), [next]);
+    // By a later one that is the same, because the model was told of the approval.
+    let (engine, approver) = self::engine();
+    let mut talk = engine.talk();
+    approver.approve(&approval_of(&talk.dispatch(&pay("c1"))), 1_000).unwrap();
+    assert!(matches!(talk.dispatch(&Call::new("c2", "pay", json!({"to": 8}))), Outcome::Confirm(_)), "not like it");
+    let Outcome::Forward(forward) = talk.dispatch(&pay("c3")) else { panic!("the yes is for this call") };
+    assert_eq!((forward.id.as_str(), &forward.arguments), ("c3", &json!({"to": 7})));
+    assert!(matches!(talk.dispatch(&pay("c4")), Outcome::Confirm(_)), "once");
+}
+
+#[test]
+fn what_runs_has_every_digit_that_was_written() {
+    let text = r#"{"to": 12345678901234567890123, "n": [1.10, 1e400, -0]}"#;
+    let (engine, approver) = engine();
+    let mut talk = engine.talk();
+    let asked = talk.call("c1", "pay", text).unwrap();
+    let Outcome::Confirm(confirm) = &asked else { panic!("{asked:?}") };
+    assert!(confirm.shown.arguments.contains("12345678901234567890123"), "{}", confirm.shown.arguments);
+    approver.approve(&approval_of(&asked), 1_000).unwrap();
+    let Some(Outcome::Forward(forward)) = talk.take_up(&approval_of(&asked)) else { panic!("it runs") };
+    let exact = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(exact(&forward.arguments_json), exact(text));
+    let Outcome::Forward(free) = talk.call("c2", "look", text).unwrap() else { panic!("it runs") };
+    assert_eq!(exact(&free.arguments_json), exact(text));
+    // One digit more is another call.
+    let other = talk.call("c1", "pay", text.replace("0123,", "0124,").as_str());
+    assert!(matches!(other, Err(CallError::IdReused { .. })), "{other:?}");
+}
+
+#[test]
+fn names_that_do_not_exist_are_named_before_anything_starts() {
+    let (engine, _approver) = engine();
+    let mut talk = engine.talk();
+    match talk.child(&["look", "lock", "expand_tools", "pai"]) {
+        Err(StartError::UnknownTools(names)) => assert_eq!(names, ["lock", "pai"]),
+        other => panic!("{:?}", other.map(|child| child.explain())),
+    }
+    let arms = [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)];
+    let tried = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).experiment(Experiment { arms, ratio: 0.5 });
+    let engine = tried.build().unwrap();
+    assert!(matches!(engine.conversation(Wire::OpenAiChat).start(), Err(StartError::NoId)));
+    assert!(engine.conversation(Wire::OpenAiChat).id("c-1").start().is_ok());
+}
+
+#[test]
+fn a_message_of_another_wire_is_an_error_that_names_both() {
+    let (engine, _approver) = engine();
+    for wire in Wire::ALL {
+        let made = wire.assistant_message(&[("c1", "look", json!({}))]);
+        for own in Wire::ALL.into_iter().filter(|own| *own != wire) {
+            let mut talk = engine.talk_on(own);
+            match talk.turn(&made) {
+                Err(why @ TurnError::Wire(_)) => {
+                    let said = why.to_string();
+                    assert!(said.contains(own.name()) || said.contains(wire.name()), "{own} reads {wire}: {said}");
+                }
+                other => panic!("{own} reads {wire}: {} calls", other.map_or(0, |turn| turn.outcomes().len())),
+            }
+            assert_eq!(written(&talk), written(&engine.talk_on(own)), "{own} reads {wire}: nothing is judged");
+        }
+    }
+}
+
+/// Two tools whose names are one name where dots are not allowed.
+#[test]
+fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
+    let tool = |name: &str| {
+        json!({"name": name, "description": format!("Do it. {}", crate::LONG),
+            "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}})
+    };
+    let tools = json!([tool("files.write"), tool("files_write"), tool("files.wríte")]).to_string();
+    let profile = "[category.'files.write']\ndescription = 'of files.write'\ntools = ['files*']";
+    for wire in Wire::ALL {
+        for arm in Arm::EVERYWHERE.into_iter().chain([Arm::Native]).filter(|arm| wire.supports(*arm).is_ok()) {
+            let catalog = Catalog::from_mcp(&tools).unwrap();
+            let profile = ToolProfile::parse(profile, "p.toml").into_result().unwrap();
+            let engine = Engine::builder(catalog).profile(profile).arm(arm).build().unwrap();
+            let mut talk = engine.talk_on(wire);
+            let names: Vec<String> = talk.tools().entries().into_iter().map(|entry| entry.name).collect();
+            let opened = talk.fork().dispatch(&Call::fresh("expand_tools", json!({"categories": ["files.write"]})));
+            let said = opened.content().unwrap_or_default().into_owned();
+            for (target, own) in [("files.write", 0), ("files_write", 1), ("files.wríte", 2)] {
+                // In arm `index` the names stand in the answer of `expand_tools`.
+                let definitions = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+                let listed: Vec<String> =
+                    definitions.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
+                let shown = names.get(own).filter(|_| arm != Arm::Index).or(listed.get(own)).unwrap();
+                let plain = Call::fresh(shown, json!({"a": "x"}));
+                let wrapped = Call::fresh("call_tool", json!({"name": shown, "arguments": {"a": "x"}}));
+                let call = if arm == Arm::Index { wrapped } else { plain };
+                match talk.dispatch(&call) {
+                    Outcome::Forward(forward) => assert_eq!(forward.target.as_str(), target, "{wire} {arm}: `{shown}`"),
+                    other => panic!("{wire} {arm}: `{shown}`: {other:?}"),
+                }
+            }
+        }
+    }
+}

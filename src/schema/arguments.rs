@@ -13,7 +13,7 @@ pub fn top(root: &Value) -> &Value {
     for _ in 0..MAX_CHAIN {
         let bare = node.get("properties").is_none();
         match reference(node).filter(|_| bare).map(|reference| resolve(root, reference)) {
-            Some(Target::Found(next)) if !std::ptr::eq(next, node) => node = next,
+            Some(Target::Found(next)) => node = next,
             _ => break,
         }
     }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use toolfold::schema::{
-    Broken, Document, Holds, KEYWORDS, Role, Target, children, dereferenced, every_object, flattened, follow, holds,
-    is_annotation, keyword, merge, pointed, pointer_token, resolve, role, route, single_type, takes_no_parameters, top,
-    walk, walk_mut,
+    Broken, Document, Holds, KEYWORDS, MAX_CHAIN, Role, Target, children, dereferenced, every_object, flattened,
+    follow, holds, identifier, is_annotation, is_dynamic, keyword, merge, pointed, pointer_token, resolve, role, route,
+    single_type, takes_no_parameters, top, walk, walk_mut,
 };
 
 /// The dialects whose meta-schemas the crate `jsonschema` has.
@@ -187,7 +187,7 @@ fn chains_end_or_say_why_not() {
     assert_eq!(chain.layers.len(), 3);
     assert_eq!(chain.end().unwrap()["type"], "integer");
     assert_eq!(*pointed(&root, &start), root["$defs"]["B"]);
-    assert!(pointed(&root, &node("#/$defs/L")).get("$ref").is_some());
+    assert!(std::ptr::eq(pointed(&root, &node("#/$defs/L")), &raw const root["$defs"]["M"]), "before it repeats");
     assert_eq!(*pointed(&root, &node("#/properties/e f")), json!(true));
     let own = json!({"$ref": "#/$defs/A", "title": "own"});
     assert_eq!(Value::Object(dereferenced(&root, &own)), json!({"title": "own", "$anchor": "here", "type": "integer"}));
@@ -197,6 +197,21 @@ fn chains_end_or_say_why_not() {
     let long: Map<String, Value> = (0..70).map(|n| (format!("N{n}"), node(&format!("#/$defs/N{}", n + 1)))).collect();
     let long = json!({"$ref": "#/$defs/N0", "$defs": long});
     assert_eq!(follow(&long, &long).broken, Some(Broken::Cycle));
+    assert_eq!(*pointed(&long, &long), long["$defs"][format!("N{}", MAX_CHAIN - 1)]);
+}
+
+#[test]
+fn a_fragment_is_no_identifier() {
+    for (schema, expected) in [
+        (json!({"$id": "https://example.com/a"}), Some("https://example.com/a")),
+        (json!({"id": "a.json"}), Some("a.json")),
+        (json!({"$id": "#anchor"}), None),
+        (json!({"id": {"type": "string"}}), None),
+    ] {
+        assert_eq!(identifier(&schema), expected, "{schema}");
+    }
+    assert!(is_dynamic(&json!({"$recursiveRef": "#"})) && is_dynamic(&json!({"$dynamicRef": "#n"})));
+    assert!(!is_dynamic(&json!({"$ref": "#"})));
 }
 
 #[test]
@@ -272,6 +287,8 @@ fn a_document_knows_everything_that_a_reference_could_mean() {
     assert_eq!(document.targets("n.json").len(), 3, "a whole document, whichever");
     assert_eq!(document.pointers("#/$defs/A"), ["/$defs/A", "/$defs/N/$defs/A", "/$defs/Q/$defs/A"]);
     assert!(document.pointers("#p").is_empty());
+    let named = json!({"$id": "root.json", "$defs": {"A": {}}});
+    assert_eq!(Document::new(&named).targets("#/$defs/A"), [&named["$defs"]["A"]], "the root is one base");
 }
 
 #[test]
@@ -307,6 +324,19 @@ fn all_of_is_flattened_within_bounds() {
     assert_eq!(both, json!({"title": "t", "properties": {"a": {}}, "type": "object", "required": ["b"]}));
     assert_eq!(flat(json!({"allOf": [{"$ref": "#/$defs/L"}]})), json!({}));
     assert_eq!(told, ["allOf"], "the circle is cut, and that is said");
+    // Each level is twice as wide as the one above: merged whole, it would be 2^40 members.
+    let levels: Map<String, Value> = (0..40)
+        .map(|n| {
+            (
+                format!("W{n}"),
+                json!({"allOf": [{"$ref": format!("#/$defs/W{}", n + 1)}, {"$ref": format!("#/$defs/W{}", n + 1)}]}),
+            )
+        })
+        .collect();
+    let wide = json!({"$defs": levels, "allOf": [{"$ref": "#/$defs/W0"}]});
+    let mut told = Vec::new();
+    let _ = flattened(&wide, wide.as_object().unwrap().clone(), &mut |key| told.push(key.to_owned()));
+    assert!(told.iter().any(|key| key == "allOf"), "what is left out is said");
 }
 
 #[test]

@@ -114,8 +114,8 @@ fn only_refers(root: &Value, end: &Value) -> bool {
 
 /// The names that the schema of an object requires or makes conditions of, in any branch: `required`, `dependentRequired`
 /// and `dependentSchemas` (before 2019-09: `dependencies`), the properties that a branch constrains, and the one by which
-/// OpenAPI's `discriminator` tells variants apart. `None` if that cannot be told: a branch is behind a reference that cannot be
-/// followed, or lists whole values.
+/// OpenAPI's `discriminator` tells variants apart. `None` if that cannot be told: a branch is a document of its own, or lists
+/// whole values. What is behind a reference that cannot be followed is not among them: see [`Reach`].
 fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<&'s str>> {
     let mut names = BTreeSet::new();
     let mut waiting = vec![top];
@@ -124,15 +124,16 @@ fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<&'s str>> {
         if !seen.insert(std::ptr::from_ref(node)) {
             continue;
         }
-        if schema::is_dynamic(node) || !std::ptr::eq(node, root) && schema::identifier(node).is_some() {
+        if !std::ptr::eq(node, root) && schema::identifier(node).is_some() {
             return None;
         }
         for (key, value) in node.as_object().into_iter().flatten() {
             match (key.as_str(), value) {
-                ("$ref", _) => match value.as_str().map(|reference| schema::resolve(root, reference)) {
-                    Some(Target::Found(target)) => waiting.push(target),
-                    _ => return None,
-                },
+                ("$ref", Value::String(reference)) => {
+                    if let Target::Found(target) = schema::resolve(root, reference) {
+                        waiting.push(target);
+                    }
+                }
                 ("const" | "enum", _) => return None,
                 ("required", Value::Array(own)) => names.extend(texts(own)),
                 ("properties", Value::Object(own)) if !std::ptr::eq(node, top) => {

@@ -53,6 +53,8 @@ fn what_is_required_anywhere_is_shown() {
     check_shown(json!({"discriminator": {"propertyName": "d"}}), "ad");
     check_shown(json!({"patternProperties": {"^x": {"$ref": "#/properties/c"}}}), "ac");
     // What cannot be told keeps everything.
+    check_shown(json!({"$ref": "#/$defs/N", "$defs": {"N": {"required": ["c"]}}}), "abcd");
+    check_shown(json!({"patternProperties": {"^x": {"$ref": "#here"}}}), "abcd");
     check_shown(json!({"anyOf": [{"$ref": "https://example.com/n.json"}]}), "abcd");
     check_shown(json!({"anyOf": [{"$ref": "#/$defs/Gone"}]}), "abcd");
     check_shown(json!({"anyOf": [{"$dynamicRef": "#n"}]}), "abcd");
@@ -143,6 +145,31 @@ fn a_property_named_like_a_keyword_is_a_property() {
         json!({"type": "object", "properties": {"description": {"type": "string"},
         "$defs": {"type": "object", "properties": {"definitions": {"type": "string"}}}}})
     );
+}
+
+#[test]
+fn what_stands_beside_a_reference_at_the_top_counts() {
+    let args =
+        json!({"type": "object", "properties": {"a": text(&[]), "b": text(&[]), "c": text(&[])}, "required": ["a"]});
+    let shown = |beside: Value| {
+        let mut schema = json!({"$ref": "#/$defs/Args", "$defs": {"Args": args}});
+        schema.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
+        let (detail, own) = folded(&schema, Detail::Required);
+        (detail, own["properties"].as_object().map(|own| own.keys().cloned().collect::<String>()))
+    };
+    assert_eq!(shown(json!({"title": "T"})), (Detail::Required, Some("a".to_owned())));
+    assert_eq!(shown(json!({"required": ["b"]})), (Detail::Signature, None));
+    assert_eq!(shown(json!({"anyOf": [{"required": ["b"]}]})), (Detail::Signature, None));
+}
+
+#[test]
+fn where_every_parameter_is_shown_nothing_is_opened() {
+    let rest =
+        json!({"type": "string", "pattern": "^[a-z]{1,20}(-[a-z]{1,20}){0,5}$", "minLength": 3, "maxLength": 99});
+    let schema =
+        json!({"type": "object", "required": ["a"], "properties": {"a": text(&[])}, "additionalProperties": rest});
+    let (detail, own) = folded(&schema, Detail::Required);
+    assert_eq!((detail, &own["additionalProperties"]), (Detail::Signature, &rest));
 }
 
 #[test]

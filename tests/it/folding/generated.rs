@@ -126,10 +126,15 @@ fn schema() -> impl Strategy<Value = Value> {
             if let Some((keyword, open)) = closing {
                 object[keyword] = json!(open);
             }
-            if dynamic && behind {
+            if dynamic && !defined {
                 object["properties"]["c"] = json!({"$dynamicRef": "#node"});
             }
             let mut root = if behind { json!({"$ref": "#/$defs/Args"}) } else { object.clone() };
+            if dynamic && behind {
+                root["required"] = json!(["b"]);
+            } else if dynamic && defined {
+                root["$ref"] = json!("#/$defs/Needs");
+            }
             if let Some(draft) = draft {
                 root["$schema"] = json!(draft);
             }

@@ -39,8 +39,7 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
         }
         Ok((base, elements)) => {
             let fields: Vec<Result<Fields<'_>, String>> = elements.iter().map(|raw| Fields::read(raw)).collect();
-            let sound = fields.iter().filter_map(|read| read.as_ref().ok());
-            let format = format.or_else(|| sniff::format_of(sound)).unwrap_or(Format::OpenAiResponses);
+            let format = format.or_else(|| sniff::format_of(&fields)).unwrap_or(Format::OpenAiResponses);
             let mut list = List { format, catalog: Catalog::new(), entries: Vec::new(), notes };
             for (at, (raw, read)) in elements.iter().zip(&fields).enumerate() {
                 list.entry(raw, read.as_ref(), &format!("{base}/{at}"));

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use super::Wire;
 use super::out::OutTool;
 use super::render::RenderInput;
+use crate::catalog::Foreign;
 use crate::diagnostic::{Diagnostic, Place, visible};
 
 /// How many tools a diagnostic names; the rest are counted.
@@ -24,7 +25,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
     let Some(layout) = input.catalog.layout().filter(|layout| layout.format != wire.format()) else { return };
     let mut entries: IndexMap<&str, usize> = IndexMap::new();
     let beside = layout.groups().flat_map(|(group, _)| group.beside.iter().map(AsRef::as_ref));
-    for label in input.catalog.foreign().map(|entry| entry.label()).chain(beside) {
+    for label in input.catalog.foreign().map(Foreign::label).chain(beside) {
         *entries.entry(label).or_default() += 1;
     }
     for (label, count) in entries.iter().take(MAX_KEYS) {

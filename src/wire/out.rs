@@ -135,7 +135,8 @@ impl<'s> OutTool<'s> {
         // Folding keeps `items`, except where it cuts an array to its bare type.
         let cut =
             !matches!(self.folded.detail(), Detail::Full | Detail::Signature | Detail::Required | Detail::Summary);
-        if !demands.meet(tool.faults()) && !(cut && self.folded.parameters_text().contains("\"array\"")) {
+        let bare = cut && self.folded.parameters_text().contains("\"array\"");
+        if !bare && !demands.meet(tool.faults()) {
             return;
         }
         let Some(Repaired { text, added, opened, still_strict }) = repaired(self.folded.parameters_text(), demands)
@@ -177,7 +178,7 @@ impl<'s> OutTool<'s> {
         ToolEntry {
             name: self.name.to_owned(),
             description: self.description().to_owned(),
-            parameters: self.schema().to_owned(),
+            parameters: self.schema().into(),
             strict: self.strict,
             detail: self.folded.detail(),
             deferred: self.deferred,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::assemble;
 use super::carry::note_losses;
 use super::names::Names;
-use super::out::{OutTool, out_tools};
+use super::out::{OutTool, in_namespaces, out_tools};
 use super::repair::Demands;
 use super::{GeminiParameters, Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::catalog::{Catalog, Format, Tool, write_string};
@@ -84,7 +84,7 @@ pub struct ToolEntry {
     /// The description at its detail; empty if there is none.
     pub description: String,
     /// The schema at its detail as compact JSON text.
-    pub parameters: String,
+    pub parameters: std::sync::Arc<str>,
     /// Whether the provider is asked to hold the model to the schema. Never on a folded tool.
     pub strict: bool,
     /// How much of the tool it is.
@@ -170,7 +170,10 @@ fn renamed(wire: Wire, input: &RenderInput<'_>) -> Vec<Diagnostic> {
         let message = format!("tool `{name}` is sent as `{sent}`: {wire} has no room for its name");
         Diagnostic::note("renamed-tool", Place::default(), message)
     };
-    input.names.iter().map(note).collect()
+    let inside = in_namespaces(wire, input.catalog);
+    // In its namespace a tool is sent under the name it has there.
+    let is_inside = |name: &str| input.catalog.position(name).is_some_and(|at| inside.get(at) == Some(&true));
+    input.names.iter().filter(|(name, _)| !is_inside(name)).map(note).collect()
 }
 
 /// A comma, unless the list has just begun.

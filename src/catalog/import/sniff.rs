@@ -37,8 +37,9 @@ pub(super) enum Kind {
 }
 
 /// The format of a list: the first tool decides, else the first entry that only one format has.
-pub(super) fn format_of<'f, 't: 'f>(entries: impl Iterator<Item = &'f Fields<'t>> + Clone) -> Option<Format> {
-    entries.clone().find_map(of_tool).or_else(|| entries.clone().find_map(of_other))
+pub(super) fn format_of(entries: &[Result<Fields<'_>, String>]) -> Option<Format> {
+    let sound = || entries.iter().filter_map(|read| read.as_ref().ok());
+    sound().find_map(of_tool).or_else(|| sound().find_map(of_other))
 }
 
 /// The format of one tool, if it decides it.

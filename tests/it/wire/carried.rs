@@ -173,6 +173,18 @@ fn one_name_in_two_namespaces_is_two_tools() {
     );
 }
 
+/// The catalogue's name is longer than the API takes; the name in the namespace is not.
+#[test]
+fn a_long_name_in_a_namespace_is_not_renamed() {
+    let (space, name) = ("s".repeat(60), "n".repeat(60));
+    let list = json!([{"type": "namespace", "name": space, "description": "D.", "tools": [responses(&name)]}]);
+    let engine = engine(&list.to_string(), None, Arm::Full);
+    assert_eq!(engine.session().tools(Wire::OpenAiResponses).text(), list.to_string());
+    assert_eq!(Wire::OpenAiResponses.diagnostics(&engine, Arm::Full), vec![]);
+    let said: Vec<&str> = Wire::OpenAiChat.diagnostics(&engine, Arm::Full).iter().map(|note| note.code).collect();
+    assert_eq!(said, ["renamed-tool", "foreign-entry"]);
+}
+
 #[test]
 fn natively_a_tool_stays_in_its_namespace() {
     let list = json!([{"type": "namespace", "name": "x", "description": "Of x.", "tools": [responses("b"), responses("d")]}, responses("a"), responses("c")]);

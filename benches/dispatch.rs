@@ -6,7 +6,8 @@
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Call, Engine};
+use toolfold::conversation::CallId;
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 
 const SIZES: &[usize] = &[49, 500, 5_000];
@@ -15,8 +16,8 @@ const TOOLS: &str = include_str!("../profiles/excel/tools.json");
 fn main() {
     let before = resident_kib();
     let engine = engine(5_000, true);
-    let mut session = engine.session();
-    let bytes = session.tools(toolfold::wire::Wire::OpenAiChat).len();
+    let mut session = engine.conversation(toolfold::wire::Wire::OpenAiChat).start().expect("it starts");
+    let bytes = session.tools().json().len();
     if let (Some(before), Some(after)) = (before, resident_kib()) {
         let mib = (after - before) / 1024;
         println!("engine of 5,000 tools with validators and one rendered array of {bytes} bytes: {mib} MiB resident");
@@ -53,13 +54,16 @@ fn engine(count: usize, validate: bool) -> Engine {
 fn dispatch(bencher: Bencher<'_, '_>, count: usize, validate: bool) {
     let engine = engine(count, validate);
     let arguments = json!({"file_path": "reports/2026/sales.xlsx", "cell_range": "A1:H120", "number_format": "0.0%"});
-    let call = Call::new("call_1", "format_cells", arguments);
-    let mut session = engine.session();
+    let arguments = arguments.to_string();
+    let mut session = engine.conversation(toolfold::wire::Wire::OpenAiChat).start().expect("it starts");
+    let mut number = 0_u64;
     bencher.bench_local(|| {
-        let outcome = session.dispatch(black_box(&call));
-        session.finished("call_1", true);
+        number += 1;
+        let id = CallId::from(format!("call_{number}"));
+        let outcome = session.call(&id, "format_cells", black_box(arguments.as_str()));
+        session.report_result(&id, true);
         // A host that stores events as they come.
-        drop(session.take_log());
+        drop(session.take_log(0));
         outcome
     });
 }

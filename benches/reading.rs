@@ -1,12 +1,13 @@
 //! What reading, planning and rendering cost at 49, 500 and 5,000 tools. `cargo bench --bench reading`.
 //!
-//! The yardstick is `serde_json::to_vec` of the array that was rendered, as a parsed value: a warm `session.tools()`
+//! The yardstick is `serde_json::to_vec` of the array that was rendered, as a parsed value: a warm `conversation.tools()`
 //! must not depend on its size, and a cold one may cost at most three times as much.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 
 use divan::{Bencher, black_box};
 use serde_json::Value;
 use toolfold::catalog::Catalog;
+use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Assignment, ExpandRequest, Presentation, ToolProfile};
 use toolfold::wire::Wire;
@@ -51,7 +52,12 @@ fn engine(count: usize, arm: Arm) -> Engine {
 
 /// The array of an arm as a parsed value: what a host that keeps values would serialise for each request.
 fn output(count: usize, arm: Arm) -> Value {
-    serde_json::from_str(&engine(count, arm).session().tools(Wire::OpenAiChat)).expect("the array is JSON")
+    start(&engine(count, arm)).tools().value()
+}
+
+/// A conversation with the engine's arm.
+fn start(engine: &Engine) -> Conversation {
+    engine.conversation(Wire::OpenAiChat).start().expect("it starts")
 }
 
 #[divan::bench(args = SIZES)]
@@ -83,24 +89,17 @@ fn present<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
 
 #[divan::bench(args = SIZES)]
 fn plan(bencher: Bencher<'_, '_>, count: usize) {
-    let session = engine(count, Arm::Seed).session();
+    let session = start(&engine(count, Arm::Seed));
     black_box(session.plan());
     bencher.bench_local(|| black_box(&session).plan());
 }
 
-#[divan::bench(args = SIZES)]
-fn render(bencher: Bencher<'_, '_>, count: usize) {
-    let engine = engine(count, Arm::Signature);
-    let plan = engine.session().plan();
-    bencher.bench_local(|| Wire::OpenAiChat.render(black_box(&engine), Arm::Signature, &plan));
-}
-
-/// The second and every later turn of a session.
+/// The second and every later turn of a conversation.
 #[divan::bench(args = SIZES)]
 fn tools_warm(bencher: Bencher<'_, '_>, count: usize) {
-    let mut session = engine(count, Arm::Signature).session();
-    session.tools(Wire::OpenAiChat);
-    bencher.bench_local(|| black_box(&mut session).tools(Wire::OpenAiChat));
+    let mut session = start(&engine(count, Arm::Signature));
+    session.tools();
+    bencher.bench_local(|| black_box(&mut session).tools());
 }
 
 /// The first turn of an engine's first session: every form is made, then rendered. What it costs to drop an engine of so
@@ -111,7 +110,7 @@ fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     let engine = engine(count, arm);
     // The same engine without anything made yet.
     let fresh = || engine.restricted(|_| true);
-    bencher.with_inputs(fresh).bench_local_refs(|engine| engine.session().tools(Wire::OpenAiChat));
+    bencher.with_inputs(fresh).bench_local_refs(|engine| start(engine).tools());
 }
 
 /// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is loaded beforehand.
@@ -129,7 +128,7 @@ fn count(bencher: Bencher<'_, '_>, count: usize) {
 /// The worst that one call of `expand_tools` can ask for: as many names as it may give, all of them unknown.
 #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
 fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
-    let mut session = engine(count, Arm::Stable).session();
+    let mut session = start(&engine(count, Arm::Stable));
     let tools = (0..200).map(|at| format!("an_unknown_tool_with_a_rather_long_name_{at}")).collect();
     let request = ExpandRequest { categories: vec![], tools };
     bencher.bench_local(|| session.expand(black_box(&request)));

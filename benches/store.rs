@@ -52,6 +52,7 @@ impl Place {
             tool: "delete".to_owned(),
             schema_hash: "h".to_owned(),
             arguments: json!({ "path": format!("reports/2026/{number}.xlsx"), "sheet": "Q1", "rows": [1, 2, 3] }),
+            arguments_json: None,
             cwd: None,
             session: "s".to_owned(),
             call_id: format!("c{number}"),

@@ -2,7 +2,7 @@
 //! Run it: `cargo run --example async_openai`
 //!
 //! The request, the response and the messages are the library's own types. An agent that has them already adopts toolfold
-//! in the five places marked `toolfold:`.
+//! in the lines marked `toolfold`.
 
 use std::error::Error;
 
@@ -10,75 +10,74 @@ use async_openai::types::chat::{
     ChatCompletionRequestMessage, ChatCompletionRequestUserMessage, CreateChatCompletionRequest,
     CreateChatCompletionResponse,
 };
-use serde_json::{Value, from_str, from_value, json, to_value};
+use serde_json::{Value, from_value, json, to_value};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Engine, Outcome};
+use toolfold::conversation::Outcome;
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
-
-const WIRE: Wire = Wire::OpenAiChat;
 
 /// What a turn sent, and what became of the calls it got back.
 pub(crate) struct Turn {
     /// The request's `tools` as the library writes them.
     pub(crate) tools: String,
-    /// The digest of the array that the session gave.
+    /// The digest of the array that the conversation gave.
     pub(crate) digest: String,
     /// A line for each call.
     pub(crate) calls: Vec<String>,
 }
 
 pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
-    // toolfold: once a process. The tools are those the agent has: here the built-in ones.
+    // toolfold, once a process. The tools are those the agent has: here the built-in ones.
     let catalog = Catalog::from_openai(include_str!("../profiles/excel/tools.json"))?;
-    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").value;
-    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Stable).build()?;
-    // toolfold: once a conversation.
-    let mut session = engine.session();
+    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").into_result()?;
+    let engine = Engine::builder(catalog).profile(profile).build()?;
+    // toolfold, once a conversation.
+    let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-4.1").arm(Arm::Stable).start()?;
 
     let user = ChatCompletionRequestUserMessage::from("Make column A of sales.xlsx a percentage.");
     let mut messages: Vec<ChatCompletionRequestMessage> = vec![user.into()];
     let mut turns = Vec::new();
     loop {
-        // toolfold: the array to send, in the library's type.
-        let array = session.present(WIRE);
+        let tools = conversation.tools(); // toolfold: the array to send
         let request = CreateChatCompletionRequest {
             model: "gpt-4.1".to_owned(),
             messages: messages.clone(),
-            tools: Some(from_str(&array)?),
+            tools: Some(tools.to()?), // in the library's type
             ..Default::default()
         };
-        let tools = serde_json::to_string(&request.tools)?;
-        let mut turn = Turn { tools, digest: array.digest().to_owned(), calls: Vec::new() };
-
         let response = scripted(&request, turns.len())?; // client.chat().create(request).await?
-        let answer = response.choices.first().ok_or("a response without choices")?;
-        let answer = to_value(&answer.message)?;
-        // toolfold: every call goes through the gate, and every answer into the next request.
-        let calls = WIRE.parse_calls(&engine, &answer)?;
+        let answer = to_value(&response.choices.first().ok_or("a response without choices")?.message)?;
+
+        let mut turn = conversation.turn(&answer)?; // toolfold: judges every call
+        for call in turn.runnable() {
+            turn.finish(&call.id, run_tool(call.target.as_str(), &call.arguments))?;
+        }
+        let calls: Vec<String> = turn.outcomes().map(line).collect();
+        let answers = turn.into_messages(); // toolfold: one answer a call, in the API's shape
         messages.push(from_value(answer)?);
-        for call in &calls {
-            let (outcome, message) = match session.dispatch(call) {
-                Outcome::Reply(reply) => ("reply", WIRE.format_reply(&engine, call, &reply)),
-                Outcome::Refuse(refusal) => ("refuse", WIRE.format_refusal(&engine, call, &refusal)),
-                Outcome::Confirm(confirm) => {
-                    // With a policy: show `confirm.shown` to a person, then session.accept or session.reject.
-                    ("confirm", WIRE.format_result(&engine, call, &confirm.reason, true))
-                }
-                Outcome::Forward(forward) => {
-                    let result = run_tool(forward.target.as_str(), &forward.arguments);
-                    session.finished(&forward.id, true); // toolfold: the host tells what it ran
-                    ("forward", WIRE.format_result(&engine, call, &result, false))
-                }
-            };
-            turn.calls.push(format!("{} -> {outcome}", call.name));
+        for message in answers {
             messages.push(from_value(message)?);
         }
-        turns.push(turn);
-        if calls.is_empty() {
+
+        let ended = calls.is_empty();
+        let sent = serde_json::to_string(&request.tools)?;
+        turns.push(Turn { tools: sent, digest: tools.digest().to_owned(), calls });
+        if ended {
             return Ok(turns);
         }
     }
+}
+
+/// What became of a call, for whoever watches.
+fn line(outcome: &Outcome) -> String {
+    let became = match outcome {
+        Outcome::Reply(_) => "reply",
+        Outcome::Forward(_) => "forward",
+        Outcome::Confirm(_) => "confirm",
+        Outcome::Refuse(_) => "refuse",
+    };
+    format!("{} -> {became}", outcome.name())
 }
 
 /// What the API would answer: the model opens a category, calls a tool of it (and one that does not exist), and ends.

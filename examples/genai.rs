@@ -1,9 +1,9 @@
 //! toolfold in an agent on [genai](https://docs.rs/genai), with a script in place of a provider.
 //! Run it: `cargo run --example genai`
 //!
-//! The tools, the request, the response and the messages are the library's own types. They know no provider's wire: toolfold
-//! speaks Chat Completions with them, and genai translates for whichever provider the model is of. An agent that has them
-//! already adopts toolfold in the five places marked `toolfold:`.
+//! The tools, the request, the response and the messages are the library's own types. They are no provider's wire, so that
+//! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
+//! toolfold in the lines marked `toolfold`.
 
 use std::error::Error;
 
@@ -12,87 +12,68 @@ use genai::adapter::AdapterKind;
 use genai::chat::{ChatMessage, ChatRequest, ChatResponse, MessageContent, Tool, ToolCall, ToolResponse};
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Engine, Outcome};
+use toolfold::conversation::Outcome;
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
-use toolfold::wire::Wire;
-
-const WIRE: Wire = Wire::OpenAiChat;
+use toolfold::wire::{ToolEntry, Wire};
 
 /// What a turn sent, and what became of the calls it got back.
 pub(crate) struct Turn {
     /// The request's `tools` as the library writes them.
     pub(crate) tools: String,
-    /// The digest of the array that the session gave.
+    /// The digest of the array that the conversation gave.
     pub(crate) digest: String,
     /// A line for each call.
     pub(crate) calls: Vec<String>,
 }
 
 pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
-    // toolfold: once a process. The tools are those the agent has: here the built-in ones.
+    // toolfold, once a process. The tools are those the agent has: here the built-in ones.
     let catalog = Catalog::from_openai(include_str!("../profiles/excel/tools.json"))?;
-    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").value;
-    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Stable).build()?;
-    // toolfold: once a conversation.
-    let mut session = engine.session();
+    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").into_result()?;
+    let engine = Engine::builder(catalog).profile(profile).build()?;
+    // toolfold, once a conversation.
+    let mut conversation = engine.conversation(Wire::OpenAiChat).arm(Arm::Stable).start()?;
 
     let mut messages = vec![ChatMessage::user("Make column A of sales.xlsx a percentage.")];
     let mut turns = Vec::new();
     loop {
-        // toolfold: the array to send, in the library's type.
-        let array = session.present(WIRE);
-        let request = ChatRequest::from_messages(messages.clone()).with_tools(tools(&array)?);
+        let array = conversation.tools(); // toolfold: the tools to send, in neutral form
+        let request = ChatRequest::from_messages(messages.clone()).with_tools(tools(array.entries())?);
         let sent = serde_json::to_string(&request.tools)?;
-        let mut turn = Turn { tools: sent, digest: array.digest().to_owned(), calls: Vec::new() };
 
         let response = scripted(&request, turns.len()); // client.exec_chat(model, request, None).await?
-        // toolfold: every call goes through the gate, and every answer into the next request.
-        let calls = WIRE.parse_calls(&engine, &chat_message(&response))?;
+        let made: Vec<ToolCall> = response.tool_calls().into_iter().cloned().collect();
         messages.push(ChatMessage::assistant(response.content));
-        for call in &calls {
-            let (outcome, message) = match session.dispatch(call) {
-                Outcome::Reply(reply) => ("reply", WIRE.format_reply(&engine, call, &reply)),
-                Outcome::Refuse(refusal) => ("refuse", WIRE.format_refusal(&engine, call, &refusal)),
-                Outcome::Confirm(confirm) => {
-                    // With a policy: show `confirm.shown` to a person, then session.accept or session.reject.
-                    ("confirm", WIRE.format_result(&engine, call, &confirm.reason, true))
-                }
+        let mut calls = Vec::new();
+        for call in &made {
+            let outcome = conversation.call(&call.call_id, &call.fn_name, &call.fn_arguments)?; // toolfold: the gate
+            let (became, content) = match &outcome {
                 Outcome::Forward(forward) => {
                     let result = run_tool(forward.target.as_str(), &forward.arguments);
-                    session.finished(&forward.id, true); // toolfold: the host tells what it ran
-                    ("forward", WIRE.format_result(&engine, call, &result, false))
+                    conversation.report_result(&forward.id, true); // toolfold
+                    ("forward", result)
                 }
+                // With a policy, show a `Confirm` to a person first; `examples/agent.rs` does.
+                other => ("reply", other.content().unwrap_or_default().into_owned()),
             };
-            turn.calls.push(format!("{} -> {outcome}", call.name));
-            let content = message["content"].as_str().unwrap_or_default();
-            messages.push(ToolResponse::new(call.id.as_str(), content).into());
+            calls.push(format!("{} -> {became}", call.fn_name));
+            messages.push(ToolResponse::new(call.call_id.as_str(), content).into());
         }
-        turns.push(turn);
-        if calls.is_empty() {
+        turns.push(Turn { tools: sent, digest: array.digest().to_owned(), calls });
+        if made.is_empty() {
             return Ok(turns);
         }
     }
 }
 
-/// The array as the library's tools.
-fn tools(array: &str) -> serde_json::Result<Vec<Tool>> {
-    let array: Vec<Value> = serde_json::from_str(array)?;
-    let tool = |mut tool: Value| {
-        let function = &mut tool["function"];
-        let schema = function["parameters"].take();
-        let own = Tool::new(function["name"].as_str().unwrap_or_default()).with_schema(schema);
-        Tool { description: function["description"].as_str().map(str::to_owned), ..own }
+/// The tools in the library's type.
+fn tools(entries: Vec<ToolEntry>) -> serde_json::Result<Vec<Tool>> {
+    let tool = |entry: ToolEntry| {
+        let own = Tool::new(entry.name).with_schema(serde_json::from_str(&entry.parameters)?);
+        Ok(Tool { description: Some(entry.description).filter(|text| !text.is_empty()), ..own })
     };
-    Ok(array.into_iter().map(tool).collect())
-}
-
-/// The calls of a response as a message of Chat Completions.
-fn chat_message(response: &ChatResponse) -> Value {
-    let call = |call: &&ToolCall| {
-        let function = json!({"name": call.fn_name, "arguments": call.fn_arguments});
-        json!({"id": call.call_id, "type": "function", "function": function})
-    };
-    json!({"role": "assistant", "tool_calls": response.tool_calls().iter().map(call).collect::<Vec<_>>()})
+    entries.into_iter().map(tool).collect()
 }
 
 /// What a model would answer: it opens a category, calls a tool of it (and one that does not exist), and ends.

@@ -1,7 +1,8 @@
 //! The catalogue: what tools exist, in the order they were registered.
 //!
 //! A [`Tool`] keeps the text it came as, so that what nobody folds goes out exactly as it came in: number spellings,
-//! key order, vendor keys and all. The module knows nothing of what is shown, known or allowed.
+//! key order, vendor keys and all. So do the entries of a list that are no tools to fold ([`Foreign`]): they keep their
+//! place. The module knows nothing of what is shown, known or allowed.
 //!
 //! ```
 //! use toolfold::catalog::{Catalog, Format};
@@ -16,17 +17,28 @@
 mod annotations;
 mod compact;
 mod export;
+mod faults;
+mod format;
 mod import;
+mod layout;
+mod slice;
 mod tool;
 
 pub use annotations::Annotations;
 pub use export::write_string;
-pub use import::{Format, MAX_BYTES, UnknownFormat};
+pub(crate) use faults::{ALTERNATIVES, Faults, is_array};
+pub use format::{Format, UnknownFormat};
+pub(crate) use import::Fields;
+pub use import::MAX_BYTES;
+pub use layout::Foreign;
+pub(crate) use layout::{Entry, Group, Layout, Member};
+pub(crate) use tool::Key;
 pub use tool::{Tool, ToolError};
 
 use indexmap::IndexMap;
 use std::sync::Arc;
 
+use self::layout::Breakpoint;
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::error::{Error, ErrorKind};
 use crate::name::ToolName;
@@ -35,6 +47,8 @@ use crate::name::ToolName;
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     tools: IndexMap<ToolName, Arc<Tool>>,
+    /// Nothing where there are only tools.
+    layout: Option<Arc<Layout>>,
 }
 
 impl Catalog {
@@ -55,14 +69,19 @@ impl Catalog {
                 .help("names are unique in a catalogue: rename one, or prefix each with its server's name");
             return Err(diagnostic);
         }
+        let at = self.tools.len();
         self.tools.insert(tool.name().clone(), Arc::new(tool));
+        if let Some(layout) = &mut self.layout {
+            Arc::make_mut(layout).entries.push(Entry::Tool(at));
+        }
         Ok(())
     }
 
     /// Reads a tool list and keeps every sound tool. `file` names the input in diagnostics.
     ///
-    /// Understood are an array of tools, `{"tools": […]}`, and a JSON-RPC response whose result holds `tools`.
-    /// Without a `format` it is told from the first tool that decides it.
+    /// It takes an array of tools, an object with `tools` such as a whole request, and a JSON-RPC response whose result
+    /// holds `tools`. Without a `format`, the first tool that decides it does. An entry of a type that is not a function is
+    /// no fault: it is carried through, see [`Catalog::foreign`].
     pub fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<Self> {
         import::import(text, file, format)
     }
@@ -93,21 +112,67 @@ impl Catalog {
     }
 
     fn whole(loaded: Loaded<Self>) -> Result<Self, Error> {
-        loaded.into_result().map_err(|diagnostics| Error::new(ErrorKind::Catalog, diagnostics))
+        loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.into_diagnostics()))
     }
 
-    /// The catalogue as a compact JSON tool array. A tool that came in the same format goes out byte for byte as it
-    /// came, white space apart; a tool of another format keeps its name, description, schema, and what both have.
+    /// The catalogue as a compact JSON tool array. What came in the same format goes out byte for byte as it came, white
+    /// space apart, other entries than tools included; a tool of another format keeps its name, description, schema, and
+    /// what both have.
     #[must_use]
     pub fn to_json(&self, format: Format) -> String {
-        export::export(self.iter(), format)
+        export::export(self, format)
     }
 
-    /// The same catalogue with some of its tools only: those whose place is kept.
+    /// The same catalogue with some of its tools only: those whose place in `kept` is true. Other entries than tools keep
+    /// their place among them.
     #[must_use]
     pub fn filtered(&self, kept: &[bool]) -> Self {
-        let tools = self.tools.iter().zip(kept).filter(|(_, kept)| **kept);
-        Self { tools: tools.map(|((name, tool), _)| (name.clone(), tool.clone())).collect() }
+        let mut places = Vec::with_capacity(self.tools.len());
+        let mut tools = IndexMap::new();
+        for (at, (name, tool)) in self.tools.iter().enumerate() {
+            let stays = kept.get(at) == Some(&true);
+            places.push(stays.then_some(tools.len()));
+            if stays {
+                tools.insert(name.clone(), tool.clone());
+            }
+        }
+        let place = |at: usize| places.get(at).copied().flatten();
+        let breakpoint = |at: usize| {
+            self.at(at)
+                .and_then(|tool| Some((tool, tool.breakpoint()?)))
+                .map(|(tool, text)| Breakpoint { tool: tool.name().as_str().into(), text: text.into() })
+        };
+        let whole = || Layout::of_tools(Format::Anthropic, self.tools.len());
+        let leaves_one = || (0..self.tools.len()).any(|at| place(at).is_none() && breakpoint(at).is_some());
+        let layout = match &self.layout {
+            Some(layout) => Some(layout.filtered(place, breakpoint)),
+            None => leaves_one().then(|| whole().filtered(place, breakpoint)),
+        };
+        Self { tools, layout: layout.map(Arc::new) }
+    }
+
+    /// The entries that are no tools to fold, in order: tools that a provider runs or defines, and anything of a type that
+    /// toolfold does not know. On the wire of the list's own format they are sent as they came, in their place.
+    pub fn foreign(&self) -> impl Iterator<Item = &Foreign> {
+        self.layout.iter().flat_map(|layout| layout.foreign())
+    }
+
+    /// The names of the list's namespaces (OpenAI Responses), in order. A namespace that is made for a category must have
+    /// another name.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        let groups = self.layout.iter().flat_map(|layout| layout.groups());
+        groups.filter_map(|(group, _)| group.namespace.as_deref())
+    }
+
+    /// The tool that a namespace has under a name.
+    #[must_use]
+    pub fn in_namespace(&self, namespace: &str, name: &str) -> Option<&Tool> {
+        self.get(&tool::qualified(namespace, name)).filter(|tool| tool.namespaced() == Some((namespace, name)))
+    }
+
+    /// The order of the list, where it holds more than tools.
+    pub(crate) fn layout(&self) -> Option<&Layout> {
+        self.layout.as_deref()
     }
 
     /// The tool of that name.

@@ -76,7 +76,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{CallRef, Engine, InFlight};
 use crate::profile::{Arm, Delivery, ExpandRequest, Expanded, Expansion, Plan, Presentation, definitions, expand};
-use crate::wire::Wire;
+use crate::wire::{Limits, RenderedFacts, Wire};
 
 /// How many calls at the host are timed for the audit; the oldest are forgotten first.
 const MAX_IN_FLIGHT: usize = 256;
@@ -88,6 +88,8 @@ const MAX_IN_FLIGHT: usize = 256;
 pub struct Conversation {
     engine: Engine,
     bound: Arc<Bound>,
+    /// What the provider takes.
+    limits: Arc<Limits>,
     state: State,
     log: Vec<Event>,
     /// The number of the first event of `log`.
@@ -107,18 +109,9 @@ impl PartialEq for Conversation {
 }
 
 impl Conversation {
-    fn new(engine: Engine, bound: Arc<Bound>, state: State) -> Self {
-        let logged = state.events;
-        Self {
-            engine,
-            bound,
-            state,
-            log: Vec::new(),
-            logged,
-            array: None,
-            in_flight: IndexMap::new(),
-            recalling: false,
-        }
+    fn new(engine: Engine, bound: Arc<Bound>, limits: Arc<Limits>, state: State) -> Self {
+        let (log, in_flight, logged) = (Vec::new(), IndexMap::new(), state.events);
+        Self { engine, bound, limits, state, log, logged, array: None, in_flight, recalling: false }
     }
 
     /// Takes an event into the log and the state.
@@ -173,11 +166,16 @@ impl Conversation {
         format!("arm {}: {}", self.state.arm, self.state.reason)
     }
 
-    /// What is worth knowing: what was noticed when the engine was built, and what this wire could not carry of the array.
+    /// What is worth knowing: what was noticed when the engine was built, what this wire could not carry of the first array,
+    /// and what of it the provider refuses or advises against.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let engine = self.engine.diagnostics().iter().cloned();
-        engine.chain(self.bound.diagnostics(&self.engine)).collect()
+        let first = self.bound.first_array(&self.engine);
+        // The array is JSON that this crate wrote.
+        let facts = RenderedFacts::read(self.wire(), first.text()).unwrap_or_default();
+        let limits = self.limits.check(self.wire(), &facts);
+        engine.chain(first.diagnostics().iter().cloned()).chain(limits).collect()
     }
 
     /// The array to send now, noted in the log as shown to the model if it was not shown this one last.

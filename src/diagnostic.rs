@@ -3,7 +3,10 @@
 //! Loaders never stop at the first mistake and never print: they give back what they could read together with
 //! everything they noticed ([`Loaded`]). Whether an error ends the program is the caller's decision.
 
-use std::borrow::Cow;
+mod invisible;
+
+pub use invisible::{Invisible, hidden_in, invisible, is_invisible, visible};
+
 use std::fmt;
 
 use serde::Serialize;
@@ -192,32 +195,39 @@ impl<T> Loaded<T> {
     ///
     /// # Errors
     /// All diagnostics, if at least one of them is an error.
-    pub fn into_result(self) -> Result<T, Vec<Diagnostic>> {
-        if self.has_errors() { Err(self.diagnostics) } else { Ok(self.value) }
+    pub fn into_result(self) -> Result<T, LoadError> {
+        if self.has_errors() { Err(LoadError(self.diagnostics)) } else { Ok(self.value) }
     }
 }
 
-/// Makes control, bidirectional and other invisible characters visible as `\u{…}`, so that a hostile name
-/// cannot rewrite the terminal line that reports it. Text without any is borrowed.
-#[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_invisible) {
-        return Cow::Borrowed(text);
+/// Why something was not loaded: every diagnostic, at least one of them an error. Displayed one a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError(Vec<Diagnostic>);
+
+impl LoadError {
+    /// The diagnostics, in the order of the input.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.0
     }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_invisible(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
+
+    /// The diagnostics, in the order of the input.
+    #[must_use]
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.0
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, diagnostic) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            diagnostic.fmt(f)?;
         }
+        Ok(())
     }
-    Cow::Owned(out)
 }
 
-/// Control characters, and the bidirectional and zero-width ones of "Trojan Source" (CVE-2021-42574).
-#[must_use]
-pub fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
+impl std::error::Error for LoadError {}

@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::profile::{Arm, Assignment, Outlook as Workload, Presentation};
+use crate::profile::{Arm, Assignment, Presentation, Workload};
 
 /// The name of the meta-tool that brings in a skill, where no tool of the host has it.
 pub const ACTIVATE_SKILL: &str = "activate_skill";

@@ -1,4 +1,59 @@
-#![doc = include_str!("../README.md")]
+//! toolfold stands between an agent with many tools and its model, and folds the tool schemas that the model sees: tools used
+//! all the time stay whole, the others become a signature, their required parameters, a sentence, or just a name. The model
+//! gets the rest when it asks (`expand_tools`), and the provider's prompt cache is not broken.
+//!
+//! The library does no IO and never runs a tool. A whole loop:
+//!
+//! ```
+//! # use serde_json::{Value, json};
+//! # use toolfold::{catalog::Catalog, engine::Engine, wire::Wire};
+//! # fn run(_tool: &str, _arguments: &str) -> String { "done".to_owned() }
+//! # fn model(messages: &[Value], _tools: &str) -> Result<Value, Box<dyn std::error::Error>> {
+//! #     Ok(if messages.len() > 1 { json!({"role": "assistant", "content": "Done."}) } else {
+//! #         Wire::OpenAiChat.assistant_message(&[("c1", "list_sheets", json!({"file_path": "a.xlsx"}))]) })
+//! # }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let tools = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
+//! # let mut messages = vec![json!({"role": "user", "content": "Which sheets are there?"})];
+//! let engine = Engine::builder(Catalog::from_openai(&tools)?).build()?; // once a process
+//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").start()?; // once a conversation
+//! loop {
+//!     let message = model(&messages, conversation.tools().json())?; // the array that goes into the request
+//!     let mut turn = conversation.turn(&message)?; // reads and judges every call of the message
+//!     if turn.is_empty() {
+//!         break;
+//!     }
+//!     for call in turn.runnable() {
+//!         turn.finish(&call.id, run(&call.target, &call.arguments_json))?; // the agent's own code
+//!     }
+//!     let answers = turn.into_messages(); // one answer a call, in the shape of this API
+//!     messages.push(message);
+//!     messages.extend(answers);
+//! }
+//! # assert_eq!(messages.len(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Three layers stand behind the one call [`conversation::Conversation::turn`], and none knows the others:
+//!
+//! - [`profile`]: which tools are core, how the others are folded, what unfolds them;
+//! - [`skill`]: knowledge in the Agent Skills format, which never grants or hides a tool;
+//! - [`policy`]: what runs, what is audited, what a person must confirm ([`engine::PolicyLayer`] and
+//!   [`conversation::Turn::waiting`]), what is refused.
+//!
+//! [`catalog`] reads tool lists, [`engine`] puts the layers over one of them, [`wire`] knows the providers' APIs, and
+//! [`conversation`] is one dialogue with one model.
+//!
+//! # Features
+//!
+//! | feature | default | brings |
+//! |---|---|---|
+//! | `validate` | yes | calls are checked against the whole JSON Schema of their tool |
+//! | `shell` | yes | policy reads shell commands as a shell would |
+//! | `tiktoken` | no | exact token counts of what OpenAI bills ([`tokens`]) |
+//! | `store` | no | approvals, grants and audit in SQLite, for several processes |
+//! | `watch` | no | skills are read again when their files change |
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod catalog;

@@ -1,12 +1,14 @@
 //! Layer 3: what the model may do.
 //!
-//! A [`Policy`] decides on a [`PolicyCall`]: its tool, its arguments, its origin, and the [`Context`] that the host
-//! gives. The answer is a [`Verdict`]: a [`Decision`] and the reasons for it. The layer runs nothing, reads
-//! nothing, has no clock, and knows nothing of what is shown to the model or what it has learned.
+//! A [`Policy`] decides on a [`PolicyCall`] (tool, arguments, origin) in a [`Context`] that the host provides. The
+//! answer is a [`Verdict`]: a [`Decision`] and the reasons for it. The layer runs nothing, reads no file, has no clock,
+//! and does not know what the model is shown or what it has learned.
+//!
+//! `docs/policy.md` describes policy files, decisions, approvals and the audit trail for those who write policies.
 //!
 //! ```
 //! use serde_json::json;
-//! use toolfold::policy::{PolicyCall, Decision, Context, ToolOrigin, Policy, PolicyFile, PolicyScope};
+//! use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 //!
 //! let file = PolicyFile::load(r#"
 //! [tool.read_file]
@@ -30,8 +32,9 @@
 //! assert_eq!(decide("app/.env"), Decision::Deny);
 //! ```
 //!
-//! Invariants: an error never turns into permission; adding a deny never makes anything more permissive; a grant
-//! never changes a deny; nothing depends on what is expanded or active beyond what the context say.
+//! Invariants: an error never turns into permission; adding a deny never makes anything more permissive; a grant never
+//! changes a deny; nothing depends on which tools are expanded or which skills are active, beyond what the context
+//! says.
 
 pub mod approval;
 pub mod argv;

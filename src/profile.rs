@@ -9,10 +9,11 @@
 //! use toolfold::catalog::Catalog;
 //! use toolfold::profile::{Arm, Detail, Expanded, Presentation, ToolProfile};
 //!
+//! let words = "The workbook: a path below the working folder. ".repeat(20);
 //! let tools = r#"[{"name":"list_sheets","input_schema":{"type":"object","properties":{"file":{"type":"string"}}}},
 //!                 {"name":"format_cells","description":"Set fonts. Fills too.","input_schema":{"type":"object",
-//!                  "properties":{"file":{"type":"string","description":"A path."}}}}]"#;
-//! let catalog = Catalog::from_anthropic(tools)?;
+//!                  "properties":{"file":{"type":"string","description":"WORDS"}}}}]"#;
+//! let catalog = Catalog::from_anthropic(&tools.replace("WORDS", &words))?;
 //! let profile = ToolProfile::parse("core = ['list_*']\n[category.format]\ntools = ['format_*']", "profile.toml");
 //! let assignment = profile.value.assign(&catalog).value;
 //! let presentation = Presentation::new(&catalog, &assignment, Arm::Stable);
@@ -26,29 +27,31 @@
 mod arm;
 mod assign;
 mod choose;
+mod cost;
 mod derive;
 mod expand;
 mod file;
 mod fold;
 mod naming;
 mod opening;
-mod outlook;
 mod plan;
 mod sentence;
+mod workload;
 mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use choose::{BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, Surroundings, choose, estimate};
+pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
+pub use cost::{TokenFactors, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
-pub use outlook::{Cache, Outlook};
-pub use plan::{Expanded, Plan, Planned, Presentation, Sent};
+pub use plan::{Expanded, Plan, Planned, PlannedTool, Presentation};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
+pub use workload::{Cache, Workload};
 
 use indexmap::IndexMap;
 use serde::Serialize;

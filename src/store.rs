@@ -35,8 +35,8 @@ const BUSY: Duration = Duration::from_secs(20);
 /// A store in a file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    /// Reads what is on disk while a change is being written. `None` for a store in memory. Declared first, so that it is
-    /// closed first: SQLite merges the log into the file when the last connection closes.
+    /// Reads what is on disk while a change is being written. `None` for a store in memory. Declared first, so that it
+    /// is closed first: SQLite merges the log into the file when the last connection closes.
     reader: Option<Mutex<Connection>>,
     connection: Mutex<Connection>,
     /// Changes that wait while an earlier transaction is being written.
@@ -57,8 +57,9 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Limits the size of the file in bytes, rounded down to whole pages but never below its current size. A change that
-    /// needs more fails as on a full disk. The limit belongs to this handle, not to the file. Returns the limit in force.
+    /// Limits the size of the file in bytes, rounded down to whole pages but never below its current size. A change
+    /// that needs more fails as on a full disk. The limit belongs to this handle, not to the file. Returns the limit in
+    /// force.
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if the file cannot be read.
@@ -109,8 +110,8 @@ impl SqliteStore {
     fn prepare(&self) -> Result<(), ApprovalError> {
         let mut connection = self.lock();
         connection.busy_timeout(BUSY).map_err(|why| failed(&why))?;
-        // The mode is stored in the file, and another process may be setting it now. A file system without shared memory
-        // keeps its own journal mode, in which the store works as well.
+        // The mode is stored in the file, and another process may be setting it now. A file system without shared
+        // memory keeps its own journal mode, in which the store works as well.
         connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
             .map_err(|why| failed(&why))?;
@@ -123,7 +124,8 @@ impl SqliteStore {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection for reading: it never waits for a change that is being written, and sees every change that returned.
+    /// The connection for reading: it never waits for a change that is being written, and sees every change that
+    /// returned.
     fn reading(&self) -> MutexGuard<'_, Connection> {
         self.reader.as_ref().unwrap_or(&self.connection).lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,8 +2,8 @@
 //!
 //! A provider does not bill the JSON that is sent. OpenAI turns function definitions into a TypeScript namespace
 //! ([`render()`](render::render)), encodes that, and adds a constant ([`billing`]). Counting the compact JSON instead
-//! is 21 % off, and public counters are off by 3–6 % on the Chat API (34–75 % on gpt-5 chat): figures of
-//! `design/token-billing.md`, fitted on recorded requests and the `prompt_tokens` that the API itself reported.
+//! is 21 % off, and public counters are off by 3–6 % on the Chat API (34–75 % on gpt-5 chat), by recorded
+//! requests and the `prompt_tokens` that the API itself reported, on which the rules here were fitted.
 //!
 //! Three rules hold for every figure:
 //!

@@ -15,10 +15,11 @@ use layer::{catalog, diagnostic, error, name, profile, schema};
 
 #[test]
 fn a_plan_needs_no_engine() {
+    let words = "The workbook: a path below the working folder. ".repeat(20);
     let text = r#"[{"name":"list_sheets","input_schema":{"type":"object","properties":{"file":{"type":"string"}}}},
         {"name":"format_cells","description":"Set fonts. Fills, borders and number formats as well; see the list of them.",
-         "input_schema":{"type":"object","properties":{"file":{"type":"string","description":"A path."}}}}]"#;
-    let catalog = catalog::Catalog::from_anthropic(text).unwrap();
+         "input_schema":{"type":"object","properties":{"file":{"type":"string","description":"WORDS"}}}}]"#;
+    let catalog = catalog::Catalog::from_anthropic(&text.replace("WORDS", &words)).unwrap();
     let profile = profile::ToolProfile::parse("core = ['list_*']\n[category.format]\ntools = ['format_*']", "p.toml");
     assert_eq!(profile.diagnostics, []);
     let assignment = profile.value.assign(&catalog).into_result().unwrap();

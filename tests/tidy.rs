@@ -191,3 +191,16 @@ fn the_top_holds_only_what_the_project_says() {
         assert!(Path::new(&root()).join(folder).is_dir(), "`{folder}` is missing");
     }
 }
+
+/// README shows the loop that the crate's front page teaches, which is compiled and run.
+#[test]
+fn the_loop_of_the_readme_is_the_one_that_is_tested() {
+    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let shown = page.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
+    let front = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let lines = front.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).filter(|line| !line.starts_with("# "));
+    let front = lines.collect::<Vec<_>>().join("\n");
+    assert!(front.contains(&format!("```\n{shown}```")), "README.md:\n{shown}\nsrc/lib.rs:\n{front}");
+    assert!(shown.lines().count() <= 15, "a loop of {} lines", shown.lines().count());
+}

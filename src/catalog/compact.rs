@@ -1,25 +1,27 @@
-//! Compact JSON text: white space between tokens taken out, every token kept as it was spelt.
+//! Compact JSON text: white space between tokens taken out, every token kept as it was written.
 
-/// Takes out the white space between the tokens of a valid JSON text. Strings, numbers and key order stay as spelt,
-/// which re-serialising a parsed value would not promise (`1e3`, `"\u00e9"`, a repeated key).
+/// Takes out the white space between the tokens of a valid JSON text, or of the beginning of one. Strings, numbers and
+/// key order stay as they are, which re-serialising a parsed value would not promise (`1e3`, `"\u00e9"`, a repeated key).
 pub(crate) fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    let mut in_string = false;
-    let mut escaped = false;
-    for c in json.chars() {
+    let bytes = json.as_bytes();
+    let (mut kept_from, mut in_string, mut escaped) = (0, false, false);
+    for (at, byte) in bytes.iter().enumerate() {
         if in_string {
-            out.push(c);
-            if escaped {
-                escaped = false;
-            } else if c == '\\' {
-                escaped = true;
-            } else if c == '"' {
-                in_string = false;
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
             }
-        } else if !matches!(c, ' ' | '\t' | '\n' | '\r') {
-            in_string = c == '"';
-            out.push(c);
+        } else if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            // White space is ASCII, so that both ends are character boundaries.
+            out.push_str(json.get(kept_from..at).unwrap_or_default());
+            kept_from = at + 1;
+        } else {
+            in_string = *byte == b'"';
         }
     }
+    out.push_str(json.get(kept_from..).unwrap_or_default());
     out
 }

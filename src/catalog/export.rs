@@ -1,30 +1,82 @@
 //! Writing tools in the shape of a format, from their parts or from the text they came as.
 
-use super::{Format, Tool};
+use super::{Catalog, Entry, Format, Member, Tool};
 
-/// The tools as one compact JSON array.
-pub(super) fn export<'a>(tools: impl Iterator<Item = &'a Tool>, format: Format) -> String {
+/// The catalogue as one compact JSON array.
+pub(super) fn export(catalog: &Catalog, format: Format) -> String {
     let mut out = String::from("[");
-    for tool in tools {
-        if out.len() > 1 {
-            out.push(',');
+    match catalog.layout().filter(|layout| layout.format == format) {
+        Some(layout) => layout.entries.iter().for_each(|entry| write_entry(&mut out, catalog, entry, format)),
+        None if format == Format::Gemini && !catalog.is_empty() => {
+            out.push_str("{\"functionDeclarations\":[");
+            catalog.iter().for_each(|tool| write_tool(&mut out, tool, tool.name().as_str(), format));
+            out.push_str("]}");
         }
-        match tool.source(format) {
-            Some(text) => out.push_str(text),
-            None => assemble(&mut out, tool, format),
-        }
+        None => catalog.iter().for_each(|tool| write_tool(&mut out, tool, tool.name().as_str(), format)),
     }
     out.push(']');
     out
 }
 
-fn assemble(out: &mut String, tool: &Tool, format: Format) {
+fn write_entry(out: &mut String, catalog: &Catalog, entry: &Entry, format: Format) {
+    let tool = |out: &mut String, at: usize| {
+        if let Some(tool) = catalog.at(at) {
+            write_tool(out, tool, tool.name().as_str(), format);
+        }
+    };
+    let inner = |out: &mut String, at: usize| {
+        if let Some(tool) = catalog.at(at) {
+            write_tool(out, tool, tool.namespaced().map_or(tool.name().as_str(), |(_, name)| name), format);
+        }
+    };
+    match entry {
+        Entry::Tool(at) if format == Format::Gemini => {
+            comma(out);
+            out.push_str("{\"functionDeclarations\":[");
+            tool(out, *at);
+            out.push_str("]}");
+        }
+        Entry::Tool(at) => tool(out, *at),
+        Entry::Foreign(foreign) => {
+            comma(out);
+            out.push_str(foreign.text());
+        }
+        Entry::Group(group, members) => {
+            comma(out);
+            out.push_str(&group.before);
+            for member in members {
+                match member {
+                    Member::Tool(at) => inner(out, *at),
+                    Member::Foreign(foreign) => {
+                        comma(out);
+                        out.push_str(foreign.text());
+                    }
+                }
+            }
+            out.push_str(&group.after);
+        }
+        Entry::Breakpoint(_) => {}
+    }
+}
+
+/// A comma, unless the list has just begun.
+fn comma(out: &mut String) {
+    if !out.ends_with('[') {
+        out.push(',');
+    }
+}
+
+fn write_tool(out: &mut String, tool: &Tool, name: &str, format: Format) {
+    comma(out);
+    if let Some(text) = tool.source_as(name, format) {
+        return out.push_str(text);
+    }
     out.push_str(match format {
         Format::OpenAiChat => r#"{"type":"function","function":{"name":"#,
         Format::OpenAiResponses => r#"{"type":"function","name":"#,
-        Format::Anthropic | Format::Mcp => r#"{"name":"#,
+        Format::Anthropic | Format::Mcp | Format::Gemini => r#"{"name":"#,
     });
-    write_string(out, tool.name().as_str());
+    write_string(out, name);
     if let Some(title) = tool.title().filter(|_| format == Format::Mcp) {
         out.push_str(r#","title":"#);
         write_string(out, title);
@@ -37,6 +89,7 @@ fn assemble(out: &mut String, tool: &Tool, format: Format) {
         Format::OpenAiChat | Format::OpenAiResponses => r#","parameters":"#,
         Format::Anthropic => r#","input_schema":"#,
         Format::Mcp => r#","inputSchema":"#,
+        Format::Gemini => r#","parametersJsonSchema":"#,
     });
     out.push_str(tool.parameters_text());
     match (format, tool.strict()) {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
+use super::Format;
 use super::annotations::Annotations;
-use super::import::Format;
+use super::faults::Faults;
+use super::slice::Slice;
 use crate::name::{NameError, ToolName};
 use crate::schema;
 
@@ -36,21 +36,55 @@ pub enum ToolError {
 #[derive(Debug, Clone)]
 pub struct Tool {
     pub(super) name: ToolName,
-    pub(super) title: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) parameters: Value,
-    /// The schema as it was spelt, compact.
-    pub(super) parameters_text: Arc<str>,
+    /// Its namespace and its name there.
+    pub(super) namespaced: Option<(Arc<str>, Box<str>)>,
+    pub(super) title: Option<Box<str>>,
+    pub(super) description: Option<Box<str>>,
+    pub(super) parameters: Arc<Value>,
+    /// The schema as it was written, compact.
+    pub(super) parameters_text: Slice,
     /// Whether there was a schema at all.
     pub(super) declared: bool,
     /// Whether the schema says that there are no arguments.
     pub(super) no_parameters: bool,
+    pub(super) faults: Faults,
     pub(super) annotations: Option<Annotations>,
     pub(super) strict: Option<bool>,
-    /// Keys that no format names, as they were spelt, compact.
-    pub(super) extra: IndexMap<String, Box<RawValue>>,
-    /// The format the tool came in and its whole text, compact.
-    pub(super) source: Option<(Format, Arc<str>)>,
+    /// Keys that toolfold has no field for.
+    pub(super) keys: Box<[Key]>,
+    /// The format that the tool came in.
+    pub(super) origin: Option<Format>,
+    /// Its whole text, compact, where that is a tool of its format still.
+    pub(super) source: Option<Slice>,
+}
+
+/// A key of a tool that toolfold has no field for.
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    pub(crate) name: Box<str>,
+    pub(super) text: Slice,
+    /// Whether it stands beside `function` and not in it (Chat Completions).
+    pub(crate) outer: bool,
+}
+
+/// The key of MCP's hints, which have a field and keep their text too: it may hold hints of others.
+const ANNOTATIONS: &str = "annotations";
+
+impl Key {
+    pub(crate) fn is_annotations(&self) -> bool {
+        &*self.name == ANNOTATIONS
+    }
+
+    /// Its value as compact JSON text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The catalogue's name of a tool in a namespace. It never depends on which other tools there are, so that a rule of a
+/// policy which names it goes on naming it.
+pub(super) fn qualified(namespace: &str, name: &str) -> String {
+    format!("{namespace}__{name}")
 }
 
 impl Tool {
@@ -61,21 +95,20 @@ impl Tool {
     pub fn new(name: &str, description: &str, parameters: Value) -> Result<Self, ToolError> {
         let name = Self::check_name(name)?;
         Self::check_parameters(&parameters)?;
-        let parameters_text = Arc::from(parameters.to_string());
-        let no_parameters = schema::takes_no_parameters(&parameters);
-        let description = (!description.is_empty()).then(|| description.to_owned());
-        let extra = IndexMap::new();
         Ok(Self {
             name,
+            namespaced: None,
             title: None,
-            description,
-            parameters,
-            parameters_text,
+            description: (!description.is_empty()).then(|| description.into()),
+            parameters_text: Slice::whole(parameters.to_string()),
             declared: true,
-            no_parameters,
+            no_parameters: schema::takes_no_parameters(&parameters),
+            faults: Faults::of(&parameters),
+            parameters: Arc::new(parameters),
             annotations: None,
             strict: None,
-            extra,
+            keys: Box::default(),
+            origin: None,
             source: None,
         })
     }
@@ -115,6 +148,7 @@ impl Tool {
     #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
+        self.keys = self.keys.into_iter().filter(|key| &*key.name != ANNOTATIONS).collect();
         self.source = None;
         self
     }
@@ -151,7 +185,13 @@ impl Tool {
         &self.parameters
     }
 
-    /// The same schema as compact JSON text, spelt as it came in.
+    /// The same schema, shared.
+    #[must_use]
+    pub fn parameters_shared(&self) -> Arc<Value> {
+        self.parameters.clone()
+    }
+
+    /// The same schema as compact JSON text, written as it came in.
     #[must_use]
     pub fn parameters_text(&self) -> &str {
         &self.parameters_text
@@ -181,14 +221,49 @@ impl Tool {
         self.strict
     }
 
-    /// The other keys the tool came with, in order, each with its compact JSON text.
+    /// The keys the tool came with that toolfold has no field for, in order, each with its compact JSON text.
     pub fn extra(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.extra.iter().map(|(key, value)| (key.as_str(), value.get()))
+        self.keys.iter().filter(|key| !key.is_annotations()).map(|key| (key.name.as_ref(), key.text()))
     }
 
     /// The whole text of the tool, compact, if it came in that format.
     #[must_use]
     pub fn source(&self, format: Format) -> Option<&str> {
-        self.source.as_ref().filter(|(own, _)| *own == format).map(|(_, text)| text.as_ref())
+        self.source.as_deref().filter(|_| self.origin == Some(format))
+    }
+
+    /// The whole text of the tool, compact, if it came in that format under that name.
+    pub(crate) fn source_as(&self, name: &str, format: Format) -> Option<&str> {
+        let own = self.namespaced().map_or(self.name.as_str(), |(_, own)| own);
+        self.source(format).filter(|_| own == name)
+    }
+
+    /// The namespace the tool came in, and its name there. In the catalogue its name is both, with `__` between them.
+    #[must_use]
+    pub fn namespaced(&self) -> Option<(&str, &str)> {
+        self.namespaced.as_ref().map(|(namespace, name)| (namespace.as_ref(), name.as_ref()))
+    }
+
+    /// The format that the tool came in, if it was read from a list.
+    #[must_use]
+    pub fn origin(&self) -> Option<Format> {
+        self.origin
+    }
+
+    /// The keys that toolfold has no field for.
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// What APIs refuse in the schema.
+    pub(crate) fn faults(&self) -> Faults {
+        self.faults
+    }
+
+    /// The value of `cache_control`, if the tool came with one in Anthropic's format.
+    pub(crate) fn breakpoint(&self) -> Option<&str> {
+        let key =
+            self.keys.iter().find(|key| &*key.name == "cache_control" && self.origin == Some(Format::Anthropic))?;
+        Some(key.text()).filter(|text| *text != "null")
     }
 }

@@ -2,12 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::catalog::Tool;
+use crate::catalog::{Foreign, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::name::sha256_hex;
 use crate::profile::{Arm, Expanded, Plan};
-use crate::wire::{MetaEntry, MetaRole, NameTable, NoFreeName, RenderInput, RenderOptions, ToolEntry, Wire};
+use crate::wire::{
+    Arguments, GeminiParameters, MetaEntry, MetaRole, NameTable, NoFreeName, RenderInput, RenderOptions, ToolEntry,
+    Wire,
+};
 
 /// A rendered tool array: the text to send, and its digest.
 #[derive(Debug)]
@@ -21,6 +24,11 @@ impl ToolArray {
     /// The array as compact JSON.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What the wire could not carry of it.
+    pub(super) fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 
     /// SHA-256 of the text, in lower-case hexadecimal digits. Computed when it is first asked for.
@@ -81,9 +89,16 @@ impl Bound {
         self.wire.render_entries(&self.input(engine, plan))
     }
 
-    /// What the wire could not carry of the first array.
-    pub(super) fn diagnostics(&self, engine: &Engine) -> Vec<Diagnostic> {
-        self.first_array(engine).diagnostics.clone()
+    /// The arguments of a call as the tool takes them: what the model was asked to write as text is read again.
+    pub(super) fn read_back(&self, tool: &Tool, arguments: Arguments) -> Arguments {
+        let form = self.options.gemini_parameters;
+        match arguments.value() {
+            Ok(value) if self.wire == Wire::Gemini && form != GeminiParameters::JsonSchema => {
+                let restored = form.restore(tool.parameters(), value.clone());
+                if restored == *value { arguments } else { Arguments::from(restored) }
+            }
+            _ => arguments,
+        }
     }
 
     fn input<'e>(&'e self, engine: &'e Engine, plan: &'e Plan) -> RenderInput<'e> {
@@ -101,7 +116,8 @@ impl Bound {
 
 fn table(engine: &Engine, wire: Wire) -> Result<NameTable, NoFreeName> {
     let categories: Vec<&str> = engine.assignment().categories().map(|(name, _)| name.as_str()).collect();
-    NameTable::new(wire, engine.catalog(), &[], &categories, ACTIVATE_SKILL)
+    let foreign: Vec<&str> = engine.catalog().foreign().filter_map(Foreign::name).collect();
+    NameTable::new(wire, engine.catalog(), &foreign, &categories, ACTIVATE_SKILL)
 }
 
 /// A meta-tool under another name.

@@ -82,7 +82,12 @@ impl Conversation {
         }
         let engine = self.engine.clone();
         let bound = self.bound.clone();
-        let (target, arguments) = resolve::target(&engine, &bound.names, &call);
+        let (target, mut arguments) = resolve::target(&engine, &bound.names, &call);
+        if let Target::Tool(index) = target
+            && let Some(tool) = engine.catalog().at(index)
+        {
+            arguments = bound.read_back(tool, arguments);
+        }
         let digest = digest_of(&target.name(&engine), &arguments);
         if let Some(outcome) = self.again(&call, &arguments, &digest)? {
             return Ok(outcome);

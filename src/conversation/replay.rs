@@ -1,5 +1,7 @@
 //! Conversations out of logs, snapshots and other conversations.
 
+use std::sync::Arc;
+
 use super::bound::Bound;
 use super::event::{Event, LOG_VERSION, LogRecord};
 use super::start::no_free_name;
@@ -7,7 +9,7 @@ use super::state::{Snapshot, State};
 use super::{Conversation, RestoreError, StartError};
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::profile::{Arm, Naming};
-use crate::wire::{MetaRole, Named};
+use crate::wire::{Limits, MetaRole, Named};
 
 impl Engine {
     /// The conversation that a log describes. Its own log is empty: what is taken from it next goes behind these records.
@@ -61,7 +63,8 @@ impl Engine {
         state.wire.supports(state.arm).map_err(StartError::from)?;
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
         let bound = Bound::of(&engine, state.wire, state.arm, &state.options).map_err(no_free_name)?;
-        Ok(Conversation::new(engine, bound, state))
+        let limits = Arc::new(Limits::of(state.wire, state.model.as_deref()));
+        Ok(Conversation::new(engine, bound, limits, state))
     }
 
     /// The same engine over the tools of these names only; it knows skills only if `activate_skill` is among them.
@@ -91,7 +94,7 @@ impl Conversation {
     pub fn fork(&mut self) -> Self {
         let id = self.branch();
         let state = State::new(id, self.state.variant.clone(), self.wire());
-        let mut fork = Self::new(self.engine.clone(), self.bound.clone(), state);
+        let mut fork = Self::new(self.engine.clone(), self.bound.clone(), self.limits.clone(), state);
         fork.record(Event::Forked { state: Box::new(self.state.clone()) });
         fork
     }
@@ -125,7 +128,7 @@ impl Conversation {
         let options = self.state.options.clone();
         let bound = Bound::of(&engine, self.wire(), arm, &options).map_err(no_free_name)?;
         let state = State::new(self.branch(), self.state.variant.clone(), self.wire());
-        let mut child = Self::new(engine, bound, state);
+        let mut child = Self::new(engine, bound, self.limits.clone(), state);
         let (wire, model) = (self.wire(), self.state.model.clone());
         let (reason, allowed) = (reason.to_owned(), Some(names));
         child.record(Event::Started { wire, model, arm, reason, options, allowed });

@@ -1,14 +1,15 @@
 //! Starting a conversation: wire, model and arm are fixed here.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::bound::Bound;
 use super::event::Event;
 use super::state::State;
 use super::{Conversation, StartError};
 use crate::engine::Engine;
-use crate::profile::{Arm, Choice, Delivery, Surroundings as AutoContext, choose};
-use crate::wire::{CacheRow, Capabilities, Known, NoFreeName, RenderOptions, Wire, WireError};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, choose};
+use crate::wire::{CacheRow, Capabilities, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// A conversation that is about to start.
 #[derive(Debug, Clone)]
@@ -78,8 +79,9 @@ impl<'e> Start<'e> {
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
         let bound = Bound::of(self.engine, self.wire, arm, &self.options).map_err(no_free_name)?;
+        let limits = Arc::new(self.capabilities.limits(self.wire, self.model.as_deref()));
         let state = State::new(self.id, variant, self.wire);
-        let mut conversation = Conversation::new(self.engine.clone(), bound, state);
+        let mut conversation = Conversation::new(self.engine.clone(), bound, limits, state);
         let (wire, model, options) = (self.wire, self.model, self.options);
         conversation.record(Event::Started { wire, model, arm, reason, options, allowed: None });
         Ok(conversation)
@@ -112,7 +114,7 @@ impl<'e> Start<'e> {
     fn possible(&self, arm: Arm) -> Result<(), WireError> {
         self.wire.supports(arm)?;
         let known = self.capabilities.of(self.wire, self.model.as_deref());
-        if known.of(arm.delivery()) != Known::No {
+        if known.of(arm.delivery()) != Support::No {
             return Ok(());
         }
         let row = known.row(arm.delivery());
@@ -129,18 +131,29 @@ impl<'e> Start<'e> {
             return Choice { arm: Arm::Full, reason: "layer 1 is off: nothing is folded".to_owned() };
         }
         let known = self.capabilities.of(wire, model);
-        let native = (known.of(Delivery::Native) == Known::Yes && wire.supports(Arm::Native).is_ok()).then(|| {
+        let native = (known.of(Delivery::Native) == Support::Yes && wire.supports(Arm::Native).is_ok()).then(|| {
             let row = known.row(Delivery::Native);
             let because = row.map(|row| format!(" ({}, {})", row.source, row.date)).unwrap_or_default();
             format!("{wire} with {}{because}", model.unwrap_or("any model"))
         });
         let refused = [Delivery::InResult, Delivery::Bridge].into_iter().filter_map(|delivery| {
-            let row = known.row(delivery).filter(|_| known.of(delivery) == Known::No)?;
+            let row = known.row(delivery).filter(|_| known.of(delivery) == Support::No)?;
             Some((delivery, format!("the capability table says no ({}, {})", row.source, row.date)))
         });
-        let refused: Vec<(Delivery, String)> = refused.collect();
         let cache = self.capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
-        let context = AutoContext { native: native.as_deref(), refused: &refused, cache };
+        let limits = self.capabilities.limits(wire, model);
+        // Beside an arm's own there is `activate_skill`, which every arm declares.
+        let extra = usize::from(engine.skills().is_some_and(|skills| skills.tool().is_some()));
+        let too_many = limits.refuses(wire, engine.catalog(), engine.assignment(), Arm::Native, extra);
+        let refused: Vec<(Delivery, String)> = refused.chain(too_many.map(|why| (Delivery::Native, why))).collect();
+        let context = AutoContext {
+            native: native.as_deref(),
+            refused: &refused,
+            cache,
+            max_tools: limits.max_tools.map(|most| most.value.saturating_sub(extra)),
+            tokens: limits.tokens,
+            meter: Some(wire.name()),
+        };
         choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.workload())
     }
 }

@@ -286,8 +286,12 @@ impl State {
     fn derive_expanded(&mut self) {
         self.expanded = Expanded::default();
         for opening in &self.openings {
-            opening.categories.iter().for_each(|name| drop(self.expanded.open_category(name.clone())));
-            opening.tools.iter().for_each(|name| drop(self.expanded.open_tool(name.clone())));
+            for name in &opening.categories {
+                self.expanded.open_category(name.clone());
+            }
+            for name in &opening.tools {
+                self.expanded.open_tool(name.clone());
+            }
         }
     }
 

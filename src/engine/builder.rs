@@ -7,7 +7,7 @@ use super::{Engine, Experiment, Inner, PolicyLayer, SkillLayer};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, Outlook as Workload, ToolProfile};
+use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, Workload};
 
 /// Layer 1 as a host sets it.
 #[derive(Debug)]

@@ -143,7 +143,7 @@ impl PolicyLayer {
         (self.clock)()
     }
 
-    /// The facts with where the call's paths lead now.
+    /// The context with where the call's paths lead now.
     fn looked(&self, call: &PolicyCall<'_>, context: Context) -> Context {
         match &self.disk {
             Some(disk) => Context { links: Some(self.policy.links(call, &context, disk.as_ref())), ..context },

@@ -1,7 +1,7 @@
-//! Approvals: a person's yes to one call, bound to everything that the person saw.
+//! Approvals: a person approves one call, and the approval is bound to everything that the person saw.
 //!
-//! `pending → approved | rejected | expired`, `approved → consumed`, once. Many may be pending. The first answer
-//! wins; a no is durable. What runs are the stored arguments, never a second copy from the caller.
+//! `pending → approved | rejected | expired`, `approved → consumed`, once. Several may be pending at the same time. The
+//! first answer wins, and a rejection is final. The stored arguments run, never a second copy from the caller.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,33 +13,34 @@ use super::grant::GrantTarget;
 use super::links::Links;
 use super::store_error::StoreError;
 
-/// How long an approval waits for an answer, and a yes for its call, in milliseconds: 15 minutes.
+/// How long an approval waits for an answer, and then for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
 
-/// What a person is shown before the yes. Part of the digest: another picture needs another yes.
+/// What a person is shown before approving. Part of the digest: a call that is displayed otherwise needs a new
+/// approval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Displayed {
-    /// The real target: where a tool passes a call on, what it passes it to.
+    /// The real target: the tool, or what a dispatching tool passes the call on to.
     pub target: String,
-    /// The arguments in canonical form, invisible characters escaped.
+    /// The arguments in canonical form, with invisible characters escaped.
     pub arguments: String,
-    /// What it would touch, one line each.
+    /// The effects of the call, one line each.
     pub effects: Vec<String>,
-    /// How it can be taken back: `snapshot`, `inverse`, `compensate`, `irreversible`.
+    /// How the call can be undone: `snapshot`, `inverse`, `compensate`, `irreversible`.
     pub undo: String,
-    /// Why it is asked about.
+    /// Why the call needs approval.
     pub why: Vec<String>,
-    /// What may be remembered with the yes. Empty: only this once.
+    /// What may be remembered with the approval. Empty: the call can only be approved once.
     pub remember: Vec<GrantTarget>,
-    /// The paths of the call that lead elsewhere than they say. Where they lead elsewhere again, the yes is void.
+    /// The paths of the call that symbolic links lead elsewhere. If one of them changes, the approval is void.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
 }
 
-/// A call that waits for a person, with everything its approval is bound to.
+/// A call that needs approval, with everything that the approval is bound to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Who offers the tool.
+    /// Who provides the tool.
     pub origin: ToolOrigin,
     /// The tool's name at its origin.
     pub tool: String,
@@ -62,13 +63,14 @@ pub struct Request {
     /// What the person is shown.
     #[serde(rename = "shown")]
     pub displayed: Displayed,
-    /// Globs over argument names that the policy keeps out of the audit. Not in the digest: the policy's version is.
+    /// Globs over the names of arguments that the policy keeps out of the audit trail. Not part of the digest, which
+    /// includes the version of the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
 }
 
 impl Request {
-    /// SHA-256 over the canonical form of all of it.
+    /// SHA-256 over the canonical form of the request.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut parts = json!({
@@ -82,8 +84,8 @@ impl Request {
         digest(&parts)
     }
 
-    /// The record of something that happened to the call, without secrets. `digest` is [`Request::digest`], `rule` the
-    /// reasons of the decision.
+    /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`], `rule` the reasons
+    /// of the decision.
     #[must_use]
     pub fn entry(&self, kind: Kind, now_ms: i64, digest: &str, rule: Option<String>) -> Entry {
         let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
@@ -104,7 +106,7 @@ impl Request {
 }
 
 impl Request {
-    /// Where the call's paths led, as far as no secret shows; nothing if they led where they say.
+    /// Where symbolic links led the paths of the call, leaving out pairs that contain a secret. Null if there are none.
     fn links_on_record(&self, hidden: &[&str]) -> Value {
         let pairs = self.displayed.links.iter().filter(|(path, real)| {
             let lines = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
@@ -115,19 +117,19 @@ impl Request {
     }
 }
 
-/// Where an approval stands.
+/// The state of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// It waits for an answer.
+    /// Nobody has answered yet.
     Pending,
-    /// A person said yes; the call has not run.
+    /// A person approved; the call has not run yet.
     Approved,
-    /// A person said no.
+    /// A person rejected it.
     Rejected,
-    /// Nobody answered, or nobody ran it, in time.
+    /// Nobody answered in time, or the call did not run in time.
     Expired,
-    /// The call was let through. It is never let through again.
+    /// The call was forwarded. It is never forwarded again.
     Consumed,
 }
 
@@ -146,53 +148,53 @@ impl std::fmt::Display for ApprovalState {
 /// An approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Its id: never reused.
+    /// Its id. Ids are never reused.
     pub id: String,
-    /// The digest of its request when it was made.
+    /// The digest of its request when the approval was created.
     pub digest: String,
-    /// What it is for.
+    /// The call that it is for.
     pub request: Request,
-    /// Where it stands.
+    /// Its state at the last change.
     pub state: ApprovalState,
-    /// When it was made, in milliseconds since 1970 UTC.
+    /// When it was created, in milliseconds since 1970 UTC.
     pub created_ms: i64,
-    /// When it ends, unless it is used before.
+    /// When it expires, in milliseconds since 1970 UTC.
     pub expires_ms: i64,
-    /// The person's words with a no.
+    /// The person's reason for rejecting it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Yes, to exactly this.
+    /// Approve exactly this call.
     Approve,
-    /// No, and why.
+    /// Reject it, with the reason if the person gave one.
     Reject(Option<String>),
 }
 
-/// Why an approval does not let a call through. Every one of them means: the call does not run.
+/// Why an approval does not let a call run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// There is none of this id.
+    /// No approval has this id.
     #[error("there is no approval `{0}`")]
     NotFound(String),
-    /// It has been answered, used or has run out.
+    /// It is in another state than the operation needs.
     #[error("approval `{id}` is {state}, not {wanted}")]
     Not {
-        /// Which.
+        /// Its id.
         id: String,
-        /// Where it stands.
+        /// Its state.
         state: ApprovalState,
-        /// Where it would have to stand.
+        /// The state that the operation needs.
         wanted: ApprovalState,
     },
-    /// What would run is not what was approved.
+    /// The call that would run is not the one that was approved.
     #[error("approval `{0}` does not cover this call: {1}")]
     Differs(String, &'static str),
-    /// The policy now forbids it.
+    /// The policy now denies the call.
     #[error("the policy now forbids this call: {0}")]
     Denied(String),
     /// The store cannot be read or written.
@@ -201,7 +203,7 @@ pub enum ApprovalError {
 }
 
 impl Approval {
-    /// A new one.
+    /// A new, pending approval.
     #[must_use]
     pub fn pending(id: String, request: Request, now_ms: i64, wait_ms: i64) -> Self {
         let expires_ms = now_ms.saturating_add(wait_ms);
@@ -216,7 +218,7 @@ impl Approval {
         }
     }
 
-    /// Where it stands at a time.
+    /// Its state at a time, which accounts for expiry.
     #[must_use]
     pub fn state_at(&self, now_ms: i64) -> ApprovalState {
         match self.state {
@@ -225,16 +227,16 @@ impl Approval {
         }
     }
 
-    /// Whether its call may still run, now or after a yes.
+    /// Whether its call may still run, now or once it is approved.
     #[must_use]
     pub fn is_open_at(&self, now_ms: i64) -> bool {
         matches!(self.state_at(now_ms), ApprovalState::Pending | ApprovalState::Approved)
     }
 
-    /// After a person's answer. The first one wins.
+    /// The approval after a person's answer. The first answer wins.
     ///
     /// # Errors
-    /// [`ApprovalError::Not`] if it does not wait for one.
+    /// [`ApprovalError::Not`] if it is not pending.
     pub fn answered(mut self, answer: Answer, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Pending, now_ms)?;
         match answer {
@@ -250,10 +252,10 @@ impl Approval {
         Ok(self)
     }
 
-    /// After its one use.
+    /// The approval after its single use.
     ///
     /// # Errors
-    /// [`ApprovalError`] if it is not approved now, or is for something else than `digest`.
+    /// [`ApprovalError`] if it is not approved now, or does not have this digest.
     pub fn consumed(mut self, digest: &str, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Approved, now_ms)?;
         if digest.is_empty() || self.digest != digest || self.request.digest() != digest {

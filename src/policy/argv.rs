@@ -1,17 +1,17 @@
-//! Words of a command line, as far as they are known before it runs.
+//! The words of a command line, as far as they are known before it runs.
 
 use serde::Serialize;
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Word {
-    /// Its value after quotes are removed, if that is certain.
+    /// Its value without quotes, if that is certain.
     pub value: Option<String>,
-    /// The word as it stands in the source.
+    /// The word as written in the source.
     pub text: String,
     /// Whether it becomes exactly one argument, whatever its value.
     pub one: bool,
-    /// What it may well become: several arguments after splitting. Only to find what is denied.
+    /// What it probably becomes: possibly several arguments after splitting. Used only to find what is denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guess: Vec<String>,
     /// `~/…` with nothing else unknown: the part after the tilde.
@@ -52,7 +52,7 @@ pub fn base_name(program: &str) -> &str {
     base.strip_suffix(".exe").unwrap_or(base)
 }
 
-/// A command line as a person would read it: known words quoted where they need it, unknown ones as written.
+/// A command line for a person to read: known words quoted where necessary, unknown words as written.
 #[must_use]
 pub fn display(words: &[Word]) -> String {
     words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")

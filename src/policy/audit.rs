@@ -1,8 +1,8 @@
-//! The audit: a chain of records in which every edit shows.
+//! The audit trail: a hash chain of records that makes every change evident.
 //!
-//! Each record holds the hash of the one before it. Editing, deleting or reordering breaks the chain at the place;
-//! cutting off its end shows against the head that the store keeps beside it, or against a checkpoint kept
-//! elsewhere. Field names follow OpenTelemetry GenAI, with our own under `toolfold.`.
+//! Each record contains the hash of the previous one. Editing, deleting or reordering records breaks the chain at that
+//! place. Truncation is detected by the head that the store keeps beside the chain, or by a checkpoint kept elsewhere.
+//! Field names follow the OpenTelemetry conventions for generative AI; those that it lacks begin with `toolfold.`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,31 +16,31 @@ mod redact;
 
 pub use redact::{redact, redact_lines};
 
-/// The `prev` of the first record.
+/// The previous hash of the first record.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What a record is about.
+/// The kind of event that a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
-    /// A call was judged.
+    /// The policy decided on a call.
     Decision,
-    /// A call waits for a person.
+    /// A call needs approval.
     Asked,
-    /// A person said yes.
+    /// A person approved a call. The name is the one that stored records have.
     Accepted,
-    /// A person said no.
+    /// A person rejected a call.
     Rejected,
-    /// An approval was used up: the call runs now.
+    /// An approval was used: the call runs now.
     Consumed,
     /// A call ended.
     Outcome,
     /// What the model was shown: a disclosure receipt.
     Disclosure,
-    /// A yes was remembered.
+    /// An approval was remembered.
     Granted,
-    /// A remembered yes was taken back.
+    /// A remembered approval was revoked.
     Revoked,
 }
 
@@ -62,46 +62,46 @@ impl Kind {
     }
 }
 
-/// One record, before it is sealed.
+/// A record before it is added to the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When, in milliseconds since 1970 UTC. The host's clock.
+    /// The time in milliseconds since 1970 UTC, by the host's clock.
     #[serde(rename = "toolfold.time_ms")]
     pub time_ms: i64,
-    /// What it is about.
+    /// The kind of event.
     #[serde(rename = "toolfold.kind")]
     pub kind: Kind,
     /// The conversation.
     #[serde(rename = "gen_ai.conversation.id", default, skip_serializing_if = "String::is_empty")]
     pub session: String,
-    /// The agent in it.
+    /// The agent in the conversation.
     #[serde(rename = "gen_ai.agent.name", default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Who offers the tool.
+    /// Who provides the tool.
     #[serde(rename = "toolfold.origin", default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<ToolOrigin>,
     /// The tool's name at its origin.
     #[serde(rename = "gen_ai.tool.name", default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// The call.
+    /// The id of the call.
     #[serde(rename = "gen_ai.tool.call.id", default, skip_serializing_if = "String::is_empty")]
     pub call_id: String,
-    /// The decision, as [`Decision`](super::Decision) is written in JSON.
+    /// The decision, as [`Decision`](super::Decision) is serialized.
     #[serde(rename = "toolfold.decision", default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
-    /// What would have been decided, where the policy only records.
+    /// The decision that enforcement would have made, where the policy only audits.
     #[serde(rename = "toolfold.would_be", default, skip_serializing_if = "Option::is_none")]
     pub would_be: Option<String>,
-    /// The reasons, the deciding one first.
+    /// The reasons. The deciding one comes first.
     #[serde(rename = "toolfold.rule", default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The digest of what was judged or approved.
+    /// The digest of the request that was decided on or approved.
     #[serde(rename = "toolfold.digest", default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// The arguments, redacted.
     #[serde(rename = "gen_ai.tool.call.arguments", default, skip_serializing_if = "Value::is_null")]
     pub arguments: Value,
-    /// What the call would touch.
+    /// The effects of the call.
     #[serde(rename = "toolfold.effects", default, skip_serializing_if = "Value::is_null")]
     pub effects: Value,
     /// How it ended.
@@ -110,16 +110,16 @@ pub struct Entry {
     /// How long it took, in milliseconds.
     #[serde(rename = "toolfold.duration_ms", default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// How it can be taken back.
+    /// How the call can be undone.
     #[serde(rename = "toolfold.undo", default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// Whatever else belongs to the kind: an approval's id, the digest of the tools shown, opened categories.
+    /// Details that depend on the kind: the id of an approval, the digest of the tools shown, the opened categories.
     #[serde(rename = "toolfold.detail", default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
 }
 
 impl Entry {
-    /// A record of a kind, otherwise empty.
+    /// A record of this kind, otherwise empty.
     #[must_use]
     pub fn new(kind: Kind, time_ms: i64) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl Entry {
         }
     }
 
-    /// A disclosure receipt: the digest of the tool array that was sent, and what was open.
+    /// A disclosure receipt: the digest of the tool array that was sent, and the opened categories.
     #[must_use]
     pub fn disclosure(time_ms: i64, session: &str, tools_digest: &str, opened: &[&str]) -> Self {
         Self {
@@ -163,21 +163,21 @@ pub struct Sealed {
     /// The record.
     #[serde(flatten)]
     pub entry: Entry,
-    /// The hash of the record before it; [`GENESIS`] for the first.
+    /// The hash of the previous record; [`GENESIS`] for the first.
     #[serde(rename = "toolfold.prev")]
     pub prev: String,
-    /// SHA-256 over number, previous hash and the canonical record.
+    /// SHA-256 over the number, the previous hash and the canonical record.
     #[serde(rename = "toolfold.hash")]
     pub hash: String,
 }
 
-/// The hash that a record must have, given its canonical text.
+/// The hash of a record, given its number, the previous hash and its canonical text.
 #[must_use]
 pub fn link(seq: u64, prev: &str, body: &str) -> String {
     hex(&Sha256::digest(format!("{seq}\n{prev}\n{body}").as_bytes()))
 }
 
-/// The text of a record that is hashed and stored.
+/// The canonical text of a record, which is hashed and stored.
 ///
 /// # Errors
 /// If the record cannot be written as JSON, which no record made here can.
@@ -185,7 +185,7 @@ pub fn body(entry: &Entry) -> Result<String, serde_json::Error> {
     serde_json::to_value(entry).map(|value| canonical(&value))
 }
 
-/// A number and a hash that somebody kept: the chain must still have both.
+/// The number and hash of a record, kept elsewhere: the chain must still contain it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// The number of the record.
@@ -194,52 +194,52 @@ pub struct Checkpoint {
     pub hash: String,
 }
 
-/// What is wrong with a chain, at which record.
+/// A fault in a chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "fault")]
 #[non_exhaustive]
 pub enum Fault {
-    /// The record does not have the hash that its content gives.
+    /// The hash of the record does not match its content.
     #[error("record {seq} was edited: its content does not match its hash")]
     Edited {
-        /// Which record.
+        /// The number of the record.
         seq: u64,
     },
-    /// The record does not name the one before it.
+    /// The record does not contain the hash of the previous one.
     #[error("record {seq} does not follow the one before it: a record was deleted, inserted or moved")]
     Broken {
-        /// Which record.
+        /// The number of the record.
         seq: u64,
     },
     /// A number is missing or out of order.
     #[error("record {expected} is missing: record {found} is in its place")]
     Missing {
-        /// The number that should come.
+        /// The number that should follow.
         expected: u64,
-        /// The number that came.
+        /// The number that follows.
         found: u64,
     },
     /// The chain ends before the head or the checkpoint.
     #[error("the chain ends at record {found}, but record {expected} was written")]
     Truncated {
-        /// The last number that is known to have been written.
+        /// The number of the last record that is known to have been written.
         expected: u64,
-        /// The last number that is there.
+        /// The number of the last record that is present.
         found: u64,
     },
-    /// The chain has another record where the head or the checkpoint knows one.
+    /// The record differs from the one that the head or a checkpoint recorded.
     #[error("record {seq} differs from the checkpoint")]
     Replaced {
-        /// Which record.
+        /// The number of the record.
         seq: u64,
     },
-    /// There are records, but nothing says which was the last.
+    /// The chain has records but no head that says which one is the last.
     #[error("the head of the chain is missing: a truncated chain would look intact")]
     NoHead,
     /// The record cannot be read.
     #[error("record {seq} cannot be read")]
     Torn {
-        /// Which record.
+        /// The number of the record.
         seq: u64,
     },
 }
@@ -247,11 +247,11 @@ pub enum Fault {
 /// What a verification found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
     /// The last record: a checkpoint to keep elsewhere.
     pub head: Option<Checkpoint>,
-    /// What is wrong. Empty: the chain is whole.
+    /// The faults. Empty: the chain is intact.
     pub faults: Vec<Fault>,
 }
 

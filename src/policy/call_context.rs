@@ -1,4 +1,4 @@
-//! A call laid out for judging: its record, its target, and everything it would touch.
+//! A call prepared for evaluation: its capability record, its target, and everything that it would affect.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Weight};
 use super::unicode::{has_unseen, is_unseen};
 
-/// Programs whose operands are hosts, with or without a scheme.
+/// Programs whose operands are hosts or URLs.
 const FETCHERS: &[&str] = &[
     "curl", "wget", "http", "https", "xh", "aria2c", "axel", "lynx", "links", "w3m", "nc", "ncat", "telnet", "ftp",
     "ping",
 ];
 
-/// A call with what it does.
+/// A call with its context and its effects. Bound as `cx` throughout the layer.
 pub(crate) struct CallContext<'a> {
     pub(crate) call: &'a PolicyCall<'a>,
     pub(crate) context: &'a Context,
@@ -26,12 +26,12 @@ pub(crate) struct CallContext<'a> {
     pub(crate) tier: Option<PolicyTier>,
     pub(crate) target: Option<String>,
     pub(crate) effects: SideEffects,
-    /// The forms of each command, for ask and deny.
+    /// The forms of each command, as ask and deny compare them.
     pub(crate) forms: Vec<Vec<Vec<super::argv::Word>>>,
-    /// The hosts that it names.
+    /// The hosts that the call names.
     pub(crate) hosts: Vec<Host>,
     pub(crate) is_shell: bool,
-    /// An argument that decides cannot be read: why.
+    /// Why an argument that the decision depends on cannot be read, if so.
     pub(crate) unreadable: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> CallContext<'a> {
         let mut hosts: Vec<Host> = urls.iter().map(|url| Host::read(url)).collect();
         let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
         for command in effects.commands.iter().filter(|_| is_shell) {
-            // A URL among the words of a command is a host that it may reach; so is a bare word of a program that fetches.
+            // A URL among the words of a command names a host that it may contact; so does a bare operand of a fetcher.
             let fetches = command.words.first().and_then(Word::get).is_some_and(|p| FETCHERS.contains(&base_name(p)));
             for word in command.words.iter().skip(1).filter_map(Word::get) {
                 if word.contains("://") {
@@ -102,7 +102,7 @@ impl<'a> CallContext<'a> {
                 local.push(word.to_owned());
             }
         }
-        // `file:` reads a file of this machine, whoever fetches it.
+        // `file:` reads a file of this machine, whichever tool fetches it.
         for url in local.into_iter().filter(|url| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"))) {
             let (path, access) = (Some(LexPath::read(&url)), Access::Read);
             effects.files.push(FileEffect { path, text: url, access, own: false, recursive: false, certain: true });
@@ -119,7 +119,7 @@ impl<'a> CallContext<'a> {
         Self { call, context, capability, tier, target, effects, forms, hosts, is_shell, unreadable: unread }
     }
 
-    /// Whether a rule speaks of this tool.
+    /// Whether a rule covers this tool.
     pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
         rule.tool.fits(self.call, self.target.as_deref(), rule.effect)
             || (rule.family.is_some()
@@ -127,12 +127,12 @@ impl<'a> CallContext<'a> {
                 && (rule.effect != super::decision::Effect::Allow || matches!(self.call.origin, ToolOrigin::Native)))
     }
 
-    /// Whether a rule speaks of files or hosts whoever touches them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
+    /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
     pub(crate) fn of_effects(&self, rule: &Rule) -> bool {
         rule.args.is_empty() && matches!(rule.family, Some(Family::Edit | Family::Read | Family::Fetch))
     }
 
-    /// How far an ask or deny catches this call.
+    /// Whether an ask or deny matches this call.
     pub(crate) fn caught(&self, rule: &Rule) -> Fit {
         if self.of_tool(rule) {
             if !rule.arguments_fit(self.call, self.target.as_deref(), self.context.annotations) {
@@ -156,8 +156,8 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// How far a rule's path condition fits one file. Without one: every file of the family's access that the
-    /// command itself would not cover.
+    /// Whether the path condition of a rule fits a file. A rule without one fits every file with the access of its
+    /// family that an allow for the command does not cover.
     pub(crate) fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
         let loosen = rule.effect == super::decision::Effect::Allow;
         let Some((pattern, access)) = &rule.path else {
@@ -174,13 +174,13 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// The first file that leads elsewhere than it says, with where. What was said yes to by name does not cover it:
-    /// where it leads may have changed since.
+    /// The first file that a symbolic link leads elsewhere, and its real path. A remembered approval does not cover
+    /// such a file: the link may have changed since.
     pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
         self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(self.context)?)))
     }
 
-    /// Why no allow over paths fits, where it is for how a path is written or where it leads.
+    /// Why no path allow fits, where the reason is the form of a path or a symbolic link.
     pub(crate) fn why_no_path(&self) -> Option<String> {
         if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
             return Some(format!("`{}` is written so that it may name another file", escaped(&file.text)));
@@ -191,12 +191,12 @@ impl<'a> CallContext<'a> {
         })
     }
 
-    /// What a part that only the run would show is called: the heaviest first.
+    /// The heaviest unknown, with its text.
     pub(crate) fn heaviest(&self) -> Option<(&str, Weight)> {
         self.effects.unknowns.iter().max_by_key(|u| u.weight).map(|u| (u.text.as_str(), u.weight))
     }
 
-    /// The commands that must be allowed, as text.
+    /// The commands that must be allowed, for display.
     pub(crate) fn command_lines(&self) -> Vec<String> {
         self.effects.commands.iter().filter(|c| c.role == Role::Runs).map(|c| display(&c.words)).collect()
     }
@@ -206,13 +206,13 @@ fn cannot_be_read(name: &str) -> String {
     format!("`{name}` cannot be evaluated: it is missing or not a string")
 }
 
-/// A text with every character that nobody sees written out.
+/// A text with its invisible characters escaped.
 fn escaped(text: &str) -> String {
     let show = |c: char| if is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
     text.chars().take(120).map(show).collect()
 }
 
-/// A command given as one text, or as a list that is run without a shell.
+/// A command given as one string, or as a list of arguments that runs without a shell.
 fn command_text(arguments: &serde_json::Value, arg: &str) -> Option<String> {
     match arguments.get(arg)? {
         serde_json::Value::String(text) => Some(text.clone()),

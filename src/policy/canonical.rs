@@ -1,7 +1,7 @@
-//! Canonical JSON, so that a digest means the value and not its spelling.
+//! Canonical JSON, so that a digest identifies a value and not one of its forms.
 //!
-//! RFC 8785 (JCS): members sorted by UTF-16 code units, no blanks, numbers as ECMAScript prints them. One
-//! deviation, towards telling more apart: integers beyond 2^53 keep all their digits, where JCS would round them
+//! RFC 8785 (JCS): members sorted by UTF-16 code units, no whitespace, numbers as ECMAScript prints them. There is one
+//! deviation, which distinguishes more values: integers beyond 2^53 keep all their digits, whereas JCS would round them
 //! to the same double.
 
 use serde_json::{Number, Value};
@@ -87,7 +87,7 @@ fn number_text(number: &Number) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    // Another text for another value, should Rust ever print a double in another way.
+    // Still a distinct text for a distinct value, should Rust ever print doubles differently.
     ecmascript(value).unwrap_or_else(|| number.to_string())
 }
 

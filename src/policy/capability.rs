@@ -1,4 +1,4 @@
-//! One capability record a tool: everything policy knows of it, in one place.
+//! Capability records: everything the policy knows about a tool, one record for each tool.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,15 +9,15 @@ use serde_json::Value;
 use super::context::{Annotations, ToolOrigin};
 use crate::diagnostic::Place;
 
-/// How much a tool changes. Ordered from harmless to not.
+/// How much a tool changes. Ordered from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyTier {
     /// No effect outside the conversation: allowed.
     ReadOnly,
-    /// Changes something that can be recovered: allowed, audited first.
+    /// Changes something that can be recovered: allowed once the audit record is written.
     B,
-    /// Changes something that a person should see first: confirmed.
+    /// Changes something that a person should see first: needs approval.
     A,
 }
 
@@ -44,15 +44,15 @@ impl fmt::Display for PolicyTier {
     }
 }
 
-/// How a call can be taken back. Shown to the person before the yes.
+/// How a call can be undone. Displayed to the person before they approve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undo {
-    /// From a copy of the written paths, made before the call.
+    /// By restoring a copy of the written paths, made before the call.
     Snapshot,
-    /// By another call that does the opposite.
+    /// By another call that reverses it.
     Inverse,
-    /// Only by doing something else that makes up for it.
+    /// Only by another action that compensates for it.
     Compensate,
     /// Not at all.
     #[default]
@@ -73,7 +73,8 @@ impl Undo {
     }
 }
 
-/// Which compact rule names cover a tool beside its own: `Bash(…)` covers every tool of the family `Shell`.
+/// The family of a tool. A compact rule for the family covers the tool: `Bash(…)` covers every tool of the family
+/// `Shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -88,7 +89,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family that a compact rule's name means, if any.
+    /// The family that the name of a compact rule stands for, if any.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
@@ -101,45 +102,45 @@ impl Family {
     }
 }
 
-/// An argument and how the call's tier depends on its value.
+/// An argument on whose value the tier of the call depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Actions {
     /// The argument's name.
     pub arg: String,
-    /// The tier of each value. A value that is not here gets the record's own tier, or Tier A if that is lower.
+    /// The tier of each value. Any other value gets the tool's own tier, but at least Tier A.
     pub tiers: BTreeMap<String, PolicyTier>,
 }
 
-/// What policy knows of one tool.
+/// What the policy knows about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ToolCapability {
-    /// Its tier. Absent: nobody said, so it is confirmed.
+    /// Its tier. `None`: unknown, so every call needs approval.
     pub tier: Option<PolicyTier>,
-    /// Arguments that name what is read. `a|b`: the first that is present.
+    /// The arguments that name what the tool reads. `a|b`: the first that is present.
     pub reads: Vec<String>,
-    /// Arguments that name what is written. Absent (not empty): nobody said.
+    /// The arguments that name what the tool writes. `None` (unlike an empty list): not declared.
     pub writes: Option<Vec<String>>,
-    /// Arguments that name a host or a URL.
+    /// The arguments that name a host or a URL.
     pub hosts: Vec<String>,
-    /// The argument that holds a shell command.
+    /// The argument that contains a shell command.
     pub command: Option<String>,
-    /// The argument that holds the working folder of that command.
+    /// The argument that contains the working folder of that command.
     pub workdir: Option<String>,
-    /// The argument that names the real target, where the tool only passes a call on.
+    /// The argument that names the real target, where the tool only dispatches calls.
     pub target: Option<String>,
-    /// The compact rule names that cover it too.
+    /// Its family: compact rules for the family cover the tool too.
     pub family: Option<Family>,
-    /// How it can be taken back.
+    /// How a call can be undone.
     pub undo: Undo,
-    /// Tiers by action.
+    /// The tiers of its actions.
     pub actions: Option<Actions>,
-    /// Where it stands.
+    /// Where the record is written.
     #[serde(skip)]
     pub place: Place,
 }
 
 impl ToolCapability {
-    /// What is known of a tool that no file speaks of: the arguments of widely used tools, never a tier.
+    /// The built-in record of a tool that no policy file covers: the arguments of widely used tools, never a tier.
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let list = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
@@ -158,7 +159,7 @@ impl ToolCapability {
         Some(capability)
     }
 
-    /// The tier of a call with these arguments and hints. Hints of an untrusted server only tighten.
+    /// The tier of a call with these arguments and hints. The hints of an untrusted server only tighten it.
     #[must_use]
     pub fn tier_of(
         &self,
@@ -196,7 +197,7 @@ pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
     }
 }
 
-/// Whether an argument is there but is neither text nor a list of texts, so that it cannot be judged.
+/// Whether an argument is present but is neither a string nor a list of strings, so that it cannot be evaluated.
 pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
     match names.split('|').find_map(|n| arguments.get(n).filter(|v| !v.is_null())) {
         None | Some(Value::String(_)) => false,

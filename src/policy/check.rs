@@ -1,5 +1,4 @@
-//! What can be proved of a policy file before anything is called: that it covers its tools, and what in it is
-//! likely not meant.
+//! Checks of a policy file before any call: that it covers its tools, and what in it is probably a mistake.
 
 use super::argv::base_name;
 use super::capability::{PolicyTier, ToolCapability};
@@ -20,11 +19,11 @@ pub struct Covered {
 }
 
 impl PolicyFile {
-    /// Proves what the file must hold: every tool in a tier; every tool that changes something with its path
-    /// arguments; every named argument one that the tool has. Tiers are disjoint by the format: a tool has one
-    /// record, and an action stands in one tier. Examples are proved when the file loads.
+    /// Checks that every tool has a tier, that every tool that changes something declares its path arguments, and that
+    /// the tool has every declared argument. The format keeps tiers disjoint: a tool has one record, and an action is
+    /// in one tier. The examples of rules are checked when the file loads.
     ///
-    /// Without `tools` only the records themselves are looked at.
+    /// Without `tools`, only the records themselves are checked.
     #[must_use]
     pub fn check(&self, tools: Option<&[Covered]>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -53,8 +52,8 @@ impl PolicyFile {
         found
     }
 
-    /// What is probably not meant: shadowed rules, rules that allow arbitrary code, prefixes that cross word
-    /// boundaries, paths that are not anchored, a mode or default that opens everything.
+    /// Finds probable mistakes: shadowed rules, rules that allow arbitrary code, prefixes that cross word boundaries,
+    /// unanchored paths, a mode or default that allows everything.
     #[must_use]
     pub fn lint(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -140,7 +139,7 @@ fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagno
     }
 }
 
-/// An allow whose prefix lets a program run anything.
+/// An allow whose prefix lets a program run arbitrary code.
 fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
     let Some((tokens, true)) = rule
         .command
@@ -179,7 +178,7 @@ fn anchor(rule: &Rule, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether `other` decides wherever `rule` would.
+/// Whether `other` decides every call that `rule` would decide.
 fn shadows(last_match: bool, (j, other): (usize, &Rule), (i, rule): (usize, &Rule)) -> bool {
     let beats = if last_match { j > i } else { other.effect > rule.effect || (other.effect == rule.effect && j > i) };
     let same_tool = other.tool == rule.tool || other.tool == ToolPattern::Any;

@@ -1,8 +1,8 @@
-//! Patterns over commands: token by token on words without their quotes, never on text.
+//! Patterns over commands, compared token by token with unquoted words and never with the text.
 //!
-//! - `git log:*` and `git log *`: these tokens, then anything
-//! - `git log`: these tokens and no more
-//! - `git push --force*`: a `*` inside a token stands for any characters; as the last one it also opens the end
+//! - `git log:*` and `git log *`: these tokens, then any others
+//! - `git log`: exactly these tokens
+//! - `git push --force*`: a `*` inside a token stands for any characters; at the end of the pattern it also allows further tokens
 //! - `git push * -f`: a `*` of its own stands for any number of tokens
 //! - `*`: every command of the tool, whatever it does
 
@@ -15,7 +15,7 @@ use super::glob::{glob, is_glob};
 pub struct CommandPattern {
     tokens: Vec<Token>,
     open: bool,
-    /// `*`: the blanket.
+    /// `*`: every command.
     pub any: bool,
 }
 
@@ -26,11 +26,11 @@ enum Token {
     Many,
 }
 
-/// Programs whose one-letter options can be written together, in any order, with others between.
+/// Programs whose one-letter options can be combined, in any order and with others in between.
 const CLUSTERS: &[&str] =
     &["rm", "rmdir", "cp", "mv", "ln", "chmod", "chown", "git", "ls", "shred", "docker", "podman"];
 
-/// Long options and the letters that say the same: `(program, long, letter)`. For ask and deny.
+/// Long options and their one-letter equivalents: `(program, long, letter)`. For ask and deny.
 const SAME: &[(&str, &str, &str)] = &[
     ("rm", "--recursive", "r"),
     ("rm", "-R", "r"),
@@ -58,7 +58,7 @@ const SAME: &[(&str, &str, &str)] = &[
     ("systemctl", "--force", "f"),
 ];
 
-/// The letters of an option as they stand for a program, long names and doubles included.
+/// The letters that an option stands for in a program, including those of long names.
 fn letters(program: &str, word: &str) -> Option<String> {
     let name = word.split('=').next().unwrap_or(word);
     if let Some((_, _, letter)) = SAME.iter().find(|(p, long, _)| *p == program && *long == name) {
@@ -75,7 +75,7 @@ impl CommandPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// A sentence if it is empty, its quotes do not close or a control character stands in it.
+    /// A sentence if the pattern is empty, has an unclosed quote or contains a control character.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
@@ -102,7 +102,7 @@ impl CommandPattern {
         }
     }
 
-    /// The tokens of a pattern that is a plain prefix or exact: what a grant can remember.
+    /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
     #[must_use]
     pub fn literal(&self) -> Option<(Vec<&str>, bool)> {
         let mut words = Vec::with_capacity(self.tokens.len());
@@ -121,7 +121,7 @@ impl CommandPattern {
         matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
     }
 
-    /// The program it names, if it names one.
+    /// The program that the pattern names, if it names one.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         match self.tokens.first() {
@@ -130,13 +130,13 @@ impl CommandPattern {
         }
     }
 
-    /// Whether everything that `other` fits, this fits too, as far as literals show. For the lint.
+    /// Whether this pattern covers everything that `other` covers, as far as their literals show. For the lint.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
-    /// Whether a command fits as written. Enough to allow only if it is [`Fit::Yes`].
+    /// Whether a command fits as written. Only [`Fit::Yes`] is enough to allow it.
     #[must_use]
     pub fn fit(&self, argv: &[Word]) -> Fit {
         if self.any {
@@ -164,7 +164,7 @@ impl CommandPattern {
         }
     }
 
-    /// The same for patterns with a `*` of its own: a table of tokens by words.
+    /// The same for patterns with a separate `*`, by a table of tokens and words.
     fn fit_table(&self, argv: &[Word]) -> Fit {
         let n = argv.len();
         let mut row: Vec<Fit> = (0..=n).map(|j| Fit::of(j == 0)).collect();
@@ -202,8 +202,8 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a command fits under any spelling: options in another place, letters written together, words
-    /// that may become what is forbidden. For ask and deny.
+    /// Whether a command fits in any form: options in another position, combined letters, words that may become what is
+    /// denied. For ask and deny.
     #[must_use]
     pub fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
@@ -216,10 +216,10 @@ impl CommandPattern {
         best
     }
 
-    /// Options compared as a set: `-r -f` is `-rf`, `push main --force` is `push --force main`.
+    /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push --force main`.
     fn fit_options(&self, argv: &[Word]) -> Fit {
         let lead = self.tokens.iter().take_while(|t| !t.is_option()).count();
-        // Behind the options there may be operands: `chmod -R 777`.
+        // Operands may follow the options: `chmod -R 777`.
         let behind = self.tokens.get(lead..).unwrap_or_default();
         let (options, operands) = behind.split_at(behind.iter().take_while(|t| t.is_option()).count());
         let plain = !operands.iter().any(|t| t.is_option() || *t == Token::Many) && (self.open || operands.is_empty());
@@ -266,7 +266,7 @@ impl Token {
         })
     }
 
-    /// Whether an option stands among words, in any place and any grouping.
+    /// Whether an option is among the words, in any position and grouping.
     fn among(&self, words: &[Word], program: &str) -> Fit {
         let mut best = Fit::No;
         for word in words {
@@ -277,10 +277,10 @@ impl Token {
                 Self::Glob(glob) => glob.trim_end_matches('*'),
                 Self::Many => continue,
             };
-            // Long options may be cut short as long as they stay unambiguous.
+            // Long options may be abbreviated as long as they are unambiguous.
             let (name, value) = have.split_once('=').map_or((have, None), |(n, v)| (n, Some(v)));
             let (wanted, in_it) = want.split_once('=').map_or((want, None), |(n, v)| (n, Some(v)));
-            // Another value of the same option is not what is looked for.
+            // The same option with another value does not match.
             let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
             if wanted.starts_with("--")
                 && name.len() > 3
@@ -306,12 +306,12 @@ impl Token {
     }
 }
 
-/// The letters of `-rf`; nothing for `--long`, `-`, `-5`.
+/// The letters of `-rf`; `None` for `--long`, `-`, `-5`.
 fn short(word: &str) -> Option<&str> {
     word.strip_prefix('-').filter(|l| !l.is_empty() && l.chars().all(|c| c.is_ascii_alphabetic()))
 }
 
-/// Splits a pattern at blanks outside quotes. `*` and `?` inside quotes are themselves.
+/// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
 fn split(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let (mut word, mut started, mut wild, mut quote) = (String::new(), false, false, None::<char>);

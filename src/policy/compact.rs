@@ -8,10 +8,10 @@ use super::host::HostPattern;
 use super::path::PathPattern;
 use super::rule::{Access, Rule, ToolPattern};
 
-/// Reads one compact rule. `record` gives what the policy file says of a tool.
+/// Reads a compact rule. `capability` looks up the record of a tool in the policy file.
 ///
 /// # Errors
-/// A sentence that says what is wrong: the rule then means nothing.
+/// A sentence that says what is wrong. Such a text is not a rule.
 pub fn compact(
     effect: Effect,
     text: &str,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn malformed_rules_mean_nothing() {
+    fn malformed_rules_are_refused() {
         for text in
             ["Bash(git status", "Bash(rm -rf /)*", "Bash(", "(src)", "Read([invalid", "Bash()", "", "Ba sh", "x)"]
         {

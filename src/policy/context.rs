@@ -1,7 +1,7 @@
-//! What is decided about: a call, and the facts about its surroundings that the host gives.
+//! The input of a decision: a call, and its context as the host provides it.
 //!
-//! The layer has no clock and sees no disk. Whatever it must know beyond the call stands in [`Context`]; what is
-//! not said there counts against permission, never for it.
+//! The layer has no clock and sees no disk. Everything that it needs beyond the call is in [`Context`]. What the
+//! context leaves out counts against permission, never for it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,18 +9,18 @@ use serde_json::Value;
 use super::links::Links;
 pub use crate::catalog::Annotations;
 
-/// Who offers a tool. Part of a tool's identity: two servers may offer tools of the same name.
+/// Who provides a tool. Part of its identity: two servers may provide tools of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolOrigin {
     /// The host itself.
     Native,
-    /// The MCP server with this literal id.
+    /// The MCP server with this id, compared literally.
     Mcp(String),
 }
 
 impl ToolOrigin {
-    /// How the identity of a tool is written in rules and records: `name`, or `mcp:server/name`.
+    /// The identity of a tool as rules and records write it: `name`, or `mcp:server/name`.
     #[must_use]
     pub fn identity(&self, tool: &str) -> String {
         match self {
@@ -30,53 +30,53 @@ impl ToolOrigin {
     }
 }
 
-/// A call that a model made.
+/// A call that a model made, as the policy sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyCall<'a> {
-    /// The tool's name as its origin gives it, without a server prefix.
+    /// The tool's name at its origin, without a server prefix.
     pub tool: &'a str,
-    /// Who offers the tool.
+    /// Who provides the tool.
     pub origin: &'a ToolOrigin,
-    /// The arguments, parsed. Anything but an object is judged as arguments that cannot be read.
+    /// The parsed arguments. Anything but an object counts as unreadable.
     pub arguments: &'a Value,
 }
 
-/// What the host knows about the surroundings of a call.
+/// What the host knows about the circumstances of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// The working folder of the call, absolute. Absent: relative paths are judged as relative.
+    /// The working folder of the call, absolute. `None`: relative paths are evaluated as relative.
     pub cwd: Option<String>,
-    /// The user's home folder, absolute. Absent: `~` is an unknown.
+    /// The user's home folder, absolute. `None`: `~` is unknown.
     pub home: Option<String>,
-    /// Whether somebody can answer a question now. If not, ask becomes deny.
+    /// Whether a person can be asked now. If not, ask becomes deny.
     pub interactive: bool,
-    /// Whether a person has said that this workspace's own files may decide things.
+    /// Whether a person trusts this workspace, so that the rules of its own files may allow.
     pub workspace_trusted: bool,
-    /// Whether the tool's server has been marked trusted, so that its hints may also loosen.
+    /// Whether the tool's server is marked as trusted, so that its hints may also loosen.
     pub server_trusted: bool,
-    /// What the server says about the tool.
+    /// The annotations that the server gives for the tool.
     pub annotations: Annotations,
-    /// Whether file names differ by case. Absent: denies ignore case, allows do not.
+    /// Whether file names are case-sensitive. `None`: unknown, so denies ignore case and allows do not.
     pub case_sensitive_paths: Option<bool>,
-    /// Where paths lead: from [`Policy::links`](super::Policy::links), which asks a [`Disk`](super::Disk). Absent: nobody
-    /// looked, and paths are judged as they are written.
+    /// Where symbolic links lead: from [`Policy::links`](super::Policy::links), which asks a [`Disk`](super::Disk).
+    /// `None`: nobody looked, and paths are evaluated as written.
     pub links: Option<Links>,
-    /// Paths that no call may write: the policy files and the audit store. Absolute.
+    /// Absolute paths that no call may write: the policy files and the approval store.
     pub protected: Vec<String>,
-    /// Whether the tool's definition is not the one that a rule or a grant was given for.
+    /// Whether the tool's definition has changed since a rule or a grant allowed it.
     pub definition_changed: bool,
-    /// Skills active now, with their content hashes: `(name, hash)`.
+    /// The active skills with their content hashes: `(name, hash)`.
     pub active_skills: Vec<(String, String)>,
-    /// The session, for grants that hold in one session only.
+    /// The session, for grants limited to a session.
     pub session: String,
-    /// The project, for grants that hold in one project only.
+    /// The project, for grants limited to a project.
     pub project: String,
-    /// Now, in milliseconds since 1970-01-01 UTC. For expiry; the layer has no clock.
+    /// The current time in milliseconds since 1970-01-01 UTC, for expiry.
     pub now_ms: i64,
 }
 
 impl Default for Context {
-    /// Nobody can answer, nothing is trusted, nothing is known.
+    /// Nobody can be asked, nothing is trusted, nothing is known.
     fn default() -> Self {
         Self {
             cwd: None,

@@ -1,8 +1,8 @@
-//! The decision: a pure function of the call, the facts and the grants.
+//! The decision: a pure function of the call, its context and the grants.
 //!
-//! Order of power: the floor (managed denies, protected paths), then deny, then ask, then allow, then the tier.
-//! A grant can lift an ask and nothing else. Nothing here depends on what is shown, expanded or active beyond
-//! what the facts say.
+//! Precedence: the floor (managed denies, protected paths), then deny, then ask, then allow, then the tier. A grant can
+//! lift an ask and nothing else. Nothing here depends on which tools are shown or expanded or which skills are active,
+//! beyond what the context says.
 
 use super::call_context::CallContext;
 use super::capability::PolicyTier;
@@ -20,7 +20,7 @@ use super::shell::{Role, Weight};
 impl Policy {
     /// Decides on a call.
     ///
-    /// Never fails; whatever cannot be judged is asked about. The order of power stands at the head of this file: floor, deny, ask, allow, tier.
+    /// Never fails: a call that cannot be evaluated asks. The order of precedence is floor, deny, ask, allow, tier.
     pub fn decide(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Verdict {
         if self.mode == PolicyMode::Off {
             return Verdict {
@@ -32,7 +32,7 @@ impl Policy {
         }
         let links = context.links.clone().unwrap_or_default();
         let cx = CallContext::new(call, context, self.capability(call, context));
-        let mut outcome = self.judge(&cx, grants);
+        let mut outcome = self.evaluate(&cx, grants);
         if outcome.decision == Decision::Confirm && !context.interactive {
             outcome.decision = Decision::Deny;
             let text = "this call needs a person's approval, and nobody can be asked here; find another way, or stop and say so";
@@ -51,8 +51,8 @@ impl Policy {
         Verdict { decision: outcome.decision, reasons: outcome.reasons, would_be: None, links }
     }
 
-    /// Whether a tool is denied whatever it is called with: then it is not shown, not listed, not expandable and
-    /// not named in any error.
+    /// Whether a tool is denied whatever its arguments. Such a tool is not shown, not listed, not expandable and not
+    /// named in any error.
     #[must_use]
     pub fn denies_outright(&self, tool: &str, origin: &ToolOrigin, context: &Context) -> bool {
         if self.mode == PolicyMode::Off {
@@ -72,13 +72,13 @@ impl Policy {
             && !self.may_allow(&call))
     }
 
-    /// Whether any allow speaks of a tool at all.
+    /// Whether any allow covers the tool at all.
     fn may_allow(&self, call: &PolicyCall<'_>) -> bool {
         self.rules()
             .any(|r| r.effect == Effect::Allow && (r.tool.fits(call, None, Effect::Allow) || r.family.is_some()))
     }
 
-    fn judge(&self, cx: &CallContext<'_>, grants: &[Grant]) -> Outcome {
+    fn evaluate(&self, cx: &CallContext<'_>, grants: &[Grant]) -> Outcome {
         if let Some(reason) = floor(cx) {
             return Outcome { decision: Decision::Deny, reasons: vec![reason], floor: true };
         }
@@ -90,14 +90,14 @@ impl Policy {
         }
         for rule in self.rules().filter(|r| r.effect != Effect::Allow) {
             let fit = cx.caught(rule);
-            // A rule that catches nothing here may still be what an opaque part would run into.
+            // A rule that does not match here may still match what an opaque part of the command runs.
             restricted |= cx.is_shell && rule.is_conditional() && (cx.of_tool(rule) || cx.of_effects(rule));
-            let fit = if fit != Fit::No && self.taken_back(cx, rule) { Fit::No } else { fit };
+            let fit = if fit != Fit::No && self.overridden(cx, rule) { Fit::No } else { fit };
             match (fit, rule.effect) {
                 (Fit::No, _) | (_, Effect::Allow) => {}
                 (Fit::Yes, Effect::Deny) => {
                     floor |= rule.scope == PolicyScope::Managed;
-                    // Of rules that say the same the last one is named.
+                    // Of several rules with the same effect, the last one is named.
                     denies.insert(0, by_rule(rule, "this call is denied"));
                 }
                 (Fit::Maybe, Effect::Deny) => {
@@ -119,7 +119,7 @@ impl Policy {
             };
         }
         let permission = self.permission(cx, restricted);
-        // Where a rule asks, what an allow says about the same command does not count: only the grants do.
+        // Where a rule asks, an allow for the same command does not count: only grants do.
         let by_rules = asks.is_empty();
         let covered = || {
             let ids = covers(grants, cx, &|i| by_rules && self.command_allowed(cx, i).is_some()).filter(|_| !doubt)?;
@@ -145,8 +145,8 @@ impl Policy {
         Outcome { decision, reasons, floor: false }
     }
 
-    /// Whether a later allow of the same file covers all that a rule catches, in a file where the last match wins.
-    fn taken_back(&self, cx: &CallContext<'_>, rule: &Rule) -> bool {
+    /// Whether a later allow in the same file covers everything that a rule matches, where the last match wins.
+    fn overridden(&self, cx: &CallContext<'_>, rule: &Rule) -> bool {
         let Some(file) = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|r| std::ptr::eq(r, rule)))
         else {
             return false;
@@ -166,7 +166,7 @@ impl Policy {
         })
     }
 
-    /// What allows the call, or why nothing does.
+    /// What allows the call, or why it is not allowed.
     fn permission(&self, cx: &CallContext<'_>, restricted: bool) -> Result<Reason, Refusal> {
         let closed = self.by_tier(cx).err().filter(|refusal| refusal.decision == Decision::Deny);
         if let (Some(refusal), true) = (&closed, cx.unreadable.is_some() || cx.context.definition_changed) {
@@ -206,7 +206,7 @@ impl Policy {
         })
     }
 
-    /// Whether an allow may be used here at all: a project's only in a trusted workspace, one that rests on a
+    /// Whether an allow may apply here at all: one from a project only in a trusted workspace, one that depends on a
     /// server's hints only if the server is trusted.
     fn may_loosen(&self, rule: &Rule, cx: &CallContext<'_>) -> bool {
         let hinted =
@@ -294,7 +294,7 @@ impl Policy {
         by.ok_or_else(|| nothing.because("it contains no command that a rule allows".to_owned()))
     }
 
-    /// What allows one command, a rule or the built-in table: for grants, which fill the gaps, and to explain.
+    /// What allows one command, a rule or the built-in table: for grants, which cover the rest, and for explanations.
     pub(crate) fn command_allowed(&self, cx: &CallContext<'_>, index: usize) -> Option<Reason> {
         let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, cx)).collect();
         self.command_allowed_by(cx, &rules, index)
@@ -324,7 +324,7 @@ impl Policy {
         reads.then(|| Reason::new(Effect::Allow, format!("`{program}` only reads")))
     }
 
-    /// A rule whose own words reach into what a wrapper starts has named that too: `npx tsc:*`.
+    /// A rule that names a wrapper together with the program it starts covers that program too: `npx tsc:*`.
     fn named_with_wrapper(&self, cx: &CallContext<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
         let all = &cx.effects.commands;
         let inner = &all.get(index)?.words;
@@ -355,7 +355,7 @@ struct Outcome {
     floor: bool,
 }
 
-/// Why nothing allows a call, and what follows.
+/// Why a call is not allowed, and the decision that follows.
 struct Refusal {
     reason: Reason,
     decision: Decision,

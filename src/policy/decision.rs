@@ -1,4 +1,4 @@
-//! What is decided, and why.
+//! Decisions and the reasons for them.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::links::Links;
 use crate::diagnostic::Place;
 
-/// What to do with a call. Exhaustive on purpose: a caller that forgets one does not compile.
+/// What to do with a call. Exhaustive on purpose: a caller that omits a case does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -15,14 +15,14 @@ pub enum Decision {
     Allow,
     /// Write the audit record first, then run it; if the record cannot be written, do not run it.
     AllowAudited,
-    /// Show it to a person first.
+    /// Ask a person for approval first.
     Confirm,
     /// Refuse it.
     Deny,
 }
 
 impl Decision {
-    /// Whether the call may run without anyone being asked.
+    /// Whether the call may run without asking a person.
     #[must_use]
     pub fn runs(self) -> bool {
         matches!(self, Self::Allow | Self::AllowAudited)
@@ -39,7 +39,7 @@ impl Decision {
         }
     }
 
-    /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use. Audited or not is left out.
+    /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the distinction of audited calls.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -61,15 +61,15 @@ impl fmt::Display for Decision {
     }
 }
 
-/// What a rule says. Ordered by power: a later one beats an earlier one.
+/// The effect of a rule. Ordered by precedence: a later variant overrides an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// The call, or the part of it that the rule matches, may run.
     Allow,
-    /// A person is asked.
+    /// The call needs approval.
     Ask,
-    /// It is refused; nothing lifts that.
+    /// The call is refused. No grant lifts that.
     Deny,
 }
 
@@ -96,12 +96,12 @@ impl fmt::Display for Effect {
     }
 }
 
-/// Whether a pattern fits a thing that may not be known entirely.
+/// Whether a pattern fits something that may be known only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
     /// It cannot fit.
     No,
-    /// It may fit, depending on what only the run would show. Never enough to allow; enough to ask.
+    /// It may fit, depending on what is known only when the call runs. Never enough to allow, but enough to ask.
     Maybe,
     /// It fits, whatever the unknown parts turn out to be.
     Yes,
@@ -115,18 +115,18 @@ impl Fit {
     }
 }
 
-/// One reason of a verdict: a part of the call and what was decided about it.
+/// A reason for a verdict: a part of the call and the effect for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reason {
-    /// What this part got.
+    /// The effect for this part.
     #[serde(rename = "says")]
     pub effect: Effect,
-    /// A sentence without its full stop, lower case, user input in backticks; fit for a model to read.
+    /// A sentence in lower case without a full stop, user input in backticks. The model may read it.
     pub text: String,
-    /// The rule that decided, as written. Absent where a tier or a default decided.
+    /// The rule that decided, as written. `None` where a tier or a default decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Where that rule stands.
+    /// Where that rule is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
@@ -148,25 +148,25 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The answer to one call.
+/// The decision on a call, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[must_use]
 pub struct Verdict {
     /// What to do.
     pub decision: Decision,
-    /// Why: the reasons that carry the decision first. Never empty.
+    /// The reasons. The deciding ones come first. Never empty.
     pub reasons: Vec<Reason>,
-    /// In the modes `audit` and `off`: what `enforce` would have decided, if it differs.
+    /// In the mode `audit`: the decision that `enforce` would have made, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Decision>,
-    /// The paths that led elsewhere than they say when this was decided. With these as
-    /// [`Context::links`](super::Context::links) it is decided again the same.
+    /// The symbolic links that this decision considered. With them as [`Context::links`](super::Context::links), the
+    /// decision is reproducible.
     #[serde(skip_serializing_if = "Links::is_empty")]
     pub links: Links,
 }
 
 impl Verdict {
-    /// The reasons as one line. The first carries the decision.
+    /// The reasons on one line, the deciding one first.
     #[must_use]
     pub fn reason(&self) -> String {
         self.reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")

@@ -1,13 +1,13 @@
-//! Judging rows of rules and calls: what `policy eval` and the corpus test run.
+//! Evaluates rows of rules and calls, for `policy eval` and the corpus test.
 //!
-//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Beside `allow`, `ask` and
-//! `deny` with a compact rule, a row may say things for which a policy file has other places; they get their
-//! meaning here: `default X`, `mode X`, `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`,
-//! `managed …` and `project …` before a line (whose file it stands in), `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with the tool
-//! `@persist_grant`, and annotation policies in the style of Cedar. A row whose `profile` is `last-match` is judged
-//! in that order. Where `ctx` does not say, the working folder is `/workspace` and home `/home/user`. Paths are
-//! judged as written: the disk of this machine is never looked at; a row may bring symbolic links of its own, as
-//! `links: {"path": "target"}`. A line that means nothing makes everything ask, as a malformed deny does.
+//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides `allow`, `ask` and
+//! `deny` with a compact rule, a row may contain lines that a policy file writes elsewhere: `default X`, `mode X`,
+//! `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`, `managed …` and `project …` before a line
+//! (the scope of its file), `skill n allowed-tools rule`, `grant(…) …`, `approve-once`, `persist-policy default` with
+//! the tool `@persist_grant`, and annotation policies in the style of Cedar. A row whose `profile` is `last-match` is
+//! evaluated in that order. Unless `ctx` says otherwise, the working folder is `/workspace` and the home folder
+//! `/home/user`. Paths are evaluated as written, without looking at the disk of this machine; a row may define symbolic
+//! links as `links: {"path": "target"}`. An unknown line makes every call ask, as a malformed deny does.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -24,34 +24,34 @@ use super::rule::{PolicyScope, Rule, ToolPattern};
 
 mod approvals;
 
-/// What a row got.
+/// The result of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evaluated {
     /// The row's id.
     pub id: String,
     /// `allow`, `ask` or `deny`.
     pub decision: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What the lines of a row add up to.
+/// What the lines of a row say together.
 #[derive(Default)]
 struct Setting {
     file: PolicyFile,
     context: Context,
     grants: Vec<Grant>,
     approve_once: bool,
-    /// The latest answer that was given once, if it was a no.
+    /// The latest answer for one call, if it was a rejection.
     refused: bool,
-    /// Files of other scopes than the user's.
+    /// The files of scopes other than the user's.
     others: Vec<PolicyFile>,
 }
 
-/// Judges one row.
+/// Evaluates a row.
 ///
 /// # Errors
-/// A sentence if the row is not an object with the members it needs.
+/// A sentence if the row is not an object with the required members.
 pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let id = text("id").unwrap_or_default().to_owned();
@@ -103,8 +103,8 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     done(verdict.decision.word(), verdict.reason())
 }
 
-/// `links: {"path": "target"}`: the symbolic links of the row's own disk. A path that is not absolute is below the
-/// working folder. Without the member paths are judged as written; the disk of this machine is never looked at.
+/// `links: {"path": "target"}`: the symbolic links of the row's own disk. A relative path is below the
+/// working folder. Without this member, paths are evaluated as written. The disk of this machine is never consulted.
 fn links(ctx: &Value, cwd: &str) -> Result<Option<LinkTable>, String> {
     let Some(links) = ctx.get("links") else { return Ok(None) };
     let wrong = || "`links` must be an object of strings".to_owned();
@@ -135,7 +135,7 @@ fn context(ctx: &Value) -> Context {
 }
 
 impl Setting {
-    /// Takes one line; false if it means nothing.
+    /// Reads one line; `false` if it is unknown.
     fn line(&mut self, line: &str, ctx: &Value, tool: &str) -> bool {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if let Some(effect) = Effect::parse(word) {
@@ -158,7 +158,7 @@ impl Setting {
                 self.context.interactive = false;
                 true
             }
-            // Bypassing asks is what a default of allow does; denies stay.
+            // A default of allow bypasses asks but not denies.
             ("mode", "yolo") => {
                 self.file.default = Some(Effect::Allow);
                 true
@@ -216,7 +216,7 @@ impl Setting {
         true
     }
 
-    /// A skill's allowed tools: while it is active, and only what can be remembered or names its own scripts.
+    /// The allowed tools of a skill: while it is active, and only what can be remembered or names its own scripts.
     fn skill(&mut self, rest: &str, ctx: &Value) -> bool {
         let Some((name, rule)) = rest.split_once(" allowed-tools ") else { return false };
         let folder = ctx.get("SKILL_DIR").and_then(Value::as_str).unwrap_or("${SKILL_DIR}");
@@ -268,7 +268,7 @@ impl Setting {
         true
     }
 
-    /// `permit(…) when {resource.readOnlyHint == true};`: what nothing permits is denied.
+    /// `permit(…) when {resource.readOnlyHint == true};`: a call that no policy permits is denied.
     fn cedar(&mut self, text: &str) -> bool {
         self.file.default = Some(Effect::Deny);
         let effect = match text.split('(').next() {

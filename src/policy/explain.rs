@@ -1,4 +1,4 @@
-//! Why a call gets what it gets, and what would have made it allowed.
+//! Explanations: why a decision was made, and what would allow the call.
 
 use serde::Serialize;
 
@@ -16,34 +16,34 @@ use super::rule::{Access, Rule};
 use super::shell::Role;
 use crate::diagnostic::visible;
 
-/// A call taken apart.
+/// A decision, explained part by part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// What it gets.
+    /// The decision and its reasons.
     pub verdict: Verdict,
     /// The tier of the call.
     pub tier: Option<PolicyTier>,
-    /// Every part of it, and what each got.
+    /// The parts of the call, each with its effect.
     pub parts: Vec<Part>,
-    /// Rules, in compact form, that would have made it allowed, all of them together; or why none can.
+    /// The compact rules that together would allow the call, or why no rule can.
     pub would_allow: Vec<String>,
 }
 
-/// One part of a call.
+/// A part of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// `tool`, `command`, `file` or `unknown`.
     pub kind: &'static str,
-    /// The part, invisible characters escaped.
+    /// The part, with invisible characters escaped.
     pub text: String,
-    /// What it got.
+    /// The effect for this part.
     pub got: Effect,
-    /// The rule that says so, with its place; or the tier.
+    /// The rule that decided, with its place, or the tier.
     pub by: String,
 }
 
 impl Policy {
-    /// Explains a decision. Decides by the same code as [`Policy::decide`].
+    /// Explains a decision, which the same code makes as in [`Policy::decide`].
     #[must_use]
     pub fn explain(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Explanation {
         let verdict = self.decide(call, context, grants);
@@ -69,7 +69,7 @@ impl Policy {
             let (got, by) = rule.map_or_else(
                 || (if file.own { Effect::Ask } else { Effect::Allow }, "no path rule applies".to_owned()),
                 |r| {
-                    // What may fit a deny is asked about.
+                    // A file that may fit a deny asks.
                     let sure = cx.file_fit(r, file) == Fit::Yes;
                     (if sure { r.effect } else { r.effect.min(Effect::Ask) }, rule_text(r))
                 },
@@ -98,13 +98,13 @@ impl Policy {
         Explanation { tier: cx.tier, verdict, parts, would_allow }
     }
 
-    /// Which commands need nothing remembered, since rules allow them already. Where a rule asks, no allow counts.
+    /// Which commands need no grant, because rules allow them already. Where a rule asks, no allow counts.
     fn needs_no_grant<'c>(&'c self, cx: &'c CallContext<'c>, verdict: &Verdict) -> impl Fn(usize) -> bool + 'c {
         let asks = verdict.reasons.iter().any(|reason| reason.effect == Effect::Ask && reason.rule.is_some());
         move |i| !asks && self.command_allowed(cx, i).is_some()
     }
 
-    /// What a person is shown before the yes.
+    /// What a person is shown before approving.
     #[must_use]
     pub fn displayed(&self, call: &PolicyCall<'_>, context: &Context, verdict: &Verdict) -> Displayed {
         let cx = CallContext::new(call, context, self.capability(call, context));
@@ -150,7 +150,7 @@ fn undo_word(undo: Undo) -> &'static str {
     }
 }
 
-/// What else a path may mean, and where it leads if that is elsewhere than it says.
+/// What else a path may mean, and where a symbolic link leads it.
 fn leads(path: &LexPath, context: &Context) -> String {
     let others: Vec<String> =
         path.meanings().skip(1).map(|p| visible(&p.absolute(context).to_string()).into_owned()).collect();
@@ -166,7 +166,7 @@ fn leads(path: &LexPath, context: &Context) -> String {
     }
 }
 
-/// The rule behind a reason with its place, else the reason itself.
+/// The rule of a reason with its place, else the text of the reason.
 fn said_by(reason: &Reason) -> String {
     match (&reason.rule, &reason.place) {
         (Some(rule), Some(place)) => format!("{} {rule} ({place})", reason.effect),

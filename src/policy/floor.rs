@@ -25,7 +25,7 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
             && long.parts.iter().zip(&short.parts).all(|(a, b)| Equivalence::Confusable.name(a, b))
     };
     let hits = |file: &&super::shell::FileEffect| {
-        // What is known only when it runs is looked at in `may_be_protected`.
+        // What is known only when it runs is handled by `may_be_protected`.
         let known = file.path.as_ref().filter(|path| file.access == Access::Write && path.tail().is_none());
         let Some(path) = known else { return false };
         path.everywhere(cx.context).iter().any(|path| {
@@ -52,8 +52,8 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
     Some(Reason::new(Effect::Ask, text))
 }
 
-/// Whether a command is the one by which a person approves: `toolfold approvals approve`, or `accept`, its alias. An agent
-/// that may run programs must not answer for the person.
+/// Whether a command is the one by which a person approves: `toolfold approvals approve`, or `accept`, its alias. An
+/// agent that may run programs must not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
     cx.effects.commands.iter().find(|command| approves(&command.words))?;
     Some(Reason::new(Effect::Deny, "only a person approves calls: no call may run `toolfold approvals approve`"))
@@ -62,7 +62,7 @@ fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
 fn approves(words: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let Some(program) = program.get() else { return false };
-    // Cargo hands on what follows `--`, and without it everything that is not its own.
+    // Cargo passes on what follows `--`; without it, everything after its own options.
     let own = |at: usize| {
         let behind = rest.get(at + 1..)?;
         let dashes = behind.iter().position(|word| word.get() == Some("--"));

@@ -1,7 +1,7 @@
-//! Two handles on one store of approvals: the gate, which asks and lets through, and the approver, which answers.
+//! Two handles on an approval store: the gate, which asks and redeems, and the approver, which answers.
 //!
-//! [`open`] gives both; a host hands the gate to its engine and keeps the approver where only a person reaches it.
-//! Nothing that a tool is given leads from one to the other, so an agent cannot approve itself.
+//! [`open`] returns both. A host gives the gate to its engine and keeps the approver where only a person can reach it.
+//! Nothing that a tool receives leads from one to the other, so an agent cannot approve its own calls.
 
 use std::sync::Arc;
 
@@ -14,89 +14,89 @@ use super::decision::Decision;
 use super::grant::Grant;
 use super::policy_set::Policy;
 
-/// Where audit records go.
+/// A sink for audit records.
 pub trait AuditSink: Send + Sync {
-    /// Seals and writes a record. When it returns, the record is on disk.
+    /// Adds a record to the chain. When this returns, the record is on disk.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if it cannot be written. Then what it is about must not run.
+    /// [`ApprovalError::Store`] if it cannot be written. Then the call it is about must not run.
     fn append(&self, entry: &Entry) -> Result<(), ApprovalError>;
 }
 
-/// Where approvals and grants are kept. Several processes may use one store at once.
+/// A store of approvals and grants. Several processes may use one store at the same time.
 pub trait ApprovalStore: AuditSink {
-    /// Keeps a new approval, with the record that it was asked for.
+    /// Stores a new approval together with its audit record.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
     fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// One approval.
+    /// Returns an approval.
     ///
     /// # Errors
     /// [`ApprovalError::NotFound`], [`ApprovalError::Store`].
     fn get(&self, id: &str) -> Result<Approval, ApprovalError>;
 
-    /// Those that wait for an answer, oldest first.
+    /// The pending approvals, oldest first.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
-    /// Those of a session whose call has neither run nor been refused, answered or not, oldest first.
+    /// The approvals of a session that are pending or approved, oldest first.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
-    /// Answers one, in one transaction with its record.
+    /// Answers an approval, in one transaction with its audit record.
     ///
     /// # Errors
-    /// [`ApprovalError`] if it does not wait for an answer.
+    /// [`ApprovalError`] if it is not pending.
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// Uses one up, in one transaction with its record: of any number of callers exactly one succeeds.
+    /// Consumes an approval, in one transaction with its audit record. Of any number of callers, exactly one succeeds.
     ///
     /// # Errors
     /// [`ApprovalError`] for all the others.
     fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError>;
 
-    /// Remembers a yes, with its record. Gives it back with its id.
+    /// Stores a grant together with its audit record. Returns it with its id.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
     fn add_grant(&self, consent: &Consent, grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError>;
 
-    /// What is remembered and neither revoked nor expired, oldest first.
+    /// The grants that are neither revoked nor expired, oldest first.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
     fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError>;
 
-    /// Takes one back. Anyone may: it only tightens. False if there is none of this id.
+    /// Revokes a grant. Anyone may, since it only tightens. `false` if no grant has this id.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError>;
 }
 
-/// The proof that an answer comes through an [`Approver`]. Cannot be made outside this module.
+/// The proof that an answer comes through an [`Approver`]. Cannot be constructed outside this module.
 #[derive(Debug)]
 pub struct Consent(());
 
-/// Gives both handles on a store.
+/// Returns both handles on a store.
 #[must_use]
 pub fn open(store: Arc<dyn ApprovalStore>) -> (Gate, Approver) {
     (Gate { store: Arc::clone(&store) }, Approver { store, consent: Consent(()) })
 }
 
-/// Asks, and lets through what was approved.
+/// Asks for approval, and redeems what was approved.
 #[derive(Clone)]
 pub struct Gate {
     store: Arc<dyn ApprovalStore>,
 }
 
-/// Answers. For a person's surface only; cannot be cloned or made from a [`Gate`].
+/// Approves and rejects. Only for the interface that a person uses. Cannot be cloned, or obtained from a [`Gate`].
 pub struct Approver {
     store: Arc<dyn ApprovalStore>,
     consent: Consent,
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Approver {
 }
 
 impl Gate {
-    /// Puts a call before a person.
+    /// Asks a person to approve a call.
     ///
     /// # Errors
     /// [`ApprovalError::Store`]: then the call is refused.
@@ -123,10 +123,10 @@ impl Gate {
         self.store.insert(request, now_ms, wait_ms)
     }
 
-    /// Uses an approval up and gives it back: the caller runs its stored arguments and nothing else.
+    /// Consumes an approval and returns it. The caller must run its stored arguments and nothing else.
     ///
-    /// Judges again first: the stored call under the policy and the facts of now, of which
-    /// [`links`](Context::links) must be those of the stored call. `schema_hash` is that of the tool's definition now.
+    /// First evaluates the stored call again under the current policy and context, whose [`links`](Context::links) must
+    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition.
     ///
     /// # Errors
     /// [`ApprovalError`]; the call does not run.
@@ -165,7 +165,7 @@ impl Gate {
         self.store.consume(id, &request.digest(), context.now_ms, &record)
     }
 
-    /// One approval, for `why`.
+    /// Returns an approval.
     ///
     /// # Errors
     /// [`ApprovalError`].
@@ -173,7 +173,7 @@ impl Gate {
         self.store.get(id)
     }
 
-    /// Those that wait for an answer.
+    /// The pending approvals.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
@@ -181,7 +181,7 @@ impl Gate {
         self.store.pending(now_ms)
     }
 
-    /// Those of a session whose call has neither run nor been refused, answered or not.
+    /// The approvals of a session that are pending or approved.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
@@ -189,7 +189,7 @@ impl Gate {
         self.store.open(session, now_ms)
     }
 
-    /// What is remembered: to give to [`Policy::decide`].
+    /// The grants in force, for [`Policy::decide`].
     ///
     /// # Errors
     /// [`ApprovalError::Store`]: then decide without any.
@@ -200,30 +200,30 @@ impl Gate {
     /// Writes an audit record.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`]: then what it is about does not run.
+    /// [`ApprovalError::Store`]: then the call it is about does not run.
     pub fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
         self.store.append(entry)
     }
 }
 
 impl Approver {
-    /// Says yes.
+    /// Approves a call.
     ///
     /// # Errors
-    /// [`ApprovalError`] if it does not wait for an answer.
+    /// [`ApprovalError`] if it is not pending.
     pub fn approve(&self, id: &str, now_ms: i64) -> Result<Approval, ApprovalError> {
         self.store.answer(&self.consent, id, Answer::Approve, now_ms)
     }
 
-    /// Says no.
+    /// Rejects a call.
     ///
     /// # Errors
-    /// [`ApprovalError`] if it does not wait for an answer.
+    /// [`ApprovalError`] if it is not pending.
     pub fn reject(&self, id: &str, reason: Option<&str>, now_ms: i64) -> Result<Approval, ApprovalError> {
         self.store.answer(&self.consent, id, Answer::Reject(reason.map(str::to_owned)), now_ms)
     }
 
-    /// Remembers a yes.
+    /// Remembers an approval.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
@@ -231,7 +231,7 @@ impl Approver {
         self.store.add_grant(&self.consent, grant, now_ms)
     }
 
-    /// Takes a remembered yes back; false if there is none of this id.
+    /// Revokes a remembered approval. `false` if no grant has this id.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
@@ -239,7 +239,7 @@ impl Approver {
         self.store.revoke(id, now_ms)
     }
 
-    /// What is remembered.
+    /// The grants in force.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
@@ -247,7 +247,7 @@ impl Approver {
         self.store.grants(now_ms)
     }
 
-    /// Those that wait for an answer.
+    /// The pending approvals.
     ///
     /// # Errors
     /// [`ApprovalError::Store`].
@@ -256,7 +256,7 @@ impl Approver {
     }
 }
 
-/// The record of something that happened to an approval. `rule`: the reasons, where a decision was part of it.
+/// The audit record of an event of an approval. `rule`: the reasons, where a decision was part of it.
 #[must_use]
 pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>) -> Entry {
     let mut entry = approval.request.entry(kind, now_ms, &approval.digest, rule);
@@ -268,7 +268,7 @@ pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>)
     entry
 }
 
-/// The record of a change to what is remembered.
+/// The audit record of a change to a grant.
 #[must_use]
 pub fn about_grant(grant: &Grant, kind: Kind, now_ms: i64) -> Entry {
     Entry {

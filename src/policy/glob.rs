@@ -1,18 +1,18 @@
-//! The one glob of this layer: `*` any run of characters, `?` one character. No classes, no escapes.
+//! The glob syntax of this layer: `*` is any run of characters, `?` is one character. No classes, no escapes.
 
-/// Whether `text` fits `pattern` as a whole.
+/// Whether the whole of `text` fits `pattern`.
 ///
-/// Runs in time proportional to the product of both lengths at worst, without recursion.
+/// In the worst case, the time is proportional to the product of both lengths. There is no recursion.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     glob_with(pattern, text, |a, b| a == b, |_| true)
 }
 
-/// The same, where letters that differ only in case are equal.
+/// The same, ignoring case.
 pub(crate) fn glob_fold(pattern: &str, text: &str) -> bool {
     glob_with(pattern, text, same_letter, |_| true)
 }
 
-/// The same within one path segment: neither `*` nor `?` stands for `/`.
+/// The same within a path segment: neither `*` nor `?` matches `/`.
 pub(crate) fn glob_segment(pattern: &str, text: &str, fold: bool) -> bool {
     if fold {
         glob_with(pattern, text, same_letter, |c| c != '/')
@@ -21,12 +21,12 @@ pub(crate) fn glob_segment(pattern: &str, text: &str, fold: bool) -> bool {
     }
 }
 
-/// The same where letters differ at most in case, and both cases agree: narrower than folding.
+/// The same within a path segment, where two letters are equal if both their cases agree: narrower than case folding.
 pub(crate) fn glob_ignoring_case(pattern: &str, text: &str) -> bool {
     glob_with(pattern, text, super::unicode::differs_only_in_case, |c| c != '/')
 }
 
-/// Whether a text has any of the glob's own characters.
+/// Whether a text contains a wildcard.
 pub(crate) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?'])
 }
@@ -37,7 +37,7 @@ fn same_letter(a: char, b: char) -> bool {
 
 fn glob_with(pattern: &str, text: &str, same: impl Fn(char, char) -> bool, wild: impl Fn(char) -> bool) -> bool {
     let (mut p, mut t) = (pattern.chars(), text.chars());
-    // Where to go on when the text after a `*` does not fit: behind the star, one character further.
+    // Where to continue when the text after a `*` does not fit: after the star, one character further on.
     let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
     loop {
         let before_t = t.clone();

@@ -1,7 +1,7 @@
-//! Remembered yeses: data, never patterns.
+//! Grants: remembered approvals, which are data and never patterns.
 //!
-//! A grant names a tool by its identity and, for shells, the first words of a command as literal tokens. It can
-//! turn an ask into an allow and nothing else.
+//! A grant names a tool by its identity and, for shells, the first words of a command as literal tokens. It can turn an
+//! ask into an allow and nothing else.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,14 +17,14 @@ use super::shell::{Role, launchers, tables};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum GrantTarget {
-    /// Every call of the tool. Never for a tool that runs commands.
+    /// Every call to the tool. Never for a tool that runs commands.
     Tool,
     /// Calls with exactly these arguments.
     Arguments {
         /// The arguments.
         arguments: Value,
     },
-    /// Commands that start with these tokens, or are exactly these.
+    /// Commands that start with these tokens, or consist of them.
     Command {
         /// The tokens, without quotes.
         tokens: Vec<String>,
@@ -33,7 +33,7 @@ pub enum GrantTarget {
     },
 }
 
-/// How long a grant holds.
+/// Where a grant is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "scope", content = "of")]
 pub enum GrantScope {
@@ -41,54 +41,54 @@ pub enum GrantScope {
     Session(String),
     /// In one project.
     Project(String),
-    /// While a skill of this name and content hash is active.
+    /// While the skill with this name and content hash is active.
     Skill {
         /// Its name.
         name: String,
         /// The hash of its content.
         hash: String,
     },
-    /// Until it is revoked or expires.
+    /// Everywhere, until it is revoked or expires.
     Always,
 }
 
-/// A remembered yes.
+/// A remembered approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Grant {
-    /// Its id. Never reused.
+    /// Its id. Ids are never reused.
     pub id: String,
-    /// Who offers the tool.
+    /// Who provides the tool.
     pub origin: ToolOrigin,
     /// The tool's name at its origin.
     pub tool: String,
     /// What it covers.
     #[serde(rename = "what")]
     pub target: GrantTarget,
-    /// How long it holds.
+    /// Where it is in force.
     #[serde(rename = "holds")]
     pub scope: GrantScope,
-    /// When it ends, in milliseconds since 1970 UTC. Absent: with its scope.
+    /// When it expires, in milliseconds since 1970 UTC. `None`: it ends with its scope.
     pub expires_ms: Option<i64>,
-    /// Who said yes.
+    /// Where it comes from, such as the command that approved it.
     pub source: String,
 }
 
-/// Why something cannot be remembered. The call itself may still be approved once.
+/// Why an approval cannot be remembered. The call itself may still be approved once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantError {
-    /// It would cover whatever a program or tool can do.
+    /// It would cover everything that a program or tool can do.
     #[error("`{0}` is too broad to remember: it would cover arbitrary code")]
     TooWide(String),
-    /// Only literal tokens are remembered.
+    /// Only literal tokens can be remembered.
     #[error("`{0}` is a pattern; only literal words can be remembered")]
     Pattern(String),
-    /// A part of the call is only known when it runs.
+    /// A part of the call is known only when it runs.
     #[error("`{0}` is known only when it runs, so it cannot be remembered")]
     NotStatic(String),
 }
 
-/// Programs whose bare name covers everything they can be told to do.
+/// Programs whose name alone would cover everything they can do.
 const MANY_IN_ONE: &[&str] = &[
     "git",
     "cargo",
@@ -138,7 +138,7 @@ const MANY_IN_ONE: &[&str] = &[
     "clang",
 ];
 
-/// First two words that run whatever follows.
+/// Pairs of first words that run whatever follows them.
 const RUNNERS: &[(&str, &str)] = &[
     ("go", "run"),
     ("go", "generate"),
@@ -215,11 +215,11 @@ impl Grant {
         Ok(Self { id: id.to_owned(), origin, tool, target, scope, expires_ms: None, source: source.to_owned() })
     }
 
-    /// Whether it holds now.
+    /// Whether it is in force now.
     #[must_use]
     pub fn is_live(&self, context: &super::context::Context) -> bool {
         let in_scope = match &self.scope {
-            // What has no name is not the same as another that has none.
+            // Two sessions without an id are not the same session.
             GrantScope::Session(session) => !session.is_empty() && *session == context.session,
             GrantScope::Project(project) => !project.is_empty() && *project == context.project,
             GrantScope::Skill { name, hash } => context.active_skills.iter().any(|(n, h)| n == name && h == hash),
@@ -229,7 +229,7 @@ impl Grant {
     }
 }
 
-/// Subcommands of launchers that start nothing: they show.
+/// Subcommands of launchers that only display something.
 const ONLY_SHOW: &[(&str, &[&str])] = &[
     ("docker", &["ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history"]),
     ("podman", &["ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history"]),
@@ -241,7 +241,7 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     let Some((program, rest)) = tokens.split_first() else { return Err(()) };
     let base = base_name(program);
     let second = rest.first().copied();
-    // A script named by a path narrows an interpreter; an option, or nothing, does not.
+    // The path of a script narrows an interpreter. An option does not, nor does the interpreter alone.
     let script = second.is_some_and(|s| !s.starts_with('-') && s.contains(['.', '/']));
     if tables::is_interpreter(base) || tables::is_shell(base) {
         let script = script && !base.eq_ignore_ascii_case("cmd");
@@ -267,7 +267,7 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     if open && second.is_some_and(|s| s.starts_with("-c") && base == "git") { Err(()) } else { Ok(()) }
 }
 
-/// What a person may be offered to remember for a call: absent if no part may be.
+/// What a person may be offered to remember for a call.
 pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
     let exact = cx.led_astray().is_none().then(|| GrantTarget::Arguments { arguments: cx.call.arguments.clone() });
     if !cx.is_shell {
@@ -295,14 +295,14 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
             offers.push(target);
         }
     }
-    // A prefix says nothing of what a redirect writes: only the very same line does.
+    // A prefix does not cover what a redirect writes. Only the identical line does.
     if writes.is_some() {
         return Ok(exact.into_iter().collect());
     }
     if offers.is_empty() { Err(GrantError::NotStatic("the command".to_owned())) } else { Ok(offers) }
 }
 
-/// The grants that together lift an ask: their ids, or nothing. `allowed` says which commands need none.
+/// The ids of the grants that together lift an ask, or `None`. `allowed` tells which commands need no grant.
 pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
     let of_tool = |g: &&Grant| g.tool == cx.call.tool && g.origin == *cx.call.origin && g.is_live(cx.context);
     let live: Vec<&Grant> = grants.iter().filter(of_tool).collect();

@@ -1,8 +1,8 @@
 //! Hosts and patterns over them.
 //!
-//! An allow fits only a host in its plain form, in a URL that every reader takes the same. A deny looks at every host
-//! that some reader may see: behind user names, backslashes and escapes, under other Unicode forms and Punycode, and
-//! at an address in all its notations.
+//! An allow fits only a host in its plain form, in a URL that every parser reads in the same way. A deny compares every
+//! host that some parser may read: after user names, backslashes and escapes, in other Unicode forms and Punycode, and
+//! an address in all its notations.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use super::unicode::{fold, has_unseen, nfc, strip};
 mod address;
 mod punycode;
 
-/// A pattern over hosts: the host itself and everything below it. `*.x` means only below.
+/// A pattern over hosts: `x` covers the host and its subdomains, `*.x` only its subdomains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPattern {
     plain: String,
-    /// The same in every notation. For ask and deny.
+    /// The host in every notation, for ask and deny.
     wide: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl HostPattern {
     /// Reads a host pattern.
     ///
     /// # Errors
-    /// A sentence if it is not a host.
+    /// A sentence if the text is not a host.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
@@ -45,19 +45,19 @@ impl HostPattern {
         Ok(Self { plain, wide })
     }
 
-    /// Whether a host in its plain form fits, narrowly: as an allow sees it.
+    /// Whether a host in its plain form fits, as an allow compares it.
     #[must_use]
     pub fn fits(&self, host: &str) -> bool {
         let pattern = self.plain.as_str();
         let numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || ".*?:".contains(c));
-        // What is below an address is no address, and `10.*` means no name.
+        // An address has no subdomains.
         if address::plain(host).is_some() || (is_glob(pattern) && pattern != "*" && numbers(pattern)) {
             return address::plain(host).is_some() && glob(pattern, host);
         }
         fits(pattern, host)
     }
 
-    /// How far a host fits: for an allow its plain form, else every form of it.
+    /// Whether a host fits: by its plain form for an allow, else by every form.
     pub(crate) fn fit(&self, host: &Host, narrow: bool) -> Fit {
         if narrow {
             return Fit::of(host.plain.as_deref().is_some_and(|plain| self.fits(plain)));
@@ -83,11 +83,11 @@ fn fits(pattern: &str, host: &str) -> bool {
 /// A host that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// The host, lower case, where every reader sees the same one.
+    /// The host in lower case, where every parser reads the same one.
     pub(crate) plain: Option<String>,
-    /// Every host that some reader may see, folded.
+    /// Every host that some parser may read, case-folded.
     readings: BTreeSet<String>,
-    /// It may be no host at all, only a word that could be one.
+    /// Whether it is only a word that could be a host.
     pub(crate) guess: bool,
 }
 
@@ -106,13 +106,13 @@ impl Host {
         Self { plain, readings, guess: false }
     }
 
-    /// A word of a command that may be a host without a scheme: looked at by ask and deny, which it never makes doubt.
+    /// A word of a command that may be a host without a scheme: compared by ask and deny, but never a reason for doubt.
     pub(crate) fn guess(word: &str) -> Self {
         Self { plain: None, guess: true, ..Self::read(word) }
     }
 }
 
-/// The host of a URL or a bare host, lower case. Nothing where two readers might see two hosts.
+/// The host of a URL or a bare host, in lower case. `None` where two parsers might read different hosts.
 fn plain(url: &str) -> Option<String> {
     let rest = match url.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
@@ -148,13 +148,13 @@ fn plain(url: &str) -> Option<String> {
     (labels && one_form && !number).then_some(host)
 }
 
-/// Whether a text may stand before the colon of a URL (RFC 3986, 3.1).
+/// Whether a text may be the scheme of a URL (RFC 3986, 3.1).
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-/// Every host that some reader of this text may see.
+/// Every host that some parser may read in this text.
 fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut texts = vec![url.trim().to_owned()];
     for change in [|t: &str| strip(t).into_owned(), percent_decoded, percent_decoded, |t: &str| fold(t).into_owned()] {
@@ -168,7 +168,7 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));
     for piece in pieces {
-        // `https:/x`, `https:x` and `https:\\x` are all one to a browser; `blob:https://x` holds another URL.
+        // `https:/x`, `https:x` and `https:\\x` are the same to a browser; `blob:https://x` contains another URL.
         let mut rests = vec![piece];
         let mut rest = piece;
         while let Some((_, behind)) = rest.split_once(':').filter(|(scheme, _)| is_scheme(scheme) && rests.len() < 5) {
@@ -192,7 +192,7 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
     hosts
 }
 
-/// One host in the notations that a deny compares: folded, Punycode read, and as every address that it may be.
+/// A host in the notations that a deny compares: case-folded, with Punycode decoded, and as every address it may be.
 fn notations(host: &str) -> Vec<String> {
     // The ideographic full stop separates labels too (RFC 3490, 3.1).
     let folded = fold(host).replace('\u{3002}', ".");
@@ -206,6 +206,10 @@ fn notations(host: &str) -> Vec<String> {
     let mut all = address::readings(&name);
     all.insert(0, name);
     all
+}
+
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -255,8 +259,4 @@ mod tests {
             assert_eq!(HostPattern::parse(pattern).unwrap().fits(host), allow, "{pattern} ~ {host}");
         }
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

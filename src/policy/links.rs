@@ -1,10 +1,10 @@
-//! Where paths lead: symbolic links as facts that the host gives.
+//! Where paths lead: symbolic links as data that the host provides.
 //!
-//! The layer sees no disk. Before it decides, a host that can look gives a [`Disk`], and
-//! [`Policy::links`](super::Policy::links) asks it about every path that the call and the rules name. What comes back
-//! is data: with the same call, facts and [`Links`] every decision comes out the same, on any machine.
+//! The layer sees no disk. A host with disk access provides a [`Disk`], and [`Policy::links`](super::Policy::links)
+//! asks it about every path that the call and the rules name. The result is data: the same call, context and [`Links`]
+//! give the same decision on any machine.
 //!
-//! An allow must fit the path as written *and* the place it leads to; a deny, an ask and the floor look at either.
+//! An allow must fit the path as written *and* its real path. A deny, an ask and the floor apply if either fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,73 +18,73 @@ use super::policy_set::Policy;
 pub(super) mod commands;
 mod globs;
 
-/// The most links that are followed for one path: as many as Linux follows (`MAXSYMLINKS`, path_resolution(7)).
+/// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`, path_resolution(7)).
 pub const MAX_LINKS: usize = 40;
 
-/// What a host can tell of its disk.
+/// Access to the disk of a host.
 pub trait Disk: Send + Sync {
-    /// What stands at an absolute path whose folders are no links.
+    /// What is at an absolute path whose folders are not links.
     fn look(&self, path: &str) -> DiskEntry;
 
-    /// The names in a folder whose path has no links, in any order: for globs. Empty if it is no folder, or not there.
-    /// `None`: they cannot be listed, as where a host does not say.
+    /// The names in a folder whose path has no links, in any order, for globs. Empty if it is not a folder or does not
+    /// exist. `None`: the folder cannot be listed.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         let _ = folder;
         None
     }
 }
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiskEntry {
-    /// A symbolic link, with its target as it is written.
+    /// A symbolic link, with its target as written.
     Link(String),
-    /// Anything else, or nothing yet.
+    /// Anything else, or nothing.
     Other,
-    /// It cannot be looked at.
+    /// It cannot be examined.
     Unknown,
 }
 
-/// Where paths lead, as far as that is elsewhere than they say. A path that is not here leads where it says.
+/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Links(BTreeMap<String, Option<String>>);
 
-/// Where one path leads.
+/// Where a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lead<'a> {
-    /// To this path, without links in it.
+    /// To this path, which contains no links.
     To(&'a str),
-    /// Nobody knows: links in a circle, or a folder that may not be read.
+    /// Unknown: a cycle of links, or a folder that cannot be read.
     Nobody,
 }
 
 impl Links {
-    /// Notes where an absolute path leads. `None`: nobody knows.
+    /// Records where an absolute path leads. `None`: unknown.
     pub fn insert(&mut self, path: &str, leads_to: Option<String>) {
         if leads_to.as_deref() != Some(LexPath::plain(path).to_string().as_str()) {
             self.0.insert(path.to_owned(), leads_to);
         }
     }
 
-    /// Whether every path leads where it says.
+    /// Whether every path leads to itself.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// The paths that lead elsewhere, each with where: `None` if nobody knows.
+    /// The paths that lead elsewhere, each with its real path: `None` if that is unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let told = self.0.iter().map(|(path, real)| (path.as_str(), real.as_deref()));
         told.filter(|(path, real)| *real != Some(*path))
     }
 
-    /// Notes that everything a glob names leads where it says.
+    /// Records that every path a glob names leads to itself.
     fn vouch(&mut self, glob: String) {
         self.0.insert(glob.clone(), Some(glob));
     }
 
-    /// Whether that was noted.
+    /// Whether [`vouch`](Self::vouch) recorded the glob.
     pub(crate) fn vouches(&self, glob: &str) -> bool {
         self.0.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
     }
@@ -106,12 +106,12 @@ impl Links {
     }
 }
 
-/// Symbolic links without a disk: for tests, and for judging calls of another machine.
+/// Symbolic links without a disk: for tests, and for evaluating calls of another machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinkTable(BTreeMap<String, String>);
 
 impl LinkTable {
-    /// A table of links, each an absolute path and the target as it is written.
+    /// A table of links, each an absolute path and its target as written.
     #[must_use]
     pub fn new(links: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(links.into_iter().collect())
@@ -123,7 +123,7 @@ impl Disk for LinkTable {
         self.0.get(path).map_or(DiskEntry::Other, |target| DiskEntry::Link(target.clone()))
     }
 
-    /// The links, and the folders on the way to them: nothing else on this disk leads anywhere.
+    /// The links and the folders that contain them. Nothing else on this disk is a link.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         let behind = |path: &String| {
             let rest = path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
@@ -134,9 +134,9 @@ impl Disk for LinkTable {
     }
 }
 
-/// Follows every link on the way of an absolute path, as the kernel does: the target of a link that leads nowhere
-/// counts, and what does not exist yet is kept. `None` where nobody knows: more than [`MAX_LINKS`] links, or a part
-/// that cannot be looked at.
+/// Follows every link in an absolute path as the kernel does. The target of a dangling link counts, and segments that
+/// do not exist yet are kept. `None` where the result is unknown: more than [`MAX_LINKS`] links, or a part that cannot
+/// be examined.
 #[must_use]
 pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
     let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
@@ -171,8 +171,8 @@ pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
 }
 
 impl Policy {
-    /// Looks up where everything leads that a decision on this call depends on: the files it names, the fronts of the
-    /// rules' patterns, the working folder, and what no call may write. To be put into [`Context::links`].
+    /// Resolves every path that a decision on this call depends on: the files it names, the literal prefixes of the
+    /// rules' patterns, the working folder, and the protected paths. The result is meant for [`Context::links`].
     #[must_use]
     pub fn links(&self, call: &PolicyCall<'_>, context: &Context, disk: &dyn Disk) -> Links {
         let cx = CallContext::new(call, context, self.capability(call, context));
@@ -191,7 +191,7 @@ impl Policy {
             let real = follow(&spot, disk);
             links.insert(&spot, real);
         }
-        // Globs are looked up only where a rule may turn on what they name.
+        // Globs are resolved only where a rule may depend on what they name.
         if self.rules().any(|rule| rule.path.is_some()) {
             for path in cx.effects.files.iter().filter_map(|file| file.path.as_ref()) {
                 let Some((glob, tail)) = path.glob_spot(context) else { continue };

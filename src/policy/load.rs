@@ -1,13 +1,13 @@
-//! Reading a policy file:
+//! Loading of policy files:
 //!
 //! ```toml
 //! [policy]
 //! mode = "enforce"             # enforce | audit | off
-//! default = "ask"              # what a call gets that nothing speaks of: allow | ask | deny
-//! order = "strictest"          # or "last-match": a later allow takes back an earlier ask or deny
-//! read_only_shell = true       # allow the built-in table of shell commands that only read
+//! default = "ask"              # the effect for calls that no rule or tier covers: allow | ask | deny
+//! order = "strictest"          # or "last-match": a later allow overrides an earlier ask or deny
+//! read_only_shell = true       # allow the built-in table of read-only shell commands
 //!
-//! [tool.write_cells]           # one record a tool; "mcp:server/tool" for a server's
+//! [tool.write_cells]           # one record for each tool; "mcp:server/tool" for the tool of a server
 //! tier = "b"                   # read_only | b | a
 //! writes = ["file_path"]       # path arguments; "a|b" is the first that is present
 //! undo = "snapshot"
@@ -37,53 +37,54 @@ mod toml_reader;
 
 use toml_reader::Reader;
 
-/// The largest policy file that is read, in bytes.
+/// The maximum size of a policy file in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// Whether a policy decides or only records.
+/// Whether a policy is enforced or only audited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyMode {
-    /// Verdicts bind.
+    /// Verdicts are enforced.
     #[default]
     Enforce,
-    /// Everything but the floor runs, audited; the verdict says what it would have been.
+    /// Every call runs and is audited, except those that the floor denies. The verdict tells what enforcement would
+    /// decide.
     Audit,
-    /// Everything runs, and the verdict says so.
+    /// No call is evaluated: every call runs.
     Off,
 }
 
-/// One policy file, read.
+/// A policy file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Who wrote it.
+    /// Its scope: who wrote it.
     pub scope: PolicyScope,
-    /// Its mode, if it gives one.
+    /// Its mode, if it sets one.
     pub mode: Option<PolicyMode>,
-    /// What a call gets that nothing speaks of.
+    /// The effect for calls that no rule or tier covers.
     pub default: Option<Effect>,
-    /// Whether of this file's rules that fit one part of a call only the last one counts, so that a later allow
-    /// takes back an earlier ask or deny. Off: deny beats ask beats allow, wherever they stand.
+    /// Whether only the last of this file's rules that fit a part of a call counts, so that a later allow overrides an
+    /// earlier ask or deny. If not, deny overrides ask and ask overrides allow, in any order.
     pub last_match: bool,
-    /// Whether the built-in table of reading shell commands allows.
+    /// Whether the built-in table of read-only shell commands allows.
     pub read_only_shell: bool,
-    /// Records by identity: `name` or `mcp:server/tool`.
+    /// Capability records by identity: `name` or `mcp:server/tool`.
     pub capabilities: IndexMap<String, ToolCapability>,
     /// Rules in the order of the file.
     pub rules: Vec<Rule>,
-    /// Which absolute paths are meant by a program's name in an allow.
+    /// The absolute paths that a program's name stands for in an allow.
     pub programs: BTreeMap<String, Vec<String>>,
-    /// Argument names (globs) whose values the audit leaves out.
+    /// Globs over the names of arguments whose values are redacted in the audit trail.
     pub redact: Vec<String>,
     /// The file as the user named it, and its digest.
     pub source: (String, String),
-    /// A deny or the file itself could not be read: until it is mended everything asks.
+    /// The file, an ask or deny, or a capability record could not be read: every call asks until that is fixed.
     pub broken: bool,
 }
 
 impl PolicyFile {
-    /// Reads a policy file. What cannot be read is left out and named; a malformed deny makes the whole file
-    /// [`broken`](Self::broken).
+    /// Loads a policy file. Every part that cannot be read is reported. A malformed ask, deny or capability record
+    /// makes the whole file [`broken`](Self::broken).
     pub fn load(text: &str, file: &str, scope: PolicyScope) -> Loaded<Self> {
         let digest = hex(&Sha256::digest(text.as_bytes()));
         let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
@@ -109,7 +110,7 @@ impl PolicyFile {
                 }
                 ("programs", DeValue::Table(programs)) => loaded.programs(&mut reader, programs),
                 ("rule" | "allow" | "ask" | "deny", _) => {}
-                // A list that cannot be read may have named anything.
+                // A list that cannot be read may have named any argument.
                 ("redact", _) => {
                     loaded.redact = reader.texts(value, "redact").unwrap_or_else(|| vec!["*".to_owned()]);
                 }

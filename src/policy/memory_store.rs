@@ -1,4 +1,4 @@
-//! A store in memory: for tests, and for hosts that keep nothing. What it holds ends with the process.
+//! An in-memory approval store: for tests, and for hosts that keep nothing. Its content ends with the process.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use super::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
 use super::grant::Grant;
 use super::store_error::{StoreError, StoreErrorKind};
 
-/// A store in memory.
+/// An in-memory approval store.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     inner: Mutex<Inner>,

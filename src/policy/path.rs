@@ -1,10 +1,10 @@
-//! Paths, read as text: this layer sees no disk.
+//! Paths, read as text: this layer has no disk access.
 //!
 //! `..` and `.` are folded lexically, and a path remembers the steps that were folded away, because a symbolic link
-//! before a `..` changes where it leads. Where links lead is a fact that the host gives
-//! ([`Context::links`](super::context::Context::links)); without it a path is judged as it is written, and a link to
-//! anywhere fits what its name fits. That limit is part of the contract, and so are two that no facts lift: hard links
-//! and mounts cannot be told from files, and what changes between the decision and the call is not seen.
+//! before a `..` changes where it leads. The host provides where links lead
+//! ([`Context::links`](super::context::Context::links)). Without that, a path is evaluated as written, and a link fits
+//! whatever its name fits. This limit is part of the contract. So are two limits that no context lifts: hard links and
+//! mounts cannot be distinguished from files, and changes between the decision and the call are not seen.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ mod view;
 
 pub use pattern::PathPattern;
 
-/// What a path starts from.
+/// The start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Base {
     /// `/`
@@ -31,41 +31,41 @@ pub enum Base {
     Home,
 }
 
-/// A path after folding `.` and `..`: a base, how many folders above it, and the rest.
+/// A path after folding `.` and `..`: a base, the number of folders above it, and the remaining segments.
 ///
-/// Two are equal if they fold to the same, however they were written.
+/// Two paths are equal if they fold to the same result, whatever their form.
 #[derive(Debug, Clone)]
 pub struct LexPath {
-    /// What it starts from.
+    /// Its start.
     pub base: Base,
     /// Steps above the base. Always 0 for [`Base::Root`].
     pub up: usize,
-    /// The segments below.
+    /// The segments below the base.
     pub parts: Vec<String>,
-    /// Every step from the base, as written, where there is one that is not into a folder or file.
+    /// Every step from the base as written, if one of them does not enter a folder or file.
     way: Option<Vec<Step>>,
-    /// What else the text may have meant. Looked at by ask and deny only.
+    /// Other meanings of the text. Only ask and deny consider them.
     also: Vec<LexPath>,
-    /// Readers may differ over what it names: it fits no allow.
+    /// Whether programs may disagree about what it names, so that no allow fits.
     odd: bool,
-    /// Not all that it may name is known.
+    /// Whether it may name something that is not known here.
     doubt: bool,
-    /// What follows the segments where only the run shows it.
+    /// What follows the segments, where that is known only when the call runs.
     tail: Option<Box<Tail>>,
 }
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     /// Into a folder or file of this name.
     Down(String),
-    /// `..`, as the kernel takes it: to the folder above the one that links led to.
+    /// `..` as the kernel resolves it: the parent of the real folder.
     Up,
-    /// `..` of a `cd`, which the shell folds as text; other programs that change folders do not.
+    /// `..` of a `cd`, which the shell folds as text. Other programs that change folders do not.
     Back,
 }
 
-/// The most meanings of one text that are kept.
+/// The maximum number of meanings kept for one text.
 const MOST: usize = 32;
 
 impl LexPath {
@@ -80,8 +80,8 @@ impl LexPath {
     }
 
     /// Reads the path that an argument names: `/…` absolute, `~` and `~/…` home, `file:///…` as a URL, anything else
-    /// below the working folder. What a tool may take for another path (escapes, backslashes, `~user`, `/proc/self`)
-    /// fits no allow; ask and deny look at every meaning.
+    /// below the working folder. A text that a tool may take for another path (escapes, backslashes, `~user`,
+    /// `/proc/self`) fits no allow; ask and deny consider every meaning.
     #[must_use]
     pub fn read(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
@@ -90,7 +90,7 @@ impl LexPath {
         path
     }
 
-    /// A text as it stands, without other meanings: for patterns, whose author is not the model.
+    /// A text taken literally, without other meanings: for patterns, which the model does not write.
     pub(crate) fn plain(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         if text == "~" || text.starts_with("~/") {
@@ -99,13 +99,13 @@ impl LexPath {
         Self::here().with(text, &Step::Up)
     }
 
-    /// This path with another one added: an absolute one replaces it.
+    /// This path joined with another one. An absolute path replaces it.
     #[must_use]
     pub fn join(&self, text: &str) -> Self {
         self.added(text, &Step::Up)
     }
 
-    /// The same as the shell does it in `cd`: `..` takes back a step of the text, wherever that led.
+    /// The same as `cd` in the shell: `..` removes the last step of the text, wherever that led.
     #[must_use]
     #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader follows a `cd`"))]
     pub(crate) fn enter(&self, text: &str) -> Self {
@@ -122,11 +122,11 @@ impl LexPath {
         path
     }
 
-    /// Adds what else a text may mean.
+    /// Adds the other meanings of a text.
     fn spell(&mut self, text: &str, read: impl Fn(&str) -> Self) {
         self.spell_once(text, &read);
-        // `/x/../proc/self/root` and `self/root` from `/proc` are doors of the kernel too.
-        if self.base == Base::Root && self.parts.first().is_some_and(|first| form::has_doors(first)) {
+        // `/x/../proc/self/root`, and `self/root` below `/proc`, also lead into `/proc/self`.
+        if self.base == Base::Root && self.parts.first().is_some_and(|first| form::has_aliases(first)) {
             let folded = self.to_string();
             if folded != text {
                 self.spell_once(&folded, &read);
@@ -175,12 +175,12 @@ impl LexPath {
         path
     }
 
-    /// The steps, also where they are but the segments.
+    /// The steps, even if they equal the segments.
     fn take_way(&mut self) -> Vec<Step> {
         self.way.take().unwrap_or_else(|| self.parts.iter().cloned().map(Step::Down).collect())
     }
 
-    /// The same path from the root where the facts allow it.
+    /// The same path from the root, where the context allows that.
     #[must_use]
     pub fn absolute(&self, context: &Context) -> Self {
         let Some(base) = self.start(context) else { return self.clone() };
@@ -196,54 +196,54 @@ impl LexPath {
         path
     }
 
-    /// All that the text may have meant, the likeliest first.
+    /// All meanings of the text, the most likely first.
     pub(crate) fn meanings(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.also)
     }
 
-    /// Whether it is spelt so that no allow may rest on it.
+    /// Whether its form prevents any allow from fitting.
     #[must_use]
     pub fn is_odd(&self) -> bool {
         self.odd || self.doubt
     }
 
-    /// Whether it may name something that [`meanings`](Self::meanings) leaves out.
+    /// Whether it may name something that [`meanings`](Self::meanings) does not list.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.doubt
     }
 
-    /// The same path, fit for no allow.
+    /// The same path, which no allow fits.
     pub(crate) fn made_odd(mut self) -> Self {
         self.odd = true;
         self
     }
 
-    /// The same path, which may name anything else too.
+    /// The same path, which may also name anything else.
     pub(crate) fn made_doubtful(mut self) -> Self {
         self.doubt = true;
         self
     }
 
-    /// The same path as a folder, with what it holds that is only known at the run.
+    /// The same path as a folder, followed by names that are known only when the call runs.
     #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
     pub(crate) fn with_tail(mut self, tail: Tail) -> Self {
         self.tail = Some(Box::new(tail));
         self
     }
 
-    /// The same path, where the settings of the shell may have changed.
+    /// The same path, where the shell's options may have changed.
     #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
     pub(crate) fn loosened(mut self) -> Self {
         self.tail.iter_mut().for_each(|tail| tail.loose = true);
         self
     }
 
-    /// What follows its segments where only the run shows it.
+    /// What follows its segments, where that is known only when the call runs.
     pub(crate) fn tail(&self) -> Option<&Tail> {
         self.tail.as_deref()
     }
 
-    /// What a person is shown, from the root where the facts allow it.
+    /// The path as displayed to a person, from the root where the context allows that.
     pub(crate) fn displayed(&self, context: &Context) -> String {
         let folder = self.absolute(context).to_string();
         match self.tail().map(|tail| (tail.is_glob(), tail.name())) {
@@ -253,7 +253,7 @@ impl LexPath {
         }
     }
 
-    /// The text, from the root, that stands for a glob of plain way, and the glob.
+    /// The absolute text of a glob below a plain folder, and the glob.
     pub(crate) fn glob_spot(&self, context: &Context) -> Option<(String, &Tail)> {
         let tail = self.tail().filter(|_| self.way.is_none())?;
         let folder = self.absolute(context);
@@ -261,21 +261,21 @@ impl LexPath {
         Some((format!("{}/{text}", folder.to_string().trim_end_matches('/')), tail))
     }
 
-    /// The folder of its segment `at`, and what is behind that segment.
+    /// The folder that contains its segment `at`, and what follows that segment.
     pub(crate) fn split_at(&self, at: usize) -> (Self, String) {
         let head = Self { base: self.base, up: self.up, ..Self::at(self.base) };
         let head = head.with(&self.parts.get(..at).unwrap_or_default().join("/"), &Step::Up);
         (head, self.parts.get(at + 1..).unwrap_or_default().join("/"))
     }
 
-    /// Adds a meaning that the text alone does not show.
+    /// Adds a meaning that the text alone does not reveal.
     pub(crate) fn add_meaning(&mut self, other: Self) {
         if other != *self && !self.also.contains(&other) {
             self.also.push(Self { also: Vec::new(), ..other });
         }
     }
 
-    /// Everything that it may name, from the root: each meaning as written and where it leads.
+    /// Every absolute path that it may name: each meaning as written, and where it leads.
     pub(crate) fn everywhere(&self, context: &Context) -> Vec<Self> {
         let mut all = Vec::new();
         for meaning in self.meanings() {
@@ -290,11 +290,11 @@ impl LexPath {
         all
     }
 
-    /// Where it leads, if that is elsewhere than it says. `Some(None)`: nobody knows.
+    /// Where a symbolic link leads it, if one does. `Some(None)`: unknown.
     pub(crate) fn leads_elsewhere(&self, context: &Context) -> Option<Option<String>> {
         let links = context.links.as_ref()?;
         let mut written = self.absolute(context).to_string();
-        // A working folder that is itself behind a link is where the host says it is.
+        // The working folder may itself be behind a link. Then it is where the host says it is.
         let base = Self::at(self.base).absolute(context);
         if let Some(mut base) = links.follow_path(&base).filter(|_| self.up == 0) {
             base.parts.extend(self.parts.iter().cloned());
@@ -306,8 +306,8 @@ impl LexPath {
         })
     }
 
-    /// The texts, from the root, that say where this path leads: as folded, and as walked step by step if that may
-    /// differ. Nothing where the base is not known.
+    /// The absolute texts whose targets tell where this path leads: as folded, and step by step if that may differ.
+    /// Empty where the base is unknown.
     pub(crate) fn spots(&self, context: &Context) -> Vec<String> {
         let path = self.absolute(context);
         if path.base != Base::Root {
@@ -326,7 +326,7 @@ impl LexPath {
     }
 }
 
-/// The steps as a path, with every `..` that links may turn.
+/// The steps as a path, with every `..` that links may affect.
 fn walked(way: &[Step], keeps_back: bool) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for step in way {

@@ -1,4 +1,4 @@
-//! A policy: one or more files, from the weakest scope to the strongest, and what they say together.
+//! A policy: the files of all scopes, from the weakest to the strongest, combined.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,11 +23,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Puts files together. The order among files of one scope does not matter for what is decided.
+    /// Combines files. The order of files of one scope does not affect decisions.
     #[must_use]
     pub fn new(mut files: Vec<PolicyFile>) -> Self {
         files.sort_by_key(|f| f.scope);
-        // A rule has the power of its file, whoever built it.
+        // A rule has the scope of its file, whoever built it.
         for file in &mut files {
             file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
         }
@@ -38,7 +38,7 @@ impl Policy {
                 hash.update(format!("{:?}", file.rules));
             }
         }
-        // The strongest scope that gives a mode or a default has the word; a project may only tighten.
+        // The strongest scope that sets a mode or a default decides. A project may only tighten the default.
         let own = |f: &&PolicyFile| f.scope > PolicyScope::Project;
         let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
         let project = files.iter().filter(|f| f.scope == PolicyScope::Project).filter_map(|f| f.default).max();
@@ -63,15 +63,14 @@ impl Policy {
         self.mode
     }
 
-    /// The same in another mode, as a host's switch says. An approval given under one mode holds under the other: what
-    /// was approved is the call.
+    /// The same policy in another mode. The version stays the same: an approval is for a call and not for a mode.
     #[must_use]
     pub fn with_mode(mut self, mode: PolicyMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Its files, the weakest scope first.
+    /// Its files, from the weakest scope to the strongest.
     #[must_use]
     pub fn files(&self) -> &[PolicyFile] {
         &self.files
@@ -82,8 +81,8 @@ impl Policy {
         self.files.iter().flat_map(|f| &f.rules)
     }
 
-    /// What is known of a tool: the record of the strongest scope. A project's record only tightens, unless
-    /// the workspace is trusted and nobody above speaks of the tool.
+    /// The capability record of a tool, from the strongest scope that has one. A project's record only tightens, unless
+    /// the workspace is trusted and no stronger scope covers the tool.
     pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Cow<'_, ToolCapability> {
         let identity = match call.origin {
             ToolOrigin::Native => Cow::Borrowed(call.tool),
@@ -110,7 +109,7 @@ impl Policy {
         found.unwrap_or_else(|| Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()))
     }
 
-    /// Absolute paths that an allow means when it names a program.
+    /// The absolute paths that an allow covers when it names a program.
     pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files
             .iter()
@@ -118,18 +117,18 @@ impl Policy {
             .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
     }
 
-    /// Whether the built-in table of reading shell commands allows.
+    /// Whether the built-in table of read-only shell commands allows.
     pub(crate) fn read_only_shell(&self, context: &Context) -> bool {
         self.files.iter().any(|f| f.read_only_shell && (f.scope > PolicyScope::Project || context.workspace_trusted))
     }
 
-    /// Globs over argument names whose values never reach the audit, beside the built-in ones.
+    /// Globs over the names of arguments to redact in the audit trail, in addition to the built-in ones.
     #[must_use]
     pub fn redactions(&self) -> Vec<&str> {
         self.files.iter().flat_map(|f| f.redact.iter().map(String::as_str)).collect()
     }
 
-    /// The records of all files by identity: for checks and listings.
+    /// The capability records of all files by identity, for checks and listings.
     #[must_use]
     pub fn capabilities(&self) -> BTreeMap<&str, &ToolCapability> {
         self.files.iter().flat_map(|f| f.capabilities.iter().map(|(n, r)| (n.as_str(), r))).collect()

@@ -1,4 +1,4 @@
-//! Rules: which tools, under which condition, say what.
+//! Rules: the effect for calls to certain tools under certain conditions.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,27 +13,28 @@ use super::path::PathPattern;
 use super::unicode::{fold, has_unseen};
 use crate::diagnostic::Place;
 
-/// Who wrote a rule. Ordered by power.
+/// Who wrote a policy file and its rules. Ordered from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyScope {
-    /// The project's own files: they only tighten, unless the workspace is trusted.
+    /// The project: its files only tighten, unless the workspace is trusted.
     Project,
     /// The user.
     #[default]
     User,
-    /// Whoever runs the machine. Its denies are the floor.
+    /// The administrator of the machine. Managed denies are part of the floor.
     Managed,
 }
 
-/// Which tools a rule speaks of.
+/// The tools that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolPattern {
     /// `*`
     Any,
-    /// A name or glob. An allow means native tools only; ask and deny mean every tool called so.
+    /// A name or glob. An allow covers native tools only; ask and deny cover every tool of that name.
     Name(String),
-    /// A tool of an MCP server. The server is literal in an allow; ask and deny cover every claimant of the name.
+    /// A tool of an MCP server. An allow compares the server literally; ask and deny cover every tool that claims the
+    /// name.
     Mcp {
         /// The server's id.
         server: String,
@@ -46,7 +47,7 @@ impl ToolPattern {
     /// Reads `*`, `name`, `mcp:server/tool`, `mcp__server__tool`, `mcp__server`.
     ///
     /// # Errors
-    /// A sentence if the name is empty or has a character that no name has.
+    /// A sentence if the name is empty or contains a character that names must not have.
     pub fn parse(text: &str) -> Result<Self, String> {
         let ok = |c: char| c.is_alphanumeric() || "_-.:/@*?".contains(c);
         if text.is_empty() {
@@ -76,12 +77,12 @@ impl ToolPattern {
         })
     }
 
-    /// Whether a tool is meant: by its own name or, to ask or deny, by the target it passes the call on to.
+    /// Whether the pattern covers a call: by the name of its tool or, for ask and deny, by the target of the dispatch.
     pub(crate) fn fits(&self, call: &PolicyCall<'_>, target: Option<&str>, effect: Effect) -> bool {
         let named = |pattern: &str, name: &str| if is_glob(pattern) { glob(pattern, name) } else { pattern == name };
-        // A name with characters that nobody sees is not the name that was allowed.
+        // A name with invisible characters is not the name that was allowed.
         let plain = !has_unseen(call.tool);
-        // To ask or deny, names that a person would read as one are one.
+        // For ask and deny, names that a person would read as the same are the same.
         let like = |pattern: &str, name: &str| glob(pattern, name) || glob(&fold(pattern), &fold(name));
         match (self, call.origin, effect) {
             (Self::Any, _, Effect::Allow) => plain,
@@ -100,19 +101,19 @@ impl ToolPattern {
             (Self::Mcp { server, tool }, ToolOrigin::Mcp(have), _) => {
                 (like(server, have) && like(tool, call.tool)) || like(&joined(server, tool), &joined(have, call.tool))
             }
-            // A native tool that carries another's joined name claims to be it.
+            // A native tool with the joined name of a server's tool claims to be that tool.
             (Self::Mcp { server, tool }, ToolOrigin::Native, _) => like(&joined(server, tool), call.tool),
         }
     }
 }
 
-/// `mcp__server__tool` with everything that providers forbid in names replaced, as hosts do.
+/// `mcp__server__tool`, with the characters replaced that providers forbid in names, as hosts do.
 fn joined(server: &str, tool: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || "_-*?".contains(c) { c } else { '_' };
     format!("mcp__{}__{}", server.chars().map(clean).collect::<String>(), tool.chars().map(clean).collect::<String>())
 }
 
-/// What kind of access a path condition means.
+/// The kind of access that a path condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -125,31 +126,31 @@ pub enum Access {
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// What it says.
+    /// Its effect.
     pub effect: Effect,
-    /// Which tools.
+    /// The tools that it covers.
     pub tool: ToolPattern,
-    /// Which family of tools beside those, from a compact name such as `Bash`.
+    /// The family of tools that it also covers, from a compact name such as `Bash`.
     pub family: Option<Family>,
-    /// Which commands.
+    /// The commands that it covers.
     pub command: Option<CommandPattern>,
-    /// Which paths, and under which access.
+    /// The paths that it covers, and the kind of access. No access: any.
     pub path: Option<(PathPattern, Option<Access>)>,
-    /// Which hosts.
+    /// The hosts that it covers.
     pub host: Option<HostPattern>,
-    /// Which targets of a dispatcher.
+    /// The targets of a dispatching tool that it covers, as a glob.
     pub target: Option<String>,
-    /// Which arguments: `(name, glob)`; the name `*` means any leaf.
+    /// Conditions on arguments: `(name, glob)`. The name `*` stands for every leaf.
     pub args: Vec<(String, String)>,
-    /// Which hints the tool must carry.
+    /// The hints that the tool must have.
     pub annotations: Annotations,
-    /// Why it is there.
+    /// The reason for the rule.
     pub why: Option<String>,
     /// Who wrote it.
     pub scope: PolicyScope,
-    /// The rule in one line.
+    /// The rule on one line.
     pub text: String,
-    /// Where it stands.
+    /// Where it is written.
     pub place: Place,
 }
 
@@ -174,7 +175,7 @@ impl Rule {
         }
     }
 
-    /// Whether it has a condition on what the call does, beside which tool it is.
+    /// Whether it has a condition besides the tool.
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.command.as_ref().is_some_and(|c| !c.any)
@@ -184,7 +185,7 @@ impl Rule {
             || !self.args.is_empty()
     }
 
-    /// Whether the arguments, the target and the hints fit, as far as conditions speak of them.
+    /// Whether the arguments, the target and the hints meet the conditions on them.
     pub(crate) fn arguments_fit(&self, call: &PolicyCall<'_>, target: Option<&str>, hints: Annotations) -> bool {
         let hint = |want: Option<bool>, have: Option<bool>| want.is_none() || want == have;
         let loosen = self.effect == Effect::Allow;
@@ -199,7 +200,7 @@ impl Rule {
     }
 }
 
-/// An allow needs every text of the argument to fit, a deny any.
+/// For an allow, every string of the argument must fit; for ask and deny, one is enough.
 fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool {
     let value = if name == "*" { Some(arguments) } else { arguments.get(name) };
     let mut leaves = Vec::new();
@@ -220,7 +221,7 @@ fn collect(value: &Value, leaves: &mut Vec<String>) {
     }
 }
 
-/// `Yes` if any, else the best of the rest.
+/// The best of several fits; `No` if there are none.
 pub(crate) fn best(fits: impl Iterator<Item = Fit>) -> Fit {
     fits.max().unwrap_or(Fit::No)
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// The schema (JSON Schema 2020-12). It says what the loader accepts; examples and patterns are checked by the
-/// loader alone.
+/// The schema (JSON Schema 2020-12). It describes what the loader accepts. Only the loader checks examples and
+/// patterns.
 #[must_use]
 pub fn policy_schema() -> Value {
     let texts = json!({ "type": "array", "items": { "type": "string" } });

@@ -1,22 +1,23 @@
 //! What a shell command would do, read without running it.
 //!
-//! [`effects`] turns a command line into three lists: every **command** that may run (behind wrappers, in
-//! substitutions, in branches that may not be taken), every **file** that may be read or written, and every
-//! **unknown**: a part whose meaning only the run would show. A policy then asks of each command, each file and
-//! each unknown whether it is allowed.
+//! [`effects`] turns a command line into three lists: every **command** that may run (also through wrappers, in
+//! substitutions and in branches that may not be taken), every **file** that may be read or written, and every
+//! **unknown**, a part whose meaning is known only when it runs. The policy then checks that each command, each file
+//! and each unknown is allowed.
 //!
-//! The contract. Nothing is left out silently: what cannot be read becomes an unknown. The words are those of
-//! bash 5 run as `bash -c`, without aliases, startup files or hostile variables in the environment it inherits.
-//! Symbolic links and the contents of scripts that lie on disk are not seen.
+//! Nothing is omitted silently: whatever cannot be read becomes an unknown. The words are those of bash 5 run as
+//! `bash -c`, without aliases, startup files or hostile variables in the inherited environment. Symbolic links and the
+//! contents of scripts on disk are not examined.
 //!
-//! Without the feature `shell` every command is one opaque unknown, together with the guesses of
-//! a crude reading so that denies still bite.
+//! Without the feature `shell`, every command is one opaque unknown, together with heuristic guesses, so that denies
+//! still apply.
 
 use serde::Serialize;
 
 use super::argv::Word;
 use super::path::LexPath;
 use super::rule::Access;
+use crate::diagnostic::hidden_in;
 
 #[cfg(feature = "shell")]
 mod ansi;
@@ -61,87 +62,87 @@ mod words;
 #[cfg(feature = "shell")]
 mod wrappers;
 
-/// The longest command that is read, in characters. Longer ones are one unknown.
+/// The maximum length of a command in characters. A longer command is one unknown.
 pub const MAX_CHARS: usize = 10_000;
-/// The most commands that are read in one line.
+/// The maximum number of commands in a line.
 pub const MAX_COMMANDS: usize = 200;
-/// The deepest nesting of substitutions, payloads and compound commands.
+/// The maximum nesting of substitutions, payloads and compound commands.
 pub const MAX_DEPTH: usize = 8;
 
-/// How a command comes to run.
+/// The role of a command in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It runs, and must be allowed.
     Runs,
-    /// It only starts another one that is listed too (`timeout 5 …`): looked at by ask and deny.
+    /// It only starts another command that is also listed (`timeout 5 …`). Only ask and deny consider it.
     Carries,
-    /// It may run, as far as one can guess: looked at by ask and deny.
+    /// It may run, by a guess. Only ask and deny consider it.
     Guess,
 }
 
-/// One command: a program and its arguments.
+/// A command: a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Command {
-    /// Program and arguments.
+    /// The program and its arguments.
     pub words: Vec<Word>,
-    /// How it comes to run.
+    /// Its role.
     pub role: Role,
 }
 
-/// What happens to one file.
+/// The effect on a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileEffect {
-    /// Which file, if that is known.
+    /// The path, if it is known.
     #[serde(skip)]
     pub path: Option<LexPath>,
-    /// The file as a person would read it.
+    /// The file for display.
     pub text: String,
-    /// Read, or written (created, changed, deleted).
+    /// Whether it is read, or written (created, changed, deleted).
     pub access: Access,
-    /// Whether an allow for the command is not enough: redirects, and options that write.
+    /// Whether it needs an allow of its own, besides that of the command: redirects, and options that write.
     pub own: bool,
-    /// Whether it may be everything below the path.
+    /// Whether it may include everything below the path.
     pub recursive: bool,
-    /// Whether the path is the only one it can be: false after a `cd` that may have failed.
+    /// Whether the path is certain. It is not after a `cd` that may have failed.
     pub certain: bool,
 }
 
-/// How heavy an unknown weighs.
+/// The weight of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// A value: which argument, which file. A rule that allows every command covers it.
     Value,
-    /// Code: anything may run. Covered by a rule that allows every command only where nothing is forbidden.
+    /// Code: anything may run. A rule that allows every command covers it only where no rule restricts anything.
     Code,
-    /// A person could not see what they say yes to. Always asks.
+    /// A person could not see what they approve. Always asks.
     Unseen,
 }
 
-/// A part of a command whose meaning only the run would show.
+/// A part of a command whose meaning is known only when it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unknown {
-    /// What kind: a stable kebab-case word.
+    /// Its kind: a stable kebab-case word.
     pub kind: &'static str,
     /// The part, as written.
     pub text: String,
-    /// How heavy it weighs.
+    /// Its weight.
     pub weight: Weight,
-    /// For an interpreter that is given code: which of the commands. An allow that names the interpreter has
-    /// said yes to that.
+    /// For an interpreter that receives code: the index of its command. An allow that names the interpreter covers the
+    /// code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<usize>,
 }
 
-/// Everything that a command line may do.
+/// The side effects of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SideEffects {
     /// The commands, in the order of the source.
     pub commands: Vec<Command>,
     /// The files.
     pub files: Vec<FileEffect>,
-    /// What is not known.
+    /// The unknowns.
     pub unknowns: Vec<Unknown>,
 }
 
@@ -154,21 +155,16 @@ impl SideEffects {
 
 /// Reads a command line that starts in the folder `start`.
 ///
-/// Never fails: what cannot be read is an unknown. Time and memory are bounded by [`MAX_CHARS`],
+/// Never fails: whatever cannot be read is an unknown. Time and memory are bounded by [`MAX_CHARS`],
 /// [`MAX_COMMANDS`] and [`MAX_DEPTH`].
 #[must_use]
 pub fn effects(command: &str, start: &LexPath) -> SideEffects {
     let mut found = read(command, start);
-    // A carriage return or an escape rewrites the line that the person sees.
-    if let Some(c) = command.chars().find(|&c| c != '\n' && c != '\t' && (c.is_control() || is_hidden(c))) {
+    // A carriage return or an escape sequence rewrites the line that the person sees.
+    if let Some(c) = hidden_in(command).or_else(|| command.chars().find(|&c| c == '\r')) {
         found.unknown("hidden-character", &c.escape_unicode().to_string(), Weight::Unseen);
     }
     found
-}
-
-/// Characters that change how the text around them is shown.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(feature = "shell")]
@@ -186,13 +182,13 @@ fn read(command: &str, _start: &LexPath) -> SideEffects {
     found
 }
 
-/// The forms under which ask and deny look at a command: as written; the program without its folder; `git`
-/// without the options before its subcommand.
+/// The forms of a command that ask and deny compare: as written, with the program without its folder, and `git` without
+/// the options before its subcommand.
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };
     let base = super::argv::base_name(program);
-    // Where the disk does not tell letter case apart, `RM` is `rm`.
+    // On a case-insensitive disk, `RM` is `rm`.
     let lower = base.chars().any(|c| c.is_ascii_uppercase()).then(|| base.to_ascii_lowercase());
     let base = lower.as_deref().unwrap_or(base);
     if base != program {

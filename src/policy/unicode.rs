@@ -1,35 +1,35 @@
-//! Letters: when two names are one, and which characters a person cannot see.
+//! Unicode: which names are equivalent, and which characters are invisible.
 //!
-//! A file system may take two forms for one name: another case, another Unicode form (é as one character or as
-//! two), characters that it ignores. Where a rule forbids, every such pair is one name; where it allows, none is
-//! unless the facts say so. Git had to learn the same: CVE-2014-9390, `.g\u{200c}it` on HFS+.
+//! A file system may treat different texts as the same name: in another case, in another Unicode form (é as one
+//! character or as two), with characters that it ignores. For ask and deny, every such pair is the same name. For an
+//! allow, no pair is, unless the context says so. Compare CVE-2014-9390 in Git: `.g\u{200c}it` on HFS+.
 
 use std::borrow::Cow;
 
-use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
 use super::glob::{glob_ignoring_case, glob_segment};
-use crate::diagnostic::is_invisible;
+use crate::diagnostic::{Invisible, invisible};
 
-/// How alike two names must be to be one.
+/// When two names count as the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Equivalence {
     /// The same characters.
     Exact,
-    /// The same but for case, where both cases agree, and Unicode form: what a file system that ignores case certainly
-    /// takes for one.
+    /// The same characters after NFC, except for letters both of whose cases agree: what a case-insensitive file system
+    /// certainly treats as the same.
     IgnoringCase,
-    /// The same after Unicode form and unseen characters: what a file system that minds case may take for one.
+    /// The same characters after NFC and without invisible ones: what a case-sensitive file system may treat as the
+    /// same.
     Normalized,
-    /// Everything that some file system takes for one: case, compatibility forms, unseen characters.
+    /// Whatever some file system treats as the same: after case folding, NFKC, and without invisible characters.
     Confusable,
 }
 
 impl Equivalence {
-    /// What a rule needs. `narrow`: it allows. `minds_case`: what the facts say of file names.
-    pub(crate) fn of(narrow: bool, minds_case: Option<bool>) -> Self {
-        match (narrow, minds_case) {
+    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: what the context says about file names.
+    pub(crate) fn of(narrow: bool, case_sensitive: Option<bool>) -> Self {
+        match (narrow, case_sensitive) {
             (true, Some(false)) => Self::IgnoringCase,
             (true, _) => Self::Exact,
             (false, Some(true)) => Self::Normalized,
@@ -37,11 +37,11 @@ impl Equivalence {
         }
     }
 
-    /// Whether one segment of a path fits one of a pattern.
+    /// Whether a segment of a path fits a segment of a pattern.
     pub(crate) fn segment(self, pattern: &str, name: &str) -> bool {
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii() && !b.is_ascii_control());
         match self {
-            // Plain ASCII has one form.
+            // Plain ASCII has only one form.
             Self::Normalized | Self::Confusable if plain(pattern) && plain(name) => {
                 glob_segment(pattern, name, self == Self::Confusable)
             }
@@ -54,7 +54,7 @@ impl Equivalence {
         }
     }
 
-    /// Whether two names, neither of which is a pattern, are one.
+    /// Whether two names, neither of which is a pattern, are the same.
     pub(crate) fn name(self, a: &str, b: &str) -> bool {
         a == b
             || match self {
@@ -66,60 +66,45 @@ impl Equivalence {
     }
 }
 
-/// Whether a character is not seen, or moves how others are seen: controls, formats, separators of lines, fillers.
+/// Whether a character is invisible or changes how others are displayed: every invisible one but variation selectors.
 pub(crate) fn is_unseen(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_control();
-    }
-    let shows_nothing = matches!(
-        c,
-        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
-    );
-    shows_nothing
-        || is_invisible(c)
-        || matches!(
-            get_general_category(c),
-            GeneralCategory::Control
-                | GeneralCategory::Format
-                | GeneralCategory::LineSeparator
-                | GeneralCategory::ParagraphSeparator
-        )
+    !matches!(invisible(c), None | Some(Invisible::Selector))
 }
 
-/// Whether a text holds any such character.
+/// Whether a text contains such a character.
 pub(crate) fn has_unseen(text: &str) -> bool {
     text.chars().any(is_unseen)
 }
 
-/// A text without them, and without the selectors that choose between two pictures of one character.
+/// A text without such characters and without variation selectors.
 pub(crate) fn strip(text: &str) -> Cow<'_, str> {
-    let drop = |c: char| is_unseen(c) || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    let drop = |c: char| invisible(c).is_some();
     if text.chars().any(drop) { text.chars().filter(|&c| !drop(c)).collect::<String>().into() } else { text.into() }
 }
 
-/// A text under NFC.
+/// A text in NFC.
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { text.into() } else { text.nfc().collect::<String>().into() }
 }
 
-/// A text under NFC, without unseen characters.
+/// A text under NFC, without invisible characters.
 fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { strip(text) } else { strip(text).nfc().collect::<String>().into() }
 }
 
-/// A text under NFKC, without unseen characters, with case folded away: upper case and then lower, so that `ß` is
-/// `ss`, `ſ` is `s` and the Kelvin sign is `k`.
+/// A text in NFKC, without invisible characters and case-folded: to upper case and then to lower case, so that `ß`
+/// becomes `ss`, `ſ` becomes `s` and the Kelvin sign becomes `k`.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let text = strip(text);
         return if text.bytes().any(|b| b.is_ascii_uppercase()) { text.to_ascii_lowercase().into() } else { text };
     }
     let folded = strip(text).nfkd().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<String>();
-    // `İ` and the like fall apart once more.
+    // `İ` and similar characters decompose once more.
     folded.nfkc().collect::<String>().into()
 }
 
-/// Whether two texts differ at most in letters that are twins.
+/// Whether two texts differ at most in case.
 fn ignoring_case(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.chars(), b.chars());
     loop {
@@ -131,7 +116,7 @@ fn ignoring_case(a: &str, b: &str) -> bool {
     }
 }
 
-/// Whether two letters are one in both cases. The Kelvin sign and `k` are not: they share only the lower one.
+/// Whether two letters are equal in both upper and lower case. The Kelvin sign and `k` are not: only lower case agrees.
 pub(crate) fn differs_only_in_case(a: char, b: char) -> bool {
     a == b || (a.to_lowercase().eq(b.to_lowercase()) && a.to_uppercase().eq(b.to_uppercase()))
 }

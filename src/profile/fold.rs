@@ -3,7 +3,9 @@
 //! Folding only takes away. Where nothing would be saved the tool stays full, so a folded tool never costs more than
 //! the whole one.
 
+mod reach;
 mod schema;
+mod write;
 
 use std::borrow::Cow;
 
@@ -22,7 +24,7 @@ const OPEN: &str = r#"{"type":"object","properties":{},"additionalProperties":tr
 
 /// What folding made of a tool, without the tool.
 #[derive(Debug, Clone)]
-pub(super) struct Kept {
+pub(super) struct FoldedForm {
     pub(super) detail: Detail,
     /// Whether there is more to be had by expanding.
     pub(super) deferred: bool,
@@ -30,10 +32,32 @@ pub(super) struct Kept {
     schema: Option<Cow<'static, str>>,
 }
 
-impl Kept {
+impl FoldedForm {
+    /// The form of a tool that is not folded.
+    pub(super) fn full() -> Self {
+        Self { detail: Detail::Full, deferred: false, description: None, schema: None }
+    }
+
     /// The same for a tool that is only named.
     pub(super) fn index() -> Self {
         Self { detail: Detail::Index, deferred: true, description: None, schema: None }
+    }
+
+    /// Whether the tool is not in the prompt. `native`: the provider keeps deferred tools out of it.
+    pub(super) fn is_absent(&self, native: bool) -> bool {
+        self.detail == Detail::Index || native && self.deferred
+    }
+
+    /// How many bytes of a prompt it spares.
+    pub(super) fn saved_bytes(&self, tool: &Tool, native: bool) -> usize {
+        if self.is_absent(native) {
+            return entry_bytes(tool);
+        }
+        let shorter = |full: &str, folded: Option<usize>| folded.map_or(0, |folded| full.len().saturating_sub(folded));
+        let schema = shorter(tool.parameters_text(), self.schema.as_deref().map(str::len));
+        let schema = if tool.declares_parameters() { schema } else { 0 };
+        // As in `Folded::new`, escapes are counted against folding only.
+        shorter(tool.description(), self.description.as_deref().map(escaped_len)) + schema
     }
 
     /// Puts the tool back.
@@ -41,6 +65,33 @@ impl Kept {
         let description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
         Folded { tool, detail: self.detail, description, schema: self.schema.as_deref().map(Cow::Borrowed) }
     }
+}
+
+/// A tool's schema folded as wanted, and the detail that came of it; `None` where nothing can be dropped.
+fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
+    let (root, own) = (tool.parameters(), tool.parameters_text());
+    let signature = || signature_text(root, own).map(Cow::Owned);
+    match wanted {
+        Detail::Full => (Detail::Full, None),
+        // A tool without parameters has an honest schema already; an open stub would unsay it.
+        Detail::Summary | Detail::Index if !tool.takes_no_parameters() => (wanted, Some(Cow::Borrowed(OPEN))),
+        Detail::Signature | Detail::Summary | Detail::Index => (wanted, signature()),
+        Detail::Required => {
+            let whole = signature();
+            let least = whole.as_deref().map_or(own.len(), str::len);
+            match required_text(root, own).filter(|text| text.len() < least) {
+                Some(text) => (Detail::Required, Some(Cow::Owned(text))),
+                None => (Detail::Signature, whole),
+            }
+        }
+    }
+}
+
+/// About how many bytes a whole tool takes in a tool array, as compact JSON in the shape of Chat Completions.
+pub(super) fn entry_bytes(tool: &Tool) -> usize {
+    const AROUND: &str = r#"{"type":"function","function":{"name":"","description":"","parameters":}},"#;
+    let schema = if tool.declares_parameters() { tool.parameters_text().len() } else { 0 };
+    AROUND.len() + tool.name().as_str().len() + tool.description().len() + schema
 }
 
 /// A schema without the tool's lifetime; the stub, which most folded tools share, is not copied.
@@ -79,20 +130,17 @@ impl<'t> Folded<'t> {
         let sentence = || Cow::Owned(first_sentence(tool.description()));
         let description = summary.map_or_else(sentence, Cow::Borrowed);
         let own = tool.parameters_text();
-        let folded: Cow<'static, str> = match wanted {
-            Detail::Full => return full,
-            // A tool without parameters has an honest schema already; an open stub would unsay it.
-            Detail::Summary | Detail::Index if !tool.takes_no_parameters() => Cow::Borrowed(OPEN),
-            Detail::Required => Cow::Owned(required_text(tool.parameters(), own)),
-            Detail::Signature | Detail::Summary | Detail::Index => Cow::Owned(signature_text(tool.parameters(), own)),
+        let (detail, folded) = fold(tool, wanted);
+        let schema: Cow<'t, str> = match folded {
+            Some(text) if text.len() < own.len() => text,
+            _ => Cow::Borrowed(own),
         };
-        let schema: Cow<'t, str> = if folded.len() < own.len() { folded } else { Cow::Borrowed(own) };
         let schema_saved = if tool.declares_parameters() { own.len() - schema.len() } else { 0 };
         // What escaping adds to the whole description is not counted: it could only make folding gain more.
         if escaped_len(&description) + MIN_SAVED_BYTES > full.description.len() + schema_saved {
             return full;
         }
-        Self { tool, detail: wanted, description, schema: Some(schema) }
+        Self { tool, detail, description, schema: Some(schema) }
     }
 
     /// The tool as it is.
@@ -101,10 +149,15 @@ impl<'t> Folded<'t> {
     }
 
     /// Keeps what was folded without its tool. `native`: the provider defers it, folded or not.
-    pub(super) fn keep(self, native: bool) -> Kept {
+    pub(super) fn keep(self, native: bool) -> FoldedForm {
         let folded = self.detail != Detail::Full;
         let description = folded.then(|| self.description.into_owned());
-        Kept { detail: self.detail, deferred: folded || native, description, schema: self.schema.map(kept_schema) }
+        FoldedForm {
+            detail: self.detail,
+            deferred: folded || native,
+            description,
+            schema: self.schema.map(kept_schema),
+        }
     }
 
     /// The tool.
@@ -125,6 +178,13 @@ impl<'t> Folded<'t> {
         &self.description
     }
 
+    /// Whether it may be sent with OpenAI's or Anthropic's `strict`: it asks for it, and nothing of it is folded. A strict
+    /// schema that is folded would forbid the arguments that are not shown.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.detail == Detail::Full && self.tool.strict() == Some(true)
+    }
+
     /// The schema at that detail as compact JSON text.
     #[must_use]
     pub fn parameters_text(&self) -> &str {
@@ -136,8 +196,8 @@ impl<'t> Folded<'t> {
     pub fn parameters(&self) -> Cow<'t, Value> {
         match &self.schema {
             None => Cow::Borrowed(self.tool.parameters()),
-            // The text was written from a value just above, so that it parses.
-            Some(text) => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
+            // The text was written from a value above, so that it parses; the whole schema is true in any case.
+            Some(text) => serde_json::from_str(text).map_or(Cow::Borrowed(self.tool.parameters()), Cow::Owned),
         }
     }
 }

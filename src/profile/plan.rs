@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, call_tool, deferred, expand_tools};
-use super::fold::Kept;
+use super::fold::{FoldedForm, entry_bytes};
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
@@ -50,14 +50,15 @@ impl Expanded {
 #[derive(Debug, Clone)]
 pub struct Presentation {
     arm: Arm,
-    /// The form of each tool while it is closed, in catalogue order; nothing for a hidden one.
-    closed: Vec<Option<Kept>>,
+    /// The form of each tool while it is closed, in catalogue order; `None` for a hidden one.
+    closed: Vec<Option<FoldedForm>>,
     deferred: Vec<Deferred>,
     meta: Vec<Tool>,
 }
 
 impl Presentation {
-    /// Makes every form of a catalogue's tools under an arm.
+    /// Makes every form of a catalogue's tools under an arm. Where folding would spare less than the meta-tools cost
+    /// that it needs, nothing is folded.
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
         let form = |(tool, assigned): (&Tool, &super::Assigned)| {
@@ -68,20 +69,43 @@ impl Presentation {
             };
             let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
             Some(match wanted {
-                Detail::Index => Kept::index(),
+                Detail::Index => FoldedForm::index(),
                 _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
             })
         };
-        let closed: Vec<Option<Kept>> = catalog.iter().zip(assignment.iter()).map(form).collect();
-        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|kept| kept.deferred);
+        let closed: Vec<Option<FoldedForm>> = catalog.iter().zip(assignment.iter()).map(form).collect();
+        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
         let deferred = deferred(assignment, folded);
         let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        Self { arm, closed, deferred, meta }
+        let presentation = Self { arm, closed, deferred, meta };
+        if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
-    /// The same with one more tool behind the meta-tools: for what a host declares beside the catalogue.
+    /// Whether folding spares more than its meta-tools cost. Measured in bytes of the compact JSON array, which needs no
+    /// vocabulary and is the same for every provider; half as much again is asked for, because the keywords that
+    /// folding drops are many bytes and few tokens. With that, none of the 33 tool lists at hand and none of
+    /// their 1,053 tools alone is billed more in any arm than whole; with bytes as they are, 32 of the tools were.
+    fn saves(&self, catalog: &Catalog) -> bool {
+        let native = self.arm.delivery() == Delivery::Native;
+        let forms = catalog.iter().zip(&self.closed).filter_map(|(tool, form)| Some((tool, form.as_ref()?)));
+        let saved: usize = forms.map(|(tool, form)| form.saved_bytes(tool, native)).sum();
+        let cost: usize = self.meta.iter().map(entry_bytes).sum();
+        saved * 2 > cost * 3
+    }
+
+    /// The same with nothing folded, and so without meta-tools.
+    fn unfolded(mut self) -> Self {
+        for form in self.closed.iter_mut().flatten() {
+            *form = FoldedForm::full();
+        }
+        self.deferred.clear();
+        self.meta.clear();
+        self
+    }
+
+    /// The same with one more tool, if there is one, behind the meta-tools: what a host declares beside the catalogue.
     #[must_use]
-    pub fn and(mut self, tool: Option<Tool>) -> Self {
+    pub fn with_extra_tool(mut self, tool: Option<Tool>) -> Self {
         self.meta.extend(tool);
         self
     }
@@ -114,31 +138,31 @@ impl Presentation {
     pub fn plan(&self, catalog: &Catalog, assignment: &Assignment, expanded: &Expanded) -> Plan {
         let in_place = self.arm.delivery() == Delivery::InPlace;
         let planned = catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate();
-        let planned = planned.filter_map(|(index, ((tool, assigned), kept))| {
+        let planned = planned.filter_map(|(index, ((tool, assigned), form))| {
             let open = in_place && expanded.has(tool.name().as_str(), assigned.category.as_str());
-            let kept = kept.as_ref()?;
-            let detail = if open { Detail::Full } else { kept.detail };
-            Some(Planned { index, detail, deferred: kept.deferred && !open })
+            let form = form.as_ref()?;
+            let detail = if open { Detail::Full } else { form.detail };
+            Some(Planned { index, detail, deferred: form.deferred && !open })
         });
         Plan { tools: planned.collect() }
     }
 
-    /// How one tool is sent while nothing is open; nothing if it is hidden.
+    /// How one tool is sent while nothing is open; `None` if it is hidden.
     #[must_use]
     pub fn plan_of(&self, index: usize) -> Option<Planned> {
-        let kept = self.closed.get(index)?.as_ref()?;
-        Some(Planned { index, detail: kept.detail, deferred: kept.deferred })
+        let form = self.closed.get(index)?.as_ref()?;
+        Some(Planned { index, detail: form.detail, deferred: form.deferred })
     }
 
     /// The tools of a plan's array as they are sent, in catalogue order, meta-tools last.
-    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Sent<'p>> {
+    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = PlannedTool<'p>> {
         let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
             let tool = catalog.at(planned.index)?;
-            let kept = self.closed.get(planned.index)?.as_ref()?;
-            let folded = if planned.detail == Detail::Full { Folded::full(tool) } else { kept.of(tool) };
-            Some(Sent { tool: folded, deferred: planned.deferred, index: Some(planned.index) })
+            let form = self.closed.get(planned.index)?.as_ref()?;
+            let folded = if planned.detail == Detail::Full { Folded::full(tool) } else { form.of(tool) };
+            Some(PlannedTool { tool: folded, deferred: planned.deferred, index: Some(planned.index) })
         });
-        let meta = self.meta.iter().map(|tool| Sent { tool: Folded::full(tool), deferred: false, index: None });
+        let meta = self.meta.iter().map(|tool| PlannedTool { tool: Folded::full(tool), deferred: false, index: None });
         own.chain(meta)
     }
 }
@@ -163,14 +187,14 @@ pub struct Planned {
     pub deferred: bool,
 }
 
-/// One tool of an array as it is sent.
+/// A [`Planned`] tool with what it says: one entry of an array, before any provider's shape.
 #[derive(Debug, Clone)]
-pub struct Sent<'p> {
+pub struct PlannedTool<'p> {
     /// The tool at its detail.
     pub tool: Folded<'p>,
     /// As [`Planned::deferred`]; never for a meta-tool.
     pub deferred: bool,
-    /// The tool's place in the catalogue; nothing for a meta-tool.
+    /// The tool's place in the catalogue; `None` for a meta-tool.
     pub index: Option<usize>,
 }
 
@@ -186,7 +210,7 @@ impl Plan {
         self.tools.iter().copied()
     }
 
-    /// How the tool at that place in the catalogue is sent now; nothing if it is hidden or there is none.
+    /// How the tool at that place in the catalogue is sent now; `None` if it is hidden or there is none.
     #[must_use]
     pub fn detail(&self, index: usize) -> Option<Detail> {
         self.tools

@@ -1,7 +1,6 @@
 //! The strict verdict: word for word what the reference validator of the Agent Skills standard (`skills-ref` 0.1) says.
 //!
-//! The rules and their order are in the table of `design/skills.md`; the oddities are the reference's own. In
-//! particular the front matter is cut at the *substring* `---`, so `description: a --- b` loses its second half here
+//! The rules, their order and their oddities are the reference's own. In particular the front matter is cut at the *substring* `---`, so `description: a --- b` loses its second half here
 //! (and keeps it in the lenient reader).
 
 use std::borrow::Cow;

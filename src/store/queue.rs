@@ -1,5 +1,5 @@
-//! Group commit: the changes of many threads share one transaction, so that threads wait for the disk once for each round
-//! and not once for each change.
+//! Group commit: the changes of many threads share one transaction, so that threads wait for the disk once for each
+//! round and not once for each change.
 //!
 //! The first thread to arrive leads a round: it runs the queued changes, each in its own savepoint, and commits them
 //! together. Meanwhile further changes queue up, and one of their threads leads the next round.

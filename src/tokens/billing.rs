@@ -1,7 +1,7 @@
 //! What OpenAI adds to the encoded texts: the constants, by model family and API.
 //!
-//! Source of every number: `design/token-billing.md`, "OpenAI", fitted on recorded API traffic
-//! (`corpora/tokens/openai.jsonl`). All are in tokens.
+//! Source of every number: fitted on recorded API traffic, requests with the `prompt_tokens` that the API itself
+//! reported. All are in tokens.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -46,7 +46,7 @@ pub enum Encoding {
     Cl100kBase,
 }
 
-/// Model name prefixes with `o200k_base`. Source: `design/token-billing.md`, "OpenAI".
+/// Model name prefixes with `o200k_base`, as OpenAI publishes them with `tiktoken`.
 const O200K_MODELS: [&str; 7] = ["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o1", "o3", "o4"];
 /// Model name prefixes with `cl100k_base`, asked after those above; `gpt-35` is Azure's spelling.
 const CL100K_MODELS: [&str; 3] = ["gpt-3.5", "gpt-35", "gpt-4"];
@@ -66,7 +66,7 @@ impl Encoding {
 
     /// The encoding of a model, and whether it is assumed because none is published for that name.
     ///
-    /// Source: `design/token-billing.md`: models without a published encoding count as `o200k_base`, `assumed`.
+    /// Models without a published encoding count as `o200k_base`, the newest.
     #[must_use]
     pub fn for_model(model: &str) -> (Self, bool) {
         let starts = |prefixes: &[&str]| prefixes.iter().any(|p| model.starts_with(p));

@@ -23,7 +23,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The namespace that OpenAI bills. Source: `design/token-billing.md`, "OpenAI".
+    /// The namespace that OpenAI bills: what stands around the tools in recorded requests.
     pub const OPENAI: Self = Self {
         header: "namespace functions {\n\n",
         between: "",

@@ -1,19 +1,8 @@
 //! Following `$ref` inside one tool's parameters: never over the network, never in a circle.
 
-use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-/// How many references may point at references before the chain is cut.
-const LONGEST_CHAIN: usize = 64;
-
-/// What a reference could not give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Dangling {
-    /// It leads back to itself.
-    Cycle,
-    /// It points at nothing here: a missing definition or another document.
-    Missing,
-}
+use crate::schema::{self, Broken, Target};
 
 /// A schema with its references followed: the schema's own members first, then those of what it points at.
 ///
@@ -81,34 +70,23 @@ impl<'a> Root<'a> {
     }
 
     /// Follows the references of a schema to their end. What is not a map is an empty schema.
-    pub(super) fn follow(self, schema: &'a Value) -> (View<'a>, Option<Dangling>) {
-        let mut layers: Vec<&'a Map<String, Value>> = Vec::with_capacity(1);
-        let mut next = schema.as_object();
-        while let Some(map) = next {
-            if layers.len() >= LONGEST_CHAIN || layers.iter().any(|seen| std::ptr::eq(*seen, map)) {
-                return (View { layers, one_type: None }, Some(Dangling::Cycle));
-            }
-            layers.push(map);
-            let Some(reference) = map.get("$ref") else { break };
-            next = reference.as_str().and_then(|r| self.resolve(r));
-            if next.is_none() {
-                return (View { layers, one_type: None }, Some(Dangling::Missing));
-            }
-        }
-        (View { layers, one_type: None }, None)
+    pub(super) fn follow(self, node: &'a Value) -> (View<'a>, Option<Broken>) {
+        let chain = schema::follow_by(node, |reference| self.resolve(reference));
+        (View { layers: chain.layers, one_type: None }, chain.broken)
     }
 
-    /// A JSON Pointer into the document (RFC 6901, in its URI fragment form); failing that the definition named by
-    /// the last segment. Other documents are never fetched.
-    pub(super) fn resolve(self, reference: &str) -> Option<&'a Map<String, Value>> {
+    /// A JSON Pointer into the document; failing that the definition named by the last segment, which is how OpenAI's
+    /// renderer looks references up. Other documents are never fetched.
+    pub(super) fn resolve(self, reference: &str) -> Target<'a> {
         if reference.contains("://") {
-            return None;
+            return Target::Remote;
         }
-        let pointed = reference.strip_prefix('#').map(|p| percent_decode_str(p).decode_utf8_lossy());
-        let pointed = pointed.and_then(|p| self.document?.pointer(&p)?.as_object());
-        pointed.or_else(|| {
+        let pointed = self.document.and_then(|document| schema::pointed_at(document, reference));
+        let named = || {
             let last = reference.rsplit('/').next().unwrap_or(reference);
-            self.definitions?.get(last)?.as_object()
-        })
+            self.definitions?.get(last)
+        };
+        let found = pointed.filter(|target| target.is_object()).or_else(named);
+        found.filter(|target| target.is_object()).map_or(Target::Missing, Target::Found)
     }
 }

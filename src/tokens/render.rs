@@ -1,7 +1,6 @@
 //! The text that OpenAI bills for function definitions: a TypeScript namespace.
 //!
-//! Every rule, and every quirk, is `design/token-billing.md`'s, fitted on recorded requests. There is no
-//! indentation, and what a schema demands beyond its types (`required` apart, which is the `?`) is not in the text.
+//! Every rule, and every quirk, was fitted on recorded requests. There is no indentation, and what a schema demands beyond its types (`required` apart, which is the `?`) is not in the text.
 //!
 //! Rendering is total: any JSON value gives a text. What cannot be followed is `any`: a reference in a circle or to
 //! nothing, a type nested deeper than 64, and whatever is left once references were inlined beyond a budget (a
@@ -14,7 +13,8 @@ use serde_json::{Map, Value};
 use super::marginal::Frame;
 use super::python::{dumps, strip, text_of};
 use super::reason::Reason;
-use super::refs::{Dangling, Root, View};
+use super::refs::{Root, View};
+use crate::schema::Broken;
 
 /// How deep types may nest before the rest is `any`. The deepest recorded row nests 3.
 const DEEPEST_TYPE: usize = 64;
@@ -117,10 +117,10 @@ struct Types<'a, 'c> {
 
 impl<'a> Types<'a, '_> {
     fn follow(&mut self, schema: &'a Value) -> View<'a> {
-        let (view, dangling) = self.root.follow(schema);
-        self.cuts.extend(dangling.map(|d| match d {
-            Dangling::Cycle => Reason::CyclicRef,
-            Dangling::Missing => Reason::MissingRef,
+        let (view, broken) = self.root.follow(schema);
+        self.cuts.extend(broken.map(|why| match why {
+            Broken::Cycle => Reason::CyclicRef,
+            Broken::Remote | Broken::Missing => Reason::MissingRef,
         }));
         view
     }

@@ -1,100 +1,135 @@
-//! Anthropic Messages: `{"name","description","input_schema"[,"defer_loading":true]}`.
+//! Anthropic Messages: `{"name","description","input_schema"[,"defer_loading":true][,"cache_control":…]}`.
 //!
 //! Native: every tool is declared, the extended ones deferred, and `expand_tools` is a normal client tool that is never
-//! deferred, so that never all are. The API refuses `cache_control` on a deferred tool and more than twenty strict ones:
-//! what it would refuse is taken off and noted. See `docs/wires.md`.
+//! deferred, so that never all are. The API refuses `cache_control` on a deferred tool, more than twenty strict tools, and
+//! an array of deferred tools alone: what it would refuse is taken off and noted. See `docs/wires.md`.
 
-use super::render::{OutTool, RenderInput, object_schema, with_member, write_head};
-use crate::catalog::{Format, write_string};
+use super::out::{BREAKPOINT, OutTool, with_members};
+use super::render::{RenderInput, write_head};
+use crate::catalog::{Entry, Format};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::profile::Detail;
 
-/// The most tools that may be strict. Source: Anthropic's reference on strict tool use.
+/// The most tools that may be strict. Source: Anthropic's documentation of structured outputs, "Schema complexity limits".
 const MAX_STRICT: usize = 20;
 
-/// What the API refuses at the top of an input schema. Source: its own error text, "input_schema does not support oneOf,
-/// allOf, or anyOf at the top level".
-const REFUSED_AT_TOP: [&str; 3] = ["oneOf", "allOf", "anyOf"];
+pub(super) fn decide<'s>(input: &RenderInput<'s>, tools: &mut [OutTool<'s>], notes: &mut Vec<Diagnostic>) {
+    keep_one_loaded(input, tools, notes);
+    limit_strict(tools, notes);
+    move_breakpoints(input, tools, notes);
+    for tool in tools {
+        tool.settle(Format::Anthropic);
+    }
+}
 
-pub(super) fn decide(_: &RenderInput<'_>, tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
-    let mut note = |code, message: String, help: &str| {
-        notes.push(Diagnostic::warning(code, Place::default(), message).help(help));
+/// Anthropic refuses a request whose tools are all deferred.
+fn keep_one_loaded(input: &RenderInput<'_>, tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    let carried = input.catalog.layout().is_some_and(|layout| layout.format == Format::Anthropic);
+    let other = carried && input.catalog.foreign().any(|entry| !entry.deferred);
+    if other || !tools.iter().all(|tool| tool.deferred) {
+        return;
+    }
+    let Some(first) = tools.first_mut() else { return };
+    first.deferred = false;
+    let message = format!("tool `{}` is not deferred: every tool would be", first.name);
+    notes.push(
+        Diagnostic::warning("all-deferred", Place::default(), message)
+            .help("Anthropic refuses a request whose tools are all deferred"),
+    );
+}
+
+fn limit_strict(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    for (before, tool) in tools.iter_mut().filter(|tool| tool.strict).enumerate().skip(MAX_STRICT) {
+        tool.strict = false;
+        tool.dropped.push("strict");
+        let message = format!("tool `{}` is not sent as strict: it would be number {}", tool.name, before + 1);
+        notes.push(
+            Diagnostic::warning("too-many-strict", Place::default(), message)
+                .help("Anthropic takes at most 20 strict tools: the first 20 stay"),
+        );
+    }
+}
+
+/// A place in the list where a breakpoint may stand.
+enum Step<'s> {
+    /// The tool at that place in the catalogue.
+    Tool(usize),
+    /// What a tool that was taken out left: its name and its breakpoint.
+    Left(&'s str, &'s str),
+}
+
+/// A breakpoint whose tool is deferred or left out moves to the last tool before it that is loaded.
+fn move_breakpoints<'s>(input: &RenderInput<'s>, tools: &mut [OutTool<'s>], notes: &mut Vec<Diagnostic>) {
+    let catalog = input.catalog;
+    let steps: Vec<Step<'s>> = match catalog.layout().filter(|layout| layout.format == Format::Anthropic) {
+        Some(layout) => layout.entries.iter().filter_map(step).collect(),
+        None if catalog.iter().any(|tool| tool.breakpoint().is_some()) => (0..catalog.len()).map(Step::Tool).collect(),
+        None => return,
     };
-    for tool in tools.iter_mut() {
-        tool.deferred |= defers_itself(tool);
+    let mut places: Vec<Option<usize>> = vec![None; catalog.len()];
+    for (at, tool) in tools.iter().enumerate() {
+        if let Some(place) = tool.index.and_then(|index| places.get_mut(index)) {
+            *place = Some(at);
+        }
     }
-    let every = !tools.is_empty() && tools.iter().all(|tool| tool.deferred);
-    let mut strict = 0;
-    for (at, tool) in tools.iter_mut().enumerate() {
-        let name = tool.name;
-        if every && at == 0 {
-            tool.deferred = false;
-            tool.dropped.push("defer_loading");
-            let message = format!("tool `{name}` is not deferred: every tool would be");
-            note("all-deferred", message, "Anthropic refuses a request whose tools are all deferred");
-        }
-        if tool.deferred && own(tool) && tool.extra("cache_control").is_some() {
-            tool.dropped.push("cache_control");
-            let message = format!("tool `{name}` is deferred, so that its `cache_control` is left out");
-            note("deferred-cache", message, "put the breakpoint on a core tool or behind the tools");
-        }
-        strict += usize::from(tool.strict);
-        if tool.strict && strict > MAX_STRICT {
-            tool.strict = false;
-            tool.dropped.push("strict");
-            let message = format!("tool `{name}` is not sent as strict: it would be number {strict}");
-            note("too-many-strict", message, "Anthropic takes at most 20 strict tools: the first 20 stay");
-        }
-        for key in REFUSED_AT_TOP.iter().filter(|key| tool.tool().parameters().get(**key).is_some()) {
-            if tool.folded.parameters().get(*key).is_some() {
-                let message = format!("tool `{name}` has `{key}` at the top of its schema, which Anthropic refuses");
-                note("refused-at-top", message, "say it in the description, or one level below");
+    let mut loaded: Option<usize> = None;
+    for step in steps {
+        let (name, text) = match step {
+            Step::Left(name, text) => (name, text),
+            Step::Tool(index) => {
+                let place = places.get(index).copied().flatten();
+                let sent = place.and_then(|at| tools.get_mut(at));
+                if sent.as_ref().is_some_and(|tool| !tool.deferred) {
+                    loaded = place;
+                    continue;
+                }
+                let Some((tool, text)) = catalog.at(index).and_then(|tool| Some((tool, tool.breakpoint()?))) else {
+                    continue;
+                };
+                if let Some(sent) = sent {
+                    sent.dropped.push(BREAKPOINT);
+                }
+                (tool.name().as_str(), text)
             }
-        }
-        if tool.as_it_came(Format::Anthropic).is_none() {
-            tool.schema = object_schema(&tool.folded);
-        }
+        };
+        let message = match loaded.and_then(|at| tools.get_mut(at)) {
+            None => format!("the `{BREAKPOINT}` of tool `{name}` is left out: no tool before it is loaded"),
+            Some(to) if to.breakpoint.is_some() || to.tool().breakpoint().is_some() => {
+                format!("the `{BREAKPOINT}` of tool `{name}` is left out: `{}` before it has one", to.name)
+            }
+            Some(to) => {
+                to.breakpoint = Some(text);
+                format!("the `{BREAKPOINT}` of tool `{name}`, which is not loaded, moves to `{}` before it", to.name)
+            }
+        };
+        notes.push(Diagnostic::note("moved-breakpoint", Place::default(), message));
     }
 }
 
-/// Whether a tool came in this shape and is sent whole.
-fn own(tool: &OutTool<'_>) -> bool {
-    tool.tool().source(Format::Anthropic).is_some() && tool.folded.detail() == Detail::Full
-}
-
-/// Whether a tool came with `defer_loading` and is sent as it came.
-fn defers_itself(tool: &OutTool<'_>) -> bool {
-    own(tool) && tool.extra("defer_loading") == Some("true")
+fn step(entry: &Entry) -> Option<Step<'_>> {
+    match entry {
+        Entry::Tool(index) => Some(Step::Tool(*index)),
+        Entry::Breakpoint(left) => Some(Step::Left(&left.tool, &left.text)),
+        Entry::Foreign(_) | Entry::Group(..) => None,
+    }
 }
 
 pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     if let Some(text) = tool.as_it_came(Format::Anthropic) {
-        match (tool.deferred, tool.extra("defer_loading")) {
-            (false, _) | (true, Some("true")) => return out.push_str(text),
-            (true, None) => return out.push_str(&with_member(text, "defer_loading", "true")),
-            // It says otherwise itself: written anew below.
-            (true, Some(_)) => {}
-        }
+        return out.push_str(&with_members(text, &tool.added(Format::Anthropic)));
     }
     out.push('{');
     write_head(out, tool.name, tool.description());
     out.push_str(",\"input_schema\":");
     out.push_str(tool.schema());
-    if own(tool) {
-        for (key, value) in
-            tool.tool().extra().filter(|(key, _)| *key != "defer_loading" && !tool.dropped.contains(key))
-        {
-            out.push(',');
-            write_string(out, key);
-            out.push(':');
-            out.push_str(value);
-        }
-    }
+    tool.write_keys(out, Format::Anthropic, false);
     if tool.strict {
         out.push_str(",\"strict\":true");
     }
-    if tool.deferred {
-        out.push_str(",\"defer_loading\":true");
+    for (key, value) in tool.added(Format::Anthropic) {
+        out.push_str(",\"");
+        out.push_str(key);
+        out.push_str("\":");
+        out.push_str(value);
     }
     out.push('}');
 }

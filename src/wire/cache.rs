@@ -1,19 +1,17 @@
 //! What is known of each provider's prompt cache: rows of the capability table, by which arm `auto` prices a session.
 
-use serde::{Deserialize, Serialize};
-
 use super::Wire;
-use super::capability::{Capabilities, names_model, specific};
+use super::capability::{Capabilities, before};
+use super::model::{ModelId, ModelPattern};
 use crate::profile::Cache;
 
-/// One row: what cached input costs with the models that a glob names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// One row: what cached input costs with some models.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheRow {
     /// The wire.
     pub wire: Wire,
-    /// A glob over model names, read as [`CapabilityRow::model`](super::CapabilityRow::model).
-    pub model: String,
+    /// The models.
+    pub models: ModelPattern,
     /// Input read from the cache, in thousandths of the price of input.
     pub read: u32,
     /// Input written to the cache, in thousandths of the price of input.
@@ -35,15 +33,11 @@ impl CacheRow {
 }
 
 impl Capabilities {
-    /// The same table behind these cache rows, the most specific globs first.
+    /// The same table behind these cache rows, the most specific first.
     #[must_use]
     pub fn with_caches(&self, overrides: impl IntoIterator<Item = CacheRow>) -> Self {
-        let mut caches: Vec<CacheRow> = overrides.into_iter().collect();
-        caches.sort_by_key(|row| std::cmp::Reverse(specific(&row.model)));
-        let mut table = self.clone();
-        caches.append(&mut table.caches);
-        table.caches = caches;
-        table
+        let caches = before(overrides, &self.caches, |row| &row.models);
+        Self { caches, ..self.clone() }
     }
 
     /// The cache rows, in the order in which they are asked.
@@ -51,10 +45,11 @@ impl Capabilities {
         self.caches.iter()
     }
 
-    /// What cached input costs with a model on a wire: the first row that names it. Without one nothing is known, and
+    /// What cached input costs with a model on a wire: the first row that covers it. `None` where nothing is known; there
     /// [`Cache::default`] is as good a guess as any.
     #[must_use]
     pub fn cache_of(&self, wire: Wire, model: Option<&str>) -> Option<&CacheRow> {
-        self.caches.iter().find(|row| row.wire == wire && names_model(&row.model, model))
+        let id = model.map(ModelId::parse);
+        self.caches.iter().find(|row| row.wire == wire && row.models.covers(id.as_ref()))
     }
 }

@@ -113,6 +113,8 @@ fn mcp(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     let params = match at.get("method") {
         Some(method) if method.text()? == "tools/call" => at.need("params", "an object")?.object()?,
         Some(_) => return Ok(Vec::new()),
+        // Bare parameters. What has a type or a role is a message of another API.
+        None if at.get("type").is_some() || at.get("role").is_some() => at.need("method", "a string")?,
         None => at.clone(),
     };
     let request = at.get("id");

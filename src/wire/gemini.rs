@@ -1,48 +1,171 @@
-//! Gemini: `[{"functionDeclarations":[{"name","description","parameters"}]}]`.
+//! Gemini: `[{"functionDeclarations":[{"name","description","parametersJsonSchema"}]}]`.
 //!
-//! A function without parameters, and a stub, is sent without `parameters`: Gemini refuses an object without properties
-//! ("should be non-empty for OBJECT type"). What else its schema subset cannot say, [`schema`] says.
+//! `parametersJsonSchema` takes plain JSON Schema and excludes `parameters`: nothing is translated, a stub stays open, and
+//! nothing need be read back. Endpoints that do not know it take a subset of OpenAPI 3.0 in `parameters`: see [`schema`].
+//! There a function without parameters, and a stub, is sent without `parameters`, because an object without properties is
+//! refused ("should be non-empty for OBJECT type"). Source: google-genai 3.4, `FunctionDeclaration`.
 
-pub(super) mod schema;
+mod schema;
 
-use super::render::{OutTool, RenderInput, RenderOptions, comma, write_head};
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use self::schema::{Change, Subset};
+use super::out::OutTool;
+use super::render::{RenderOptions, write_head};
+use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
 
-pub(super) fn render(input: &RenderInput<'_>, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) -> String {
-    if tools.is_empty() {
-        return "[]".to_owned();
-    }
-    let mut out = String::from("[{\"functionDeclarations\":[");
-    for tool in tools {
-        comma(&mut out);
-        write_tool(&mut out, tool, input.options, notes);
-    }
-    out.push_str("]}]");
-    out
+/// How many closed tools are named.
+const MAX_NAMED: usize = 3;
+
+/// How Gemini is told a tool's parameters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum GeminiParameters {
+    /// JSON Schema as it is, in `parametersJsonSchema`.
+    #[default]
+    JsonSchema,
+    /// The subset of OpenAPI 3.0 in `parameters`, for endpoints that know nothing else.
+    OpenApiSubset,
 }
 
-/// One function declaration.
-fn write_tool(out: &mut String, tool: &OutTool<'_>, _: &RenderOptions, notes: &mut Vec<Diagnostic>) {
+impl GeminiParameters {
+    /// Every form, in the order they are documented.
+    pub const ALL: [Self; 2] = [Self::JsonSchema, Self::OpenApiSubset];
+
+    /// The name used in flags and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::JsonSchema => "json-schema",
+            Self::OpenApiSubset => "openapi-subset",
+        }
+    }
+
+    /// The arguments of a call as the tool takes them: in the subset, JSON text is read wherever the model was asked for it.
+    /// `parameters` is the tool's whole schema. A text that is not what was asked for stays.
+    #[must_use]
+    pub fn restore(self, parameters: &Value, arguments: Value) -> Value {
+        match self {
+            Self::JsonSchema => arguments,
+            Self::OpenApiSubset => Subset::of(parameters).restore(arguments),
+        }
+    }
+
+    /// Whether a declaration in Gemini's own shape can go out as it came. The subset has no `parametersJsonSchema`.
+    fn takes(self, declaration: &str) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Declared<'t> {
+            #[serde(borrow, rename = "parametersJsonSchema", alias = "parameters_json_schema")]
+            json_schema: Option<&'t serde_json::value::RawValue>,
+        }
+        let plain = serde_json::from_str::<Declared<'_>>(declaration).is_ok_and(|own| own.json_schema.is_some());
+        self == Self::JsonSchema || !plain
+    }
+
+    /// A schema as it is sent in this form; `None` if there is nothing to send.
+    #[must_use]
+    pub fn schema(self, parameters: &Value) -> Option<Value> {
+        match self {
+            Self::JsonSchema => Some(parameters.clone()),
+            Self::OpenApiSubset => Subset::of(parameters).schema,
+        }
+    }
+}
+
+impl fmt::Display for GeminiParameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no [`GeminiParameters`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown form of Gemini's parameters `{}`: use json-schema or openapi-subset", crate::diagnostic::visible(.0))]
+pub struct UnknownGeminiParameters(pub String);
+
+impl FromStr for GeminiParameters {
+    type Err = UnknownGeminiParameters;
+    fn from_str(text: &str) -> Result<Self, UnknownGeminiParameters> {
+        Self::ALL.into_iter().find(|own| own.name() == text).ok_or_else(|| UnknownGeminiParameters(text.to_owned()))
+    }
+}
+
+/// Says which tools are folded to an open schema that the subset closes.
+pub(super) fn decide(options: &RenderOptions, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    if options.gemini_parameters == GeminiParameters::OpenApiSubset {
+        let closed = |tool: &&OutTool<'_>| tool.index.is_some() && hides(tool) && !tool.tool().takes_no_parameters();
+        let closed: Vec<&str> = tools.iter().filter(closed).map(|tool| tool.name).collect();
+        notes.extend(closed_tools(&closed));
+    }
+}
+
+/// One function declaration. A full tool that came in this shape, and in this form, goes out as it came.
+pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>, options: &RenderOptions, notes: &mut Vec<Diagnostic>) {
+    let form = options.gemini_parameters;
+    if let Some(text) = tool.as_it_came(Format::Gemini).filter(|text| form.takes(text)) {
+        return out.push_str(text);
+    }
     out.push('{');
     write_head(out, tool.name, tool.description());
-    let subset = schema::parameters(&tool.folded.parameters());
+    match form {
+        GeminiParameters::JsonSchema if tool.tool().declares_parameters() => {
+            out.push_str(",\"parametersJsonSchema\":");
+            out.push_str(tool.schema());
+        }
+        GeminiParameters::JsonSchema => {}
+        GeminiParameters::OpenApiSubset => write_subset(out, tool, notes),
+    }
+    tool.write_keys(out, Format::Gemini, false);
+    out.push('}');
+}
+
+fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic>) {
+    let subset = Subset::of(&tool.folded.parameters());
     if let Some(parameters) = subset.schema {
         out.push_str(",\"parameters\":");
         out.push_str(&parameters.to_string());
     }
-    out.push('}');
-    // What folding opened is no loss of the tool's own.
-    if tool.folded.detail() != Detail::Summary && tool.index.is_some() {
-        notes.extend(subset.changes.into_iter().map(|change| change.diagnostic(tool.name)));
+    if tool.index.is_some() {
+        // What folding opened is no loss of the tool's own.
+        let own = subset.changes.iter().filter(|change| !(hides(tool) && change.keyword == "additionalProperties"));
+        notes.extend(own.map(|change| change.diagnostic(tool.name)));
     }
 }
 
-impl schema::Change {
+/// Whether a tool is folded so far that it takes parameters which its schema does not show.
+fn hides(tool: &OutTool<'_>) -> bool {
+    matches!(tool.folded.detail(), Detail::Summary | Detail::Required)
+}
+
+/// Tools that are folded to an open schema, which the subset cannot say.
+fn closed_tools(names: &[&str]) -> Option<Diagnostic> {
+    let named: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let (folded, hidden) = if names.len() == 1 { ("is", "its") } else { ("are", "their") };
+    (!names.is_empty()).then(|| {
+        let message = format!(
+            "{}{more} {folded} folded to an open schema, and the OpenAPI subset closes it: the model cannot give {hidden} \
+             hidden parameters",
+            named.join(", ")
+        );
+        Diagnostic::warning("gemini-closed-stub", Place::default(), message)
+            .help("send parameters as json-schema, or use arm signature, index or full")
+    })
+}
+
+impl Change {
     fn diagnostic(&self, name: &str) -> Diagnostic {
         let places = if self.count == 1 { String::new() } else { format!(", at {} places", self.count) };
         let message = format!("tool `{name}`: `{}` {}{places}", self.keyword, self.what);
-        Diagnostic::note("gemini-subset", Place::default().path(&self.path), message)
-            .help("Gemini's parameters are a subset of OpenAPI 3.0; calls are checked against the whole schema here")
+        Diagnostic::note("gemini-subset", Place::default().path(&self.path), message).help(
+            "the OpenAPI subset is asked for; json-schema sends the whole schema. Calls are checked against it here",
+        )
     }
 }

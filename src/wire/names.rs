@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use indexmap::IndexMap;
 
 use super::Wire;
+use super::limits::{Limits, NameRule};
 use super::render::MetaRole;
 use crate::catalog::Catalog;
 use crate::name::sha256_hex;
@@ -31,59 +32,20 @@ pub(crate) enum Named {
     Tool(usize),
 }
 
-/// What a provider takes for a name.
-#[derive(Debug, Clone, Copy)]
-struct Rule {
-    most: usize,
-    /// The joints allowed besides ASCII letters and digits.
-    joints: &'static str,
-    /// Whether the first character must be a letter or `_`.
-    letter_first: bool,
+/// The name with foreign characters replaced, of any length.
+fn replaced(rule: &NameRule, name: &str) -> String {
+    let allowed = |c: char| if rule.allows(c) { c } else { '_' };
+    let lead = name.chars().next().map(allowed).is_some_and(|c| !rule.starts(c)).then_some('_');
+    lead.into_iter().chain(name.chars().map(allowed)).collect()
 }
 
-impl Rule {
-    fn of(wire: Wire) -> Self {
-        match wire {
-            // OpenAI, both APIs, and namespaces: `^[a-zA-Z0-9_-]{1,64}$`.
-            Wire::OpenAiChat | Wire::OpenAiResponses => Self { most: 64, joints: "_-", letter_first: false },
-            // Anthropic Messages, `tools[].name`: `^[a-zA-Z0-9_-]{1,128}$`.
-            Wire::Anthropic => Self { most: 128, joints: "_-", letter_first: false },
-            // Gemini API, FunctionDeclaration.name: letters, digits, `_ : . -`, at most 64. Vertex AI asks for a letter or
-            // `_` first and in its beta takes no colon, so neither is sent.
-            Wire::Gemini => Self { most: 64, joints: "_.-", letter_first: true },
-            // MCP 2025-11-25, "Tool names": 1 to 128 of letters, digits, `_ - .`.
-            Wire::Mcp => Self { most: 128, joints: "_-.", letter_first: false },
-        }
-    }
-
-    fn takes(self, c: char) -> bool {
-        c.is_ascii_alphanumeric() || self.joints.contains(c)
-    }
-
-    fn starts(self, c: char) -> bool {
-        !self.letter_first || c.is_ascii_alphabetic() || c == '_'
-    }
-
-    fn fits(self, name: &str) -> bool {
-        (1..=self.most).contains(&name.len())
-            && name.chars().all(|c| self.takes(c))
-            && name.chars().next().is_some_and(|c| self.starts(c))
-    }
-
-    /// The name with foreign characters replaced, of any length.
-    fn replaced(self, name: &str) -> String {
-        let first = name.chars().next().map(|c| if self.takes(c) { c } else { '_' });
-        let lead = first.is_some_and(|c| !self.starts(c)).then_some('_');
-        lead.into_iter().chain(name.chars().map(|c| if self.takes(c) { c } else { '_' })).collect()
-    }
-
-    /// The name cut, with a hash. `salt` tells apart what even the hash does not.
-    fn hashed(self, name: &str, salt: usize) -> String {
-        let salted = if salt == 0 { name.to_owned() } else { format!("{name}\n{salt}") };
-        let hash: String = sha256_hex(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
-        let head: String = self.replaced(name).chars().take(self.most - HASH_DIGITS - 1).collect();
-        format!("{head}_{hash}")
-    }
+/// The name cut, with a hash. `salt` tells apart what even the hash does not.
+fn hashed(rule: &NameRule, name: &str, salt: usize) -> String {
+    let salted = if salt == 0 { name.to_owned() } else { format!("{name}\n{salt}") };
+    let hash: String = sha256_hex(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
+    // A rule for names is never shorter than a hash, see `NameRule::new`.
+    let head: String = replaced(rule, name).chars().take(rule.max_len().saturating_sub(HASH_DIGITS + 1)).collect();
+    format!("{head}_{hash}")
 }
 
 /// Own names to the names that are sent, where the two differ; and back.
@@ -94,19 +56,27 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Names that a rule lets through or mangles. `reserved` are those that none of them may get.
-    fn mangle<'n, I: Iterator<Item = &'n str>>(rule: Rule, reserved: &[&str], names: &impl Fn() -> I) -> Self {
-        if names().all(|name| rule.fits(name)) {
+    /// Names that a rule lets through or mangles. None of them may get one that is `reserved`; of those in `others`, not even
+    /// a name that fits.
+    fn mangle<'n, I: Iterator<Item = &'n str>>(
+        rule: &NameRule,
+        reserved: &[&str],
+        others: &BTreeSet<&str>,
+        names: &impl Fn() -> I,
+    ) -> Self {
+        let fits = |name: &str| rule.fits(name) && !others.contains(name);
+        if names().all(fits) {
             return Self::default();
         }
-        let mut taken: BTreeSet<Cow<'_, str>> = reserved.iter().map(|name| Cow::Borrowed(*name)).collect();
+        let mut taken: BTreeSet<Cow<'_, str>> =
+            reserved.iter().chain(others).map(|name| Cow::Borrowed(*name)).collect();
         let mut wanted: Vec<(&str, String)> = Vec::new();
         let mut count: HashMap<String, usize> = HashMap::new();
         for name in names() {
-            if rule.fits(name) {
+            if fits(name) {
                 taken.insert(Cow::Borrowed(name));
             } else {
-                let plain = rule.replaced(name);
+                let plain = replaced(rule, name);
                 *count.entry(plain.clone()).or_default() += 1;
                 wanted.push((name, plain));
             }
@@ -124,11 +94,11 @@ impl Names {
         }
         for name in crowded {
             let mut salt = 0_usize;
-            let mut own = rule.hashed(name, salt);
+            let mut own = hashed(rule, name, salt);
             // There are more hashes than names, so that some salt gives a free one.
             while taken.contains(own.as_str()) {
                 salt += 1;
-                own = rule.hashed(name, salt);
+                own = hashed(rule, name, salt);
             }
             taken.insert(Cow::Owned(own.clone()));
             found.insert(name, own);
@@ -182,7 +152,7 @@ impl NameTable {
         categories: &[&str],
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
-        let rule = Rule::of(wire);
+        let rule = &Limits::of(wire, None).name;
         let names = || catalog.names().map(AsRef::as_ref);
         let mut reserved: BTreeSet<String> = names().filter(|name| rule.fits(name)).map(str::to_owned).collect();
         reserved.extend(foreign.iter().map(|name| (*name).to_owned()));
@@ -195,9 +165,12 @@ impl NameTable {
         };
         let (expand, call, skill) = (free(EXPAND_TOOLS)?, free(CALL_TOOL)?, free(skill)?);
         let meta = [expand.as_str(), call.as_str(), skill.as_str()];
-        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &names);
+        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
         let namespaces = match wire {
-            Wire::OpenAiResponses => Names::mangle(rule, &[], &|| categories.iter().copied()),
+            // The list may have namespaces of its own.
+            Wire::OpenAiResponses => {
+                Names::mangle(rule, &[], &catalog.namespaces().collect(), &|| categories.iter().copied())
+            }
             _ => Names::default(),
         };
         Ok(Self { tools, namespaces, expand, call, skill })

@@ -1,6 +1,7 @@
 //! OpenAI Chat Completions: `{"type":"function","function":{"name","description","parameters"[,"strict":true]}}`.
 
-use super::render::{OutTool, write_head};
+use super::out::OutTool;
+use super::render::write_head;
 use crate::catalog::Format;
 
 /// A full tool that came in this shape goes out as it came.
@@ -17,5 +18,8 @@ pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     if tool.strict {
         out.push_str(",\"strict\":true");
     }
-    out.push_str("}}");
+    tool.write_keys(out, Format::OpenAiChat, false);
+    out.push('}');
+    tool.write_keys(out, Format::OpenAiChat, true);
+    out.push('}');
 }

@@ -1,55 +1,71 @@
 //! OpenAI Responses: flat functions, and natively namespaces of deferred ones behind a client's `tool_search`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use super::names::Names;
-use super::render::{MetaRole, OutTool, RenderInput, comma, object_schema, with_member, write_head};
-use crate::catalog::{Catalog, Format, write_string};
+use super::out::{OutTool, in_namespaces, with_members};
+use super::render::{MetaRole, RenderInput, RenderOptions, comma, write_head};
+use super::repair::Demands;
+use super::{Wire, assemble};
+use crate::catalog::{Catalog, Format, Member, Tool, write_string};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::name::ToolName;
 use crate::profile::{Arm, Detail, Folded, Presentation};
 
 /// Arguments of the client's `tool_search`. Source: OpenAI's guide to tool search, see `docs/wires.md`.
 const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false}"#;
 
-pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>) {
+/// The type of the entry by which tools are searched.
+const SEARCH: &str = "tool_search";
+
+pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec<Diagnostic>) {
     if input.presentation.arm() == Arm::Native {
-        // The client's `tool_search` takes its place.
-        tools.retain(|tool| tool.role != Some(MetaRole::Expand));
+        let theirs = input.catalog.layout().is_some_and(|layout| layout.format == Format::OpenAiResponses)
+            && input.catalog.foreign().any(|entry| entry.label() == SEARCH);
+        if theirs {
+            // Two searches would be one too many: theirs stays, and what it does not load is shown whole.
+            for tool in tools.iter_mut() {
+                tool.deferred = tool.key(Format::OpenAiResponses, "defer_loading") == Some("true");
+            }
+            let message = "the list has a `tool_search` of its own, so that arm native defers nothing".to_owned();
+            notes.push(
+                Diagnostic::warning("own-tool-search", Place::default(), message)
+                    .help("leave it out of the list, or choose another arm"),
+            );
+        } else {
+            // The client's `tool_search` takes its place.
+            tools.retain(|tool| tool.role != Some(MetaRole::Expand));
+        }
     }
-    for tool in tools.iter_mut() {
-        decide_tool(tool);
+    for tool in tools {
+        tool.settle(Format::OpenAiResponses);
     }
 }
 
-fn decide_tool(tool: &mut OutTool<'_>) {
-    if tool.as_it_came(Format::OpenAiResponses).is_none() {
-        tool.schema = object_schema(&tool.folded);
+/// Writes the entries of the array, without its brackets.
+pub(super) fn write(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
+    let native = input.presentation.arm() == Arm::Native;
+    let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
+    // A tool that the host's own search loads stays where it is, and so does one in a namespace of its own.
+    let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;
+    let in_place: Vec<&OutTool<'_>> = tools.iter().filter(|tool| !by_category(tool)).collect();
+    assemble::entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
+    if searched {
+        let moved: Vec<&OutTool<'_>> = tools.iter().filter(by_category).collect();
+        write_namespaces(out, input, &moved);
     }
 }
 
-pub(super) fn render(input: &RenderInput<'_>, tools: &[OutTool<'_>]) -> String {
-    let mut out = String::with_capacity(input.catalog.len() * 256 + 1_024);
-    out.push('[');
-    for tool in tools.iter().filter(|tool| !tool.deferred) {
-        comma(&mut out);
-        write_tool(&mut out, tool);
-    }
-    if input.presentation.arm() == Arm::Native {
-        write_namespaces(&mut out, input, tools);
-    }
-    out.push(']');
-    out
-}
-
-fn write_namespaces(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
+fn write_namespaces(out: &mut String, input: &RenderInput<'_>, tools: &[&OutTool<'_>]) {
     let known = input.presentation.deferred();
     if known.is_empty() {
         return;
     }
     let mut places: Vec<Option<&OutTool<'_>>> = vec![None; input.catalog.len()];
-    for tool in tools.iter().filter(|tool| tool.deferred) {
+    for tool in tools {
         if let Some(place) = tool.index.and_then(|at| places.get_mut(at)) {
             *place = Some(tool);
         }
@@ -57,19 +73,23 @@ fn write_namespaces(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<
     let mut lines = String::from("Load the tools of one or more categories before calling them. Categories:");
     for entry in known {
         let name = input.namespaces.sent(entry.category.as_str());
-        comma(out);
-        open_namespace(out, name, &entry.description);
-        for tool in entry.tools.iter().filter_map(|at| places.get(*at).copied().flatten()) {
+        let mut members = entry.tools.iter().filter_map(|at| places.get(*at).copied().flatten()).peekable();
+        if members.peek().is_some() {
             comma(out);
-            write_tool(out, tool);
+            open_namespace(out, name, &entry.description);
+            for tool in members {
+                comma(out);
+                write_tool(out, tool);
+            }
+            out.push_str("]}");
         }
-        out.push_str("]}");
         let _ = write!(lines, "\n- {name} ({})", entry.tools.len());
         if !entry.description.is_empty() {
             let _ = write!(lines, ": {}", entry.description);
         }
     }
-    out.push_str(",{\"type\":\"tool_search\",\"execution\":\"client\",\"description\":");
+    comma(out);
+    out.push_str("{\"type\":\"tool_search\",\"execution\":\"client\",\"description\":");
     write_string(out, &lines);
     out.push_str(",\"parameters\":");
     out.push_str(SEARCH_PARAMETERS);
@@ -83,14 +103,9 @@ fn open_namespace(out: &mut String, name: &str, description: &str) {
     out.push_str(",\"tools\":[");
 }
 
-fn write_tool(out: &mut String, tool: &OutTool<'_>) {
+pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     if let Some(text) = tool.as_it_came(Format::OpenAiResponses) {
-        match (tool.deferred, tool.extra("defer_loading")) {
-            (false, _) | (true, Some("true")) => return out.push_str(text),
-            (true, None) => return out.push_str(&with_member(text, "defer_loading", "true")),
-            // It says otherwise itself: written anew below.
-            (true, Some(_)) => {}
-        }
+        return out.push_str(&with_members(text, &tool.added(Format::OpenAiResponses)));
     }
     out.push_str("{\"type\":\"function\",");
     write_head(out, tool.name, tool.description());
@@ -98,8 +113,12 @@ fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     out.push_str(tool.schema());
     // Responses takes an absent `strict` for true, so that false has to be said.
     out.push_str(if tool.strict { ",\"strict\":true" } else { ",\"strict\":false" });
-    if tool.deferred {
-        out.push_str(",\"defer_loading\":true");
+    tool.write_keys(out, Format::OpenAiResponses, false);
+    for (key, value) in tool.added(Format::OpenAiResponses) {
+        out.push_str(",\"");
+        out.push_str(key);
+        out.push_str("\":");
+        out.push_str(value);
     }
     out.push('}');
 }
@@ -114,27 +133,59 @@ pub(crate) fn search_output(
     id: &str,
     mentioned: &[ToolName],
 ) -> Value {
+    let mentioned: BTreeSet<&ToolName> = mentioned.iter().collect();
+    let inside = in_namespaces(Wire::OpenAiResponses, catalog);
+    let is_inside = |at: usize| inside.get(at) == Some(&true);
+    let mut known = vec![false; catalog.len()];
     let mut tools: Vec<Value> = Vec::new();
-    let mentioned: std::collections::BTreeSet<&ToolName> = mentioned.iter().collect();
     for entry in presentation.deferred() {
         let mut text = String::new();
         open_namespace(&mut text, namespaces.sent(entry.category.as_str()), &entry.description);
         let empty = text.len();
-        for (at, tool) in entry.tools.iter().filter_map(|at| Some((*at, catalog.at(*at)?))) {
-            if mentioned.contains(tool.name()) {
-                comma(&mut text);
-                let whole = Folded::new(tool, Detail::Full, None);
-                let mut whole = OutTool::new(whole, names.sent(tool.name().as_str()), Some(at));
-                whole.deferred = true;
-                decide_tool(&mut whole);
-                write_tool(&mut text, &whole);
+        for at in entry.tools.iter().copied() {
+            if let Some(flag) = known.get_mut(at) {
+                *flag = true;
+            }
+            if let Some(tool) = catalog.at(at).filter(|tool| mentioned.contains(tool.name()) && !is_inside(at)) {
+                write_loaded(&mut text, tool, names.sent(tool.name().as_str()));
             }
         }
         if text.len() > empty {
             text.push_str("]}");
-            // The text is our own or was read as JSON before, so that it parses.
-            tools.push(serde_json::from_str(&text).unwrap_or_default());
+            tools.push(parsed(&text));
+        }
+    }
+    // A tool in a namespace of the list's own is loaded there.
+    for (group, members) in catalog.layout().iter().flat_map(|layout| layout.groups()) {
+        let mut text = String::from(&*group.before);
+        let empty = text.len();
+        for at in members.iter().filter_map(Member::tool).filter(|at| is_inside(*at) && known.get(*at) == Some(&true)) {
+            if let Some(tool) = catalog.at(at).filter(|tool| mentioned.contains(tool.name())) {
+                write_loaded(&mut text, tool, tool.namespaced().map_or(tool.name().as_str(), |(_, name)| name));
+            }
+        }
+        if text.len() > empty {
+            text.push_str(&group.after);
+            tools.push(parsed(&text));
         }
     }
     json!({"type": "tool_search_output", "call_id": id, "execution": "client", "status": "completed", "tools": tools})
+}
+
+fn write_loaded(out: &mut String, tool: &Tool, name: &str) {
+    let mut whole = OutTool::new(Folded::new(tool, Detail::Full, None), name, None);
+    whole.deferred = true;
+    if let Some(demands) = Demands::of(Wire::OpenAiResponses, &RenderOptions::default()) {
+        // Said already when the array was made.
+        whole.repair(Wire::OpenAiResponses, demands, None, &mut Vec::new());
+    }
+    whole.settle(Format::OpenAiResponses);
+    comma(out);
+    write_tool(out, &whole);
+}
+
+/// A value for a JSON document that is made of values.
+fn parsed(text: &str) -> Value {
+    // The text is our own or was read as JSON before, so that it parses.
+    serde_json::from_str(text).unwrap_or_default()
 }

@@ -3,16 +3,17 @@
 //! A wire decides first and writes afterwards: [`OutTool`] holds every decision about one tool, and both forms of an array,
 //! its text and the neutral entries, are made from the same list of them.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
+use super::assemble;
+use super::carry::note_losses;
+use super::names::Names;
+use super::out::{OutTool, out_tools};
+use super::repair::Demands;
+use super::{GeminiParameters, Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::catalog::{Catalog, Format, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::profile::{Arm, Detail, Folded, Plan, Presentation, Sent};
-
-use super::names::Names;
-use super::{Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
+use crate::profile::{Detail, Folded, Plan, Presentation};
 
 /// What a tool array is made from.
 pub(crate) struct RenderInput<'e> {
@@ -50,22 +51,29 @@ pub(crate) struct MetaEntry {
 /// Choices that a host has in how a wire writes an array.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct RenderOptions {}
+pub struct RenderOptions {
+    /// How Gemini is told a tool's parameters.
+    #[serde(default)]
+    pub gemini_parameters: GeminiParameters,
+}
 
 impl RenderOptions {
     /// A number that is another for every other choice.
     pub(crate) fn key(&self) -> u8 {
-        0
+        match self.gemini_parameters {
+            GeminiParameters::JsonSchema => 0,
+            GeminiParameters::OpenApiSubset => 1,
+        }
     }
 }
 
 /// A tool array as it is sent, and what the wire could not carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
+pub(crate) struct Rendered {
     /// The array as compact JSON.
-    pub text: String,
+    pub(crate) text: String,
     /// What was changed or left out because the provider refuses it, tool by tool. No errors among it.
-    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// One tool of an array in neutral form, for hosts that write requests themselves.
@@ -92,32 +100,60 @@ impl Wire {
     pub(crate) fn render_array(self, input: &RenderInput<'_>) -> Rendered {
         let mut notes = renamed(self, input);
         let tools = self.decided(input, &mut notes);
-        let text = match self {
-            Self::OpenAiChat => array(input, &tools, |out, tool| openai_chat::write_tool(out, tool)),
-            Self::OpenAiResponses => openai_responses::render(input, &tools),
-            Self::Anthropic => array(input, &tools, |out, tool| anthropic::write_tool(out, tool)),
-            Self::Gemini => gemini::render(input, &tools, &mut notes),
-            Self::Mcp => array(input, &tools, |out, tool| mcp::write_tool(out, tool)),
-        };
-        Rendered { text, diagnostics: notes }
+        note_losses(self, input, &tools, &mut notes);
+        // About what a folded tool takes; a whole one grows the text a few times more.
+        let mut out = String::with_capacity(input.catalog.len() * 256 + 1_024);
+        out.push('[');
+        match self {
+            Self::OpenAiResponses => openai_responses::write(&mut out, input, &tools),
+            _ => {
+                let every: Vec<&OutTool<'_>> = tools.iter().collect();
+                assemble::entries(&mut out, input, self.format(), &every, &mut |out, tool| match self {
+                    Self::OpenAiChat => openai_chat::write_tool(out, tool),
+                    Self::OpenAiResponses => openai_responses::write_tool(out, tool),
+                    Self::Anthropic => anthropic::write_tool(out, tool),
+                    Self::Gemini => gemini::write_tool(out, tool, input.options, &mut notes),
+                    Self::Mcp => mcp::write_tool(out, tool),
+                });
+            }
+        }
+        out.push(']');
+        Rendered { text: out, diagnostics: notes }
     }
 
-    /// The same tools in neutral form and the same order.
+    /// The same tools in neutral form, in the order of the catalogue, meta-tools last.
     pub(crate) fn render_entries(self, input: &RenderInput<'_>) -> Vec<ToolEntry> {
         let tools = self.decided(input, &mut Vec::new());
         tools.iter().map(OutTool::entry).collect()
     }
 
     /// What is sent of each tool, in catalogue order, meta-tools last.
-    fn decided<'s>(self, input: &'s RenderInput<'_>, notes: &mut Vec<Diagnostic>) -> Vec<OutTool<'s>> {
-        let mut tools = out_tools(input);
+    fn decided<'s>(self, input: &RenderInput<'s>, notes: &mut Vec<Diagnostic>) -> Vec<OutTool<'s>> {
+        let mut tools = out_tools(self, input);
+        let expand = input.meta.iter().find(|entry| entry.role == MetaRole::Expand).map(|entry| entry.tool.name());
+        if let Some(demands) = Demands::of(self, input.options) {
+            for tool in &mut tools {
+                tool.repair(self, demands, expand.map(AsRef::as_ref), notes);
+            }
+        }
         match self {
-            Self::OpenAiChat | Self::Gemini => {}
-            Self::OpenAiResponses => openai_responses::decide(input, &mut tools),
+            Self::OpenAiResponses => openai_responses::decide(input, &mut tools, notes),
             Self::Anthropic => anthropic::decide(input, &mut tools, notes),
-            Self::Mcp => mcp::decide(&mut tools),
+            Self::Gemini => gemini::decide(input.options, &tools, notes),
+            Self::OpenAiChat | Self::Mcp => {}
         }
         tools
+    }
+
+    /// The format of a list on this wire.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::OpenAiChat => Format::OpenAiChat,
+            Self::OpenAiResponses => Format::OpenAiResponses,
+            Self::Anthropic => Format::Anthropic,
+            Self::Gemini => Format::Gemini,
+            Self::Mcp => Format::Mcp,
+        }
     }
 }
 
@@ -129,106 +165,12 @@ pub fn chat_tool(tool: &Folded<'_>) -> String {
     out
 }
 
-/// One tool on its way out: what its wire decided about it, before it is written.
-pub(super) struct OutTool<'s> {
-    pub(super) folded: Folded<'s>,
-    /// The name under which it is sent.
-    pub(super) name: &'s str,
-    /// The place in the catalogue; nothing for a meta-tool.
-    pub(super) index: Option<usize>,
-    /// Which meta-tool it is, if it is one.
-    pub(super) role: Option<MetaRole>,
-    /// Whether it is declared with `defer_loading`.
-    pub(super) deferred: bool,
-    pub(super) strict: bool,
-    /// The schema's text where the wire has to change it.
-    pub(super) schema: Option<String>,
-    /// Keys that the tool came with and that may not go out.
-    pub(super) dropped: Vec<&'static str>,
-}
-
-impl<'s> OutTool<'s> {
-    pub(super) fn new(folded: Folded<'s>, name: &'s str, index: Option<usize>) -> Self {
-        // An empty strict schema would strip the arguments, so only the whole one is strict.
-        let strict = folded.detail() == Detail::Full && folded.tool().strict() == Some(true);
-        Self { folded, name, index, role: None, deferred: false, strict, schema: None, dropped: Vec::new() }
-    }
-
-    pub(super) fn tool(&self) -> &'s Tool {
-        self.folded.tool()
-    }
-
-    pub(super) fn description(&self) -> &str {
-        self.folded.description()
-    }
-
-    pub(super) fn schema(&self) -> &str {
-        self.schema.as_deref().unwrap_or_else(|| self.folded.parameters_text())
-    }
-
-    /// The tool's whole text, where it is sent whole, under its own name, unchanged, on the wire it came from.
-    pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
-        let same = self.folded.detail() == Detail::Full
-            && *self.tool().name() == self.name
-            && self.dropped.is_empty()
-            && self.schema.is_none();
-        self.tool().source(format).filter(|_| same)
-    }
-
-    /// The value of a key that no format names, if the tool came with it.
-    pub(super) fn extra(&self, key: &str) -> Option<&'s str> {
-        self.tool().extra().find(|(own, _)| *own == key).map(|(_, value)| value)
-    }
-
-    fn entry(&self) -> ToolEntry {
-        ToolEntry {
-            name: self.name.to_owned(),
-            description: self.description().to_owned(),
-            parameters: self.schema().to_owned(),
-            strict: self.strict,
-            detail: self.folded.detail(),
-            deferred: self.deferred,
-            own: self.index.is_none(),
-        }
-    }
-}
-
-fn out_tools<'s>(input: &'s RenderInput<'_>) -> Vec<OutTool<'s>> {
-    let native = input.presentation.arm() == Arm::Native;
-    let array = input.presentation.array(input.catalog, input.plan);
-    let own = array.filter(|sent| sent.index.is_some()).map(|sent: Sent<'s>| {
-        let name = input.names.sent(sent.tool.tool().name().as_str());
-        let mut tool = OutTool::new(sent.tool, name, sent.index);
-        tool.deferred = sent.deferred && native;
-        tool
-    });
-    let meta = input.meta.iter().map(|entry| {
-        let mut tool = OutTool::new(Folded::new(&entry.tool, Detail::Full, None), entry.tool.name().as_str(), None);
-        tool.role = Some(entry.role);
-        tool
-    });
-    own.chain(meta).collect()
-}
-
 fn renamed(wire: Wire, input: &RenderInput<'_>) -> Vec<Diagnostic> {
     let note = |(name, sent): (&str, &str)| {
         let message = format!("tool `{name}` is sent as `{sent}`: {wire} has no room for its name");
         Diagnostic::note("renamed-tool", Place::default(), message)
     };
     input.names.iter().map(note).collect()
-}
-
-/// An array of tools, each as `write` writes it.
-fn array(input: &RenderInput<'_>, tools: &[OutTool<'_>], write: impl Fn(&mut String, &OutTool<'_>)) -> String {
-    // About what a folded tool takes; a whole one grows the text a few times more.
-    let mut out = String::with_capacity(input.catalog.len() * 256 + 1_024);
-    out.push('[');
-    for tool in tools {
-        comma(&mut out);
-        write(&mut out, tool);
-    }
-    out.push(']');
-    out
 }
 
 /// A comma, unless the list has just begun.
@@ -245,29 +187,5 @@ pub(super) fn write_head(out: &mut String, name: &str, description: &str) {
     if !description.is_empty() {
         out.push_str(",\"description\":");
         write_string(out, description);
-    }
-}
-
-/// A schema for wires that ask for an object's: one without a type is given it.
-pub(super) fn object_schema(folded: &Folded<'_>) -> Option<String> {
-    let text = folded.parameters_text();
-    if text.starts_with("{\"type\":") {
-        return None;
-    }
-    let untyped = folded.parameters().as_object().is_some_and(|map| !map.contains_key("type"));
-    let rest = text.strip_prefix('{').filter(|_| untyped)?;
-    Some(if rest == "}" {
-        "{\"type\":\"object\",\"properties\":{}}".to_owned()
-    } else {
-        format!("{{\"type\":\"object\",{rest}")
-    })
-}
-
-/// A tool's own text with one more member at its end.
-pub(super) fn with_member<'t>(text: &'t str, key: &str, value: &str) -> Cow<'t, str> {
-    match text.strip_suffix('}') {
-        Some("{") => Cow::Owned(format!("{{\"{key}\":{value}}}")),
-        Some(head) => Cow::Owned(format!("{head},\"{key}\":{value}}}")),
-        None => Cow::Borrowed(text),
     }
 }

@@ -16,7 +16,11 @@ const TABLE: &[(&str, &[&str])] = &[
     ("skill", &["name", "diagnostic"]),
     ("policy", &["catalog", "name", "diagnostic"]),
     ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
-    ("wire", &["catalog", "schema", "profile", "engine", "name", "diagnostic", "error"]),
+    ("wire", &["catalog", "schema", "profile", "name", "diagnostic", "error"]),
+    (
+        "conversation",
+        &["catalog", "schema", "profile", "skill", "policy", "engine", "wire", "name", "diagnostic", "error"],
+    ),
     ("tokens", &["catalog", "profile", "schema", "name", "diagnostic"]),
     ("store", &["policy", "engine", "diagnostic"]),
 ];

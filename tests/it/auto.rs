@@ -2,20 +2,22 @@
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Engine, Session, SessionOptions};
-use toolfold::profile::{Arm, Cache, Delivery, Outlook, ToolProfile};
-use toolfold::wire::{Capabilities, Wire};
+use toolfold::conversation::Conversation;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Cache, ToolProfile, Workload};
+use toolfold::wire::{Capabilities, RenderedFacts, Wire};
 
 use crate::project;
+use crate::talk::Talk;
 
-fn excel(outlook: Outlook) -> Engine {
+fn excel(workload: Workload) -> Engine {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
-    Engine::builder(catalog).profile(profile).arm(Arm::Auto).outlook(outlook).build().unwrap()
+    Engine::builder(catalog).profile(profile).arm(Arm::Auto).workload(workload).build().unwrap()
 }
 
 #[track_caller]
-fn check(session: &Session, arm: Arm, because: &[&str]) {
+fn check(session: &Conversation, arm: Arm, because: &[&str]) {
     let why = session.explain();
     assert_eq!(session.arm(), arm, "{why}");
     for part in because {
@@ -25,7 +27,7 @@ fn check(session: &Session, arm: Arm, because: &[&str]) {
 
 #[test]
 fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
-    let session = excel(Outlook::default()).session();
+    let session = excel(Workload::default()).talk();
     check(
         &session,
         Arm::Signature,
@@ -33,21 +35,32 @@ fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
     );
 }
 
+/// A conversation where cached input costs so much.
+fn cached(engine: &Engine, cache: Cache) -> Conversation {
+    let Cache { read, write, minimum } = cache;
+    let row = format!(
+        "[[cache]]\nwire = 'openai-chat'\nmodel = '*'\nread = {read}\nwrite = {write}\nminimum = {minimum}\n\
+         source = 'own'\ndate = '2026-11'\n"
+    );
+    let own = Capabilities::parse(&row, "own.toml").into_result().unwrap();
+    let table = Capabilities::builtin().with_caches(own.caches().cloned());
+    engine.conversation(Wire::OpenAiChat).capabilities(&table).start().unwrap()
+}
+
 #[test]
 fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Three requests and every category: each answer comes on top, and each asks for a request more.
-    let short = Outlook { requests: 3, expansions: 11, ..Outlook::default() };
-    check(&excel(short).session(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
+    let short = Workload { requests: 3, expansions: 11, ..Workload::default() };
+    check(&excel(short).talk(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
-    let quiet = Outlook { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
+    let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };
-    let session = excel(quiet).session_with(SessionOptions { cache, ..SessionOptions::default() });
+    let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
-    let talkative = Outlook { step_tokens: 600, ..quiet };
-    let session = excel(talkative).session_with(SessionOptions { cache, ..SessionOptions::default() });
+    let talkative = Workload { step_tokens: 600, ..quiet };
+    let session = cached(&excel(talkative), cache);
     check(&session, Arm::Signature, &["60 requests"]);
-    let uncached = SessionOptions { cache: Cache::NONE, ..SessionOptions::default() };
-    check(&excel(quiet).session_with(uncached), Arm::Signature, &[]);
+    check(&cached(&excel(quiet), Cache::NONE), Arm::Signature, &[]);
 }
 
 #[test]
@@ -62,15 +75,13 @@ fn the_capability_table_steers_the_ladder() {
         let own = Capabilities::parse(&text, "own.toml").into_result().unwrap();
         Capabilities::builtin().with(own.rows().cloned())
     };
-    let engine = excel(Outlook::default());
-    let on = |table: &Capabilities| engine.session_on(Wire::OpenAiChat, Some("m1"), "s", table).unwrap();
+    let engine = excel(Workload::default());
+    let on =
+        |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
     let because = "signature is not used: the capability table says no (own, 2026-11)";
     check(&on(&table("in_result")), Arm::Index, &["index is the richest arm", because]);
     check(&on(&table("in_result bridge")), Arm::Full, &["nothing is folded", because]);
     check(&on(&table("bridge")), Arm::Signature, &[]);
-    let refused = vec![(Delivery::InResult, "own measurement".to_owned())];
-    let session = engine.session_with(SessionOptions { refused, ..SessionOptions::default() });
-    check(&session, Arm::Index, &["own measurement"]);
 }
 
 #[test]
@@ -94,7 +105,7 @@ fn the_table_of_caches_is_asked_by_model() {
     assert!(unsourced.has_errors() && unsourced.value.caches().count() == 0);
 }
 
-/// Whatever the catalogue, the prices and the outlook: an arm that folds is never one that saves too little at first.
+/// Whatever the catalogue, the prices and the workload: an arm that folds is never one that saves too little at first.
 #[test]
 fn small_catalogues_are_never_folded() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": "w ".repeat(300)}}});
@@ -105,7 +116,86 @@ fn small_catalogues_are_never_folded() {
     let profile = ToolProfile::derive(&catalog);
     let engine = Engine::builder(catalog).profile(profile).build().unwrap();
     for cache in [Cache::NONE, Cache::default()] {
-        let session = engine.session_with(SessionOptions { cache, ..SessionOptions::default() });
+        let session = cached(&engine, cache);
         check(&session, Arm::Full, &["nothing is folded", "under 2000"]);
     }
+}
+
+/// So many tools in ten categories, each with so many words; arm `auto`.
+fn many(count: usize, words: usize) -> Engine {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": "w ".repeat(words)}}});
+    let tool =
+        |n: usize| json!({"name": format!("c{}_t{n}", n % 10), "description": "Does it.", "inputSchema": schema});
+    let tools: Vec<Value> = (0..count).map(tool).collect();
+    let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
+    let categories: String = (0..10).map(|n| format!("[category.c{n}]\ntools = ['c{n}_*']\n")).collect();
+    let profile = ToolProfile::parse(&categories, "p.toml").value;
+    Engine::builder(catalog).profile(profile).arm(Arm::Auto).build().unwrap()
+}
+
+#[test]
+fn an_array_never_holds_more_tools_than_the_provider_takes() {
+    let on = |engine: &Engine, wire| {
+        let mut session = engine.conversation(wire).model("any").start().unwrap();
+        let facts = RenderedFacts::read(wire, session.tools().json()).unwrap();
+        let said = Capabilities::builtin().check(wire, Some("any"), &facts);
+        (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
+    };
+    // Small tools: folding gains next to nothing, and would be left alone but for the limit.
+    for (count, arm) in [(128, Arm::Full), (129, Arm::Index)] {
+        let (chosen, why, broken) = on(&many(count, 1), Wire::OpenAiChat);
+        assert_eq!((chosen, broken), (arm, false), "{count}: {why}");
+    }
+    let (_, why, _) = on(&many(129, 1), Wire::OpenAiChat);
+    assert!(why.contains("full is not used: it has 129 tools, and 128 are taken"), "{why}");
+    // Large tools: 128 of them and expand_tools are one too many for every arm but full and index.
+    let (chosen, why, broken) = on(&many(128, 100), Wire::OpenAiChat);
+    assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
+    assert!(why.contains("signature is not used: it has 129 tools, and 128 are taken"), "{why}");
+    assert_ne!(on(&many(127, 100), Wire::OpenAiChat).0, Arm::Index, "127 and expand_tools are taken");
+    assert_eq!(on(&many(600, 1), Wire::Gemini).0, Arm::Index);
+    let (_, why, broken) = on(&many(600, 1), Wire::Anthropic);
+    assert!(!why.contains("are taken") && !broken, "no such limit is known there: {why}");
+    // Who names an arm gets it, and is told.
+    let engine = many(200, 1);
+    let session = engine.talk_as(Wire::OpenAiChat, Arm::Full);
+    let said = session.diagnostics();
+    assert_eq!((session.arm(), said[0].code, said[0].is_error()), (Arm::Full, "too-many-tools", false));
+}
+
+#[test]
+fn a_limit_that_no_arm_keeps_is_said() {
+    // Every tool is core: no arm takes any out of the array.
+    let tools: Vec<Value> =
+        (0..200).map(|n| json!({"name": format!("t{n}"), "inputSchema": {"type": "object"}})).collect();
+    let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
+    let profile = ToolProfile::parse("core = ['*']", "p.toml").value;
+    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Auto).build().unwrap();
+    let session = engine.talk();
+    check(&session, Arm::Full, &["nothing is folded", "full is not used: it has 200 tools"]);
+}
+
+#[test]
+fn tokens_are_counted_as_the_provider_bills_them() {
+    let engine = excel(Workload::default());
+    let first = |session: &Conversation| {
+        let why = session.explain();
+        let number = why.split("about ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);
+        number.and_then(|number| number.parse::<usize>().ok()).unwrap_or_else(|| panic!("{why}"))
+    };
+    let openai = engine.conversation(Wire::OpenAiChat).model("gpt-5").start().unwrap();
+    check(&openai, Arm::Signature, &["tokens estimated for openai-chat"]);
+    let billed = |array: u32, json: u32| {
+        let row = format!(
+            "[[limit]]\nwire = 'openai-chat'\nmodel = '*'\narray_token_factor = {array}\njson_token_factor = {json}\n\
+             source = 'own'\ndate = '2026-11'\n"
+        );
+        let own = Capabilities::parse(&row, "own.toml").into_result().unwrap();
+        let table = Capabilities::builtin().with_limits(own.limit_rows().cloned());
+        engine.conversation(Wire::OpenAiChat).capabilities(&table).start().unwrap()
+    };
+    let claude = billed(2_000, 1_800);
+    assert_eq!(claude.arm(), Arm::Index, "what fitted the budget does not fit it twice: {}", claude.explain());
+    assert!(first(&claude) <= 4_000, "{}", claude.explain());
+    check(&billed(1_000, 40_000), Arm::Full, &["would cost about"]);
 }

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Delivery, Outlook, ToolProfile};
+use toolfold::profile::{Arm, Delivery, ToolProfile, Workload};
 use toolfold::tokens::Meter;
 
 use bill::{Counter, PRICES};
@@ -38,7 +38,7 @@ const SETTINGS: [Setting; 3] = [
 ];
 
 /// What the tasks are like, for arm `auto`: ten requests each, four of ten tools looked up, short answers, no system text.
-const OUTLOOK: Outlook = Outlook { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
+const OUTLOOK: Workload = Workload { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
 
 /// The engines of a setting by the domains they have; every arm and oracle shares them.
 struct Engines<'c> {
@@ -60,7 +60,7 @@ impl<'c> Engines<'c> {
             let catalog = corpus.catalog(domains.iter().copied());
             let core: Vec<String> = domains.iter().flat_map(|domain| corpus.most_used(domain, setting.core)).collect();
             let profile = derived(&catalog, &core);
-            let engine = Engine::builder(catalog).profile(profile).outlook(OUTLOOK).build().unwrap();
+            let engine = Engine::builder(catalog).profile(profile).workload(OUTLOOK).build().unwrap();
             assert!(!engine.diagnostics().iter().any(|d| d.code == "bad-schema"), "every schema compiles");
             engine
         })
@@ -166,7 +166,7 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
 /// The corpus has no flawed call today, so the way they are counted is tried on one of our own.
 #[test]
 fn a_true_call_that_does_not_fit_its_schema_is_counted_apart_and_never_forwarded() {
-    let words = "Words enough to be worth folding away, and then some more of them for good measure.";
+    let words = "Words enough to be worth folding away, meta-tools counted. ".repeat(12);
     let schema =
         json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "description": words}}});
     let tools = json!([

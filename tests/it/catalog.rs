@@ -30,11 +30,13 @@ fn every_shape_is_told_from_its_tools() {
     let responses = format!(r#"[{{"type":"function","name":"f","parameters":{schema},"strict":false}}]"#);
     let anthropic = format!(r#"[{{"name":"f","input_schema":{schema}}}]"#);
     let mcp = format!(r#"[{{"name":"f","inputSchema":{schema}}}]"#);
+    let gemini = format!(r#"[{{"functionDeclarations":[{{"name":"f","parametersJsonSchema":{schema}}}]}}]"#);
     for (text, format) in [
         (&chat, Format::OpenAiChat),
         (&responses, Format::OpenAiResponses),
         (&anthropic, Format::Anthropic),
         (&mcp, Format::Mcp),
+        (&gemini, Format::Gemini),
     ] {
         let wrapped = [
             text.clone(),
@@ -49,7 +51,7 @@ fn every_shape_is_told_from_its_tools() {
         }
     }
     // From any shape to any other: name and schema arrive.
-    for from in [&chat, &responses, &anthropic, &mcp] {
+    for from in [&chat, &responses, &anthropic, &mcp, &gemini] {
         let catalog = Catalog::import(from, "t", None).value;
         for to in Format::ALL {
             let again = Catalog::import(&catalog.to_json(to), "t", Some(to));
@@ -57,6 +59,47 @@ fn every_shape_is_told_from_its_tools() {
             assert_eq!(again.value.at(0).unwrap().parameters_text(), schema);
         }
     }
+}
+
+/// A list without any tool has a format too, where one of its entries decides it.
+#[test]
+fn a_list_of_other_entries_has_a_format() {
+    for (text, format) in [
+        (r#"[{"googleSearch":{}}]"#, Format::Gemini),
+        (r#"[{"url_context":{}},{"made_up":{}}]"#, Format::Gemini),
+        (r#"[{"type":"made_up"},{"type":"bash_20250124","name":"bash"}]"#, Format::Anthropic),
+        (r#"[{"type":"web_search_preview"},{"type":"mcp"}]"#, Format::OpenAiResponses),
+        (r#"[{"type":"web_search_preview_2025_03_11"}]"#, Format::OpenAiResponses),
+        (r#"[{"type":"namespace","name":"n","description":"D.","tools":[]}]"#, Format::OpenAiResponses),
+        (r#"[{"type":"custom","custom":{}},{"type":"function","function":{"name":"f"}}]"#, Format::OpenAiChat),
+    ] {
+        let loaded = Catalog::import(text, "t", None);
+        assert_eq!(loaded.diagnostics, vec![], "{text}");
+        assert_eq!(loaded.value.to_json(format), text);
+        assert!(loaded.value.foreign().count() > 0);
+    }
+    let labels = |text: &str| -> Vec<(String, Option<String>)> {
+        let catalog = Catalog::import(text, "t", None).value;
+        catalog.foreign().map(|entry| (entry.label().to_owned(), entry.name().map(str::to_owned))).collect()
+    };
+    assert_eq!(labels(r#"[{"googleSearch":{}}]"#), [("googleSearch".to_owned(), None)]);
+    assert_eq!(labels(r#"[{"type":"custom","name":"x"}]"#), [("custom".to_owned(), Some("x".to_owned()))]);
+}
+
+/// A schema and its text are shared, not copied.
+#[test]
+fn what_is_shared_is_not_copied() {
+    let text = r#"[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}]"#;
+    let catalog = Catalog::from_openai(text).unwrap();
+    let tool = catalog.at(0).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&tool.parameters_shared(), &tool.clone().parameters_shared()));
+    let (whole, part) =
+        (tool.source(Format::OpenAiChat).unwrap().as_ptr() as usize, tool.parameters_text().as_ptr() as usize);
+    assert_eq!(
+        part - whole,
+        text.find(r#"{"type":"object""#).unwrap() - 1,
+        "the schema's text is a part of the tool's"
+    );
 }
 
 #[test]
@@ -87,7 +130,16 @@ fn mistakes_are_named_with_their_place() {
     check(&format!("[{ok},{ok}]"), &["error[duplicate-tool] /1"]);
     check(&format!("{{\"tools\":[{ok},{{\"function\":{{}}}}]}}"), &["error[no-name] /tools/1"]);
     check(&format!(r#"[{ok},{{"name":"b","inputSchema":{{}}}}]"#), &["error[mixed-formats] /1"]);
-    check(r#"[{"type":"web_search"}]"#, &["error[hosted-tool] /0"]);
+    check(r#"[{"type":7,"name":"a"}]"#, &["error[bad-tool] /0"]);
+    check(
+        r#"[{"type":"namespace","name":"n","tools":[{"type":"function","name":"a","parameters":{}},{"type":"function"},3]}]"#,
+        &["error[no-name] /0/tools/1", "error[bad-tool] /0/tools/2"],
+    );
+    check(
+        r#"[{"functionDeclarations":[{"name":"a"},{"parametersJsonSchema":{}}]}]"#,
+        &["error[no-name] /0/functionDeclarations/1"],
+    );
+    check(r#"[{"name":"a","input_schema":{}},{"name":"b"}]"#, &["warning[no-schema] /1"]);
     check(r#"[{"name":"a b","inputSchema":{}}]"#, &["error[bad-name] /0"]);
     check("[{\"name\":\"a\u{202e}b\",\"inputSchema\":{}}]", &["error[bad-name] /0"]);
     check(r#"[{"name":"a\u0000b","inputSchema":{}}]"#, &["error[bad-name] /0"]);
@@ -183,7 +235,8 @@ proptest! {
         vendor in json_value(),
     ) {
         for (key, format) in [("parameters", Format::OpenAiChat), ("parameters", Format::OpenAiResponses),
-                              ("input_schema", Format::Anthropic), ("inputSchema", Format::Mcp)] {
+                              ("input_schema", Format::Anthropic), ("inputSchema", Format::Mcp),
+                              ("parametersJsonSchema", Format::Gemini)] {
             let tools: Vec<_> = schemas.iter().enumerate().map(|(at, schema)| {
                 let inner = json!({"name": format!("t{at}"), "description": description, key: schema, "vendor": vendor});
                 match format {
@@ -196,7 +249,9 @@ proptest! {
                     _ => inner,
                 }
             }).collect();
-            let text = serde_json::to_string(&tools).unwrap();
+            let grouped = format == Format::Gemini && !tools.is_empty();
+            let list = if grouped { json!([{"functionDeclarations": tools}]) } else { json!(tools) };
+            let text = serde_json::to_string(&list).unwrap();
             let loaded = Catalog::import(&text, "t", Some(format));
             prop_assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
             prop_assert_eq!(loaded.value.to_json(format), text);

@@ -6,40 +6,40 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Call, Engine, Guard, Outcome, Session, SessionOptions};
+use toolfold::conversation::{Conversation, Outcome};
+use toolfold::engine::{Engine, PolicyLayer};
 use toolfold::policy::audit::{Entry, Kind};
-use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalStore, Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope, ToolOrigin};
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
 
-use crate::layers::{builder, delete, knowledge};
+use crate::layers::{builder, delete, skills};
 use crate::project;
+use crate::talk::{Call, Dispatch, Talk};
 
 /// The policy as it is.
 const AS_IS: (&str, &str) = ("", "");
 
 /// A clock that goes 5 ms with every look.
-fn clock() -> toolfold::engine::Clock {
+fn clock() -> impl Fn() -> i64 + Send + Sync {
     let now = AtomicI64::new(1_000);
-    Arc::new(move || now.fetch_add(5, Ordering::SeqCst))
+    move || now.fetch_add(5, Ordering::SeqCst)
 }
 
 /// The Excel policy with one text in it replaced by another.
-fn guard((from, to): (&str, &str), store: Arc<dyn ApprovalStore>) -> (Guard, Approver) {
+fn policy((from, to): (&str, &str), store: Arc<dyn ApprovalStore>) -> (PolicyLayer, Approver) {
     let text = project("profiles/excel/policy.toml");
     assert!(text.contains(from), "{from}");
     let text = text.replace(from, to);
     let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let (gate, approver) = open(store);
-    let context = Context { cwd: Some("/work".into()), interactive: true, ..Context::default() };
-    (Guard::new(Policy::new(vec![file]), gate, context, clock()), approver)
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store, clock());
+    (policy.context(Context { cwd: Some("/work".into()), interactive: true, ..Context::default() }), approver)
 }
 
-fn session(edit: (&str, &str)) -> (Session, Approver, Arc<MemoryStore>) {
+fn session(edit: (&str, &str)) -> (Conversation, Approver, Arc<MemoryStore>) {
     let store = Arc::new(MemoryStore::new());
-    let (guard, approver) = guard(edit, store.clone());
-    (builder(Arm::Stable).policy(guard).build().unwrap().session(), approver, store)
+    let (policy, approver) = policy(edit, store.clone());
+    (builder(Arm::Stable).policy(policy).build().unwrap().talk(), approver, store)
 }
 
 /// The records of a kind.
@@ -59,9 +59,9 @@ fn the_record_of_a_call_says_what_it_touched_and_how_it_ended() {
     assert!(matches!(session.dispatch(&write("c1", "q1.xlsx")), Outcome::Forward(_)));
     let read = Call::new("c2", "read_excel", json!({"file_path": "q1.xlsx"}));
     assert!(matches!(session.dispatch(&read), Outcome::Forward(_)));
-    session.finished("c1", false);
-    session.finished("c2", true);
-    session.finished("c2", true);
+    session.report_result(&"c1".into(), false);
+    session.report_result(&"c2".into(), true);
+    session.report_result(&"c2".into(), true);
 
     let [decision] = &records(&store, Kind::Decision)[..] else { panic!("what only reads passes without a record") };
     assert_eq!((decision.tool.as_str(), decision.call_id.as_str()), ("write_cells", "c1"));
@@ -103,8 +103,8 @@ fn the_policys_own_secrets_stay_out_of_every_record() {
     let (mut session, approver, store) = session(("[\"content\"]", "[\"file_path\"]"));
     let call = Call::new("c1", "delete_file", json!({"file_path": "payroll.xlsx", "confirm": true}));
     let Outcome::Confirm(confirm) = session.dispatch(&call) else { panic!("Tier A waits") };
-    approver.approve(&confirm.approval, 1_010).unwrap();
-    let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
+    approver.approve(confirm.approval.as_str(), 1_010).unwrap();
+    let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
     assert_eq!(forward.arguments["file_path"], "payroll.xlsx", "what runs is whole");
     let text = json!(store.chain().unwrap().iter().map(|(_, body, _, _)| body.clone()).collect::<Vec<_>>()).to_string();
     for kind in [Kind::Asked, Kind::Accepted, Kind::Consumed] {
@@ -121,52 +121,56 @@ fn a_call_that_will_never_run_waits_no_longer() {
         let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A waits") };
         let mut twin = session.fork();
         match case {
-            "no" => drop(approver.reject(&confirm.approval, Some("keep it"), 1_010).unwrap()),
-            "late" => drop(approver.approve(&confirm.approval, -10_000_000).unwrap()),
+            "no" => drop(approver.reject(confirm.approval.as_str(), Some("keep it"), 1_010).unwrap()),
+            "late" => drop(approver.approve(confirm.approval.as_str(), -10_000_000).unwrap()),
             _ => {
-                approver.approve(&confirm.approval, 1_010).unwrap();
-                assert!(matches!(twin.accept(&confirm.approval), Some(Outcome::Forward(_))));
+                approver.approve(confirm.approval.as_str(), 1_010).unwrap();
+                assert!(matches!(twin.take_up(confirm.approval.as_str()), Some(Outcome::Forward(_))));
             }
         }
-        let Some(Outcome::Refuse(refusal)) = session.accept(&confirm.approval) else { panic!("{case}: refused") };
+        let Some(Outcome::Refuse(refusal)) = session.take_up(confirm.approval.as_str()) else {
+            panic!("{case}: refused")
+        };
         assert!(refusal.reason.contains(wanted), "{case}: {}", refusal.reason);
         assert_eq!(session.pending().count(), 0, "{case}");
-        assert!(session.accept(&confirm.approval).is_none(), "{case}");
+        assert!(session.take_up(confirm.approval.as_str()).is_none(), "{case}");
     }
 }
 
 #[test]
 fn a_transcript_is_remembered_without_a_second_record_or_question() {
     let store = Arc::new(MemoryStore::new());
-    let (guard, approver) = guard(AS_IS, store.clone());
-    let engine = builder(Arm::Stable).policy(guard).build().unwrap();
-    let options = || SessionOptions { id: "s-1".to_owned(), ..SessionOptions::default() };
-    let mut before = engine.session_with(options());
+    let (policy, approver) = policy(AS_IS, store.clone());
+    let engine = builder(Arm::Stable).policy(policy).build().unwrap();
+    let start = || engine.conversation(Wire::OpenAiChat).id("s-1");
+    let mut before = start().start().unwrap();
     let mut calls = vec![write("c1", "q1.xlsx"), delete(), write("c3", "q3.xlsx")];
     calls[1].id = "c2".to_owned();
     for call in &calls {
         before.dispatch(call);
     }
-    before.finished("c1", true);
-    let made = Wire::OpenAiChat.format_calls(&engine, Arm::Stable, &calls);
+    before.report_result(&"c1".into(), true);
+    let calls: Vec<_> = calls.iter().map(|c| (c.id.as_str(), c.name.as_str(), c.arguments.clone())).collect();
+    let made = Wire::OpenAiChat.assistant_message(&calls);
     let messages = json!([
         {"role": "user", "content": "go"},
         made,
         {"role": "tool", "tool_call_id": "c1", "content": "done"},
     ]);
     let records = store.chain().unwrap().len();
-    let mut after = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
+    let mut after = start().from_transcript(&messages).unwrap();
     assert_eq!(store.chain().unwrap().len(), records, "nothing is recorded twice");
-    let waits: Vec<_> = after.pending().map(|(approval, waiting)| (approval.to_owned(), waiting.id.clone())).collect();
+    let waits: Vec<_> =
+        after.pending().map(|(approval, waiting)| (approval.to_string(), waiting.id.to_string())).collect();
     assert_eq!(waits, [("ap-1".to_owned(), "c2".to_owned())], "the same call waits for the same answer");
     assert_eq!(store.pending(1_500).unwrap().len(), 1, "nobody is asked twice");
     assert_eq!(after, before);
     approver.approve("ap-1", 1_500).unwrap();
     // Said yes to, not run: a session made from the transcript now still runs it, once.
-    let mut later = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
-    assert!(matches!(later.accept("ap-1"), Some(Outcome::Forward(forward)) if forward.id == "c2"));
-    assert!(matches!(after.accept("ap-1"), Some(Outcome::Refuse(_))), "used");
-    let last = engine.from_transcript(Wire::OpenAiChat, &messages, options()).unwrap();
+    let mut later = start().from_transcript(&messages).unwrap();
+    assert!(matches!(later.take_up("ap-1"), Some(Outcome::Forward(forward)) if forward.id == "c2"));
+    assert!(matches!(after.take_up("ap-1"), Some(Outcome::Refuse(_))), "used");
+    let last = start().from_transcript(&messages).unwrap();
     assert_eq!(last.pending().count(), 0, "what has run does not wait");
     // And a session made so goes on as any other: its next calls are on record.
     let records = store.chain().unwrap().len();
@@ -179,13 +183,15 @@ fn a_refusal_names_the_tool_as_the_wire_does() {
     let list = json!({"tools": [{"name": "files.delete", "inputSchema": {"type": "object"}}]}).to_string();
     let rules = "[tool.\"files.delete\"]\ntier = \"a\"\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let (gate, _approver) = open(Arc::new(MemoryStore::new()));
-    let guard = Guard::new(Policy::new(vec![file]), gate, Context::default(), clock());
-    let engine = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(guard).build().unwrap();
-    let call = Call::new("c", "files.delete", json!({}));
-    let Outcome::Refuse(refusal) = engine.session().dispatch(&call) else { panic!("nobody can be asked") };
-    let said = Wire::OpenAiChat.format_refusal(&engine, &call, &refusal)["content"].as_str().unwrap().to_owned();
-    assert!(refusal.content.contains("files.delete") && !said.contains("files.delete"), "{said}");
+    let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), clock());
+    let policy = policy.context(Context::default());
+    let engine = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy).build().unwrap();
+    let call = Call::new("c", "files_delete", json!({}));
+    let outcome = engine.talk().dispatch(&call);
+    let Outcome::Refuse(refusal) = &outcome else { panic!("nobody can be asked") };
+    assert_eq!(refusal.target, "files.delete", "the host's name");
+    let said = outcome.into_messages()[0]["content"].as_str().unwrap().to_owned();
+    assert!(said.contains("files_delete was not run") && !said.contains("files.delete"), "{said}");
 }
 
 #[test]
@@ -196,13 +202,12 @@ fn rules_speak_of_the_server_that_offers_a_tool() {
                  [[rule]]\ndecide = \"deny\"\ntool = \"mcp:mail/*\"\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
     let store = Arc::new(MemoryStore::new());
-    let (gate, _approver) = open(store.clone());
-    let context = Context { interactive: true, ..Context::default() };
+    let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), clock());
     let of = |server: &str| (ToolOrigin::Mcp(server.to_owned()), "delete".to_owned());
     let origins = BTreeMap::from([("github_delete".to_owned(), of("github")), ("mail_delete".to_owned(), of("mail"))]);
-    let guard = Guard::new(Policy::new(vec![file]), gate, context, clock()).origins(origins);
-    let mut session = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(guard).build().unwrap().session();
-    let mut call = |name: &str| session.dispatch(&Call::new("c", name, Value::Object(serde_json::Map::new())));
+    let mut session =
+        Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy.origins(origins)).build().unwrap().talk();
+    let mut call = |name: &str| session.dispatch(&Call::fresh(name, Value::Object(serde_json::Map::new())));
     assert!(matches!(call("github_delete"), Outcome::Forward(_)), "allowed for that server");
     assert!(matches!(call("mail_delete"), Outcome::Reply(_)), "denied outright: there is no such tool");
     assert!(matches!(call("delete"), Outcome::Confirm(_)), "the host's own is another tool");
@@ -212,17 +217,17 @@ fn rules_speak_of_the_server_that_offers_a_tool() {
 
 #[test]
 fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
-    let parent = builder(Arm::Stable).skills(knowledge(vec![])).build().unwrap().session();
+    let mut parent = builder(Arm::Stable).skills(skills(vec![])).build().unwrap().talk();
     for (allowed, knows) in [(&["read_excel"][..], false), (&["read_excel", "activate_skill"][..], true)] {
-        let mut child = parent.child(allowed);
-        let array = child.tools(Wire::OpenAiChat);
-        assert_eq!(array.contains("activate_skill"), knows, "{allowed:?}");
+        let mut child = parent.child(allowed).unwrap();
+        let array = child.tools();
+        assert_eq!(array.json().contains("activate_skill"), knows, "{allowed:?}");
         let Outcome::Reply(reply) = child.dispatch(&Call::new("c", "activate_skill", json!({"name": "format-basic"})))
         else {
             panic!("answered")
         };
         assert_eq!(!reply.is_error, knows, "{}", reply.content);
-        let again = parent.engine().replay(child.log()).unwrap();
+        let again = parent.engine().replay(&child.take_log(0)).unwrap();
         assert_eq!(again, child);
     }
 }
@@ -238,8 +243,8 @@ fn where_the_record_cannot_be_written_a_tier_b_call_does_not_run() {
     full.limit_bytes(0).unwrap();
     let read_only = Arc::new(SqliteStore::open_to_read(&path).unwrap());
     for (store, wanted) in [(full, "disk is full"), (read_only, "readonly database")] {
-        let (guard, _approver) = guard(AS_IS, store);
-        let mut session = builder(Arm::Stable).policy(guard).build().unwrap().session();
+        let (policy, _approver) = policy(AS_IS, store);
+        let mut session = builder(Arm::Stable).policy(policy).build().unwrap().talk();
         let refused = (0..50).find_map(|n| {
             let value = "x".repeat(4_000);
             let call = Call::new(

@@ -7,6 +7,7 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use crate::corpus;
+use crate::talk::Talk;
 
 fn mcp_catalogues() -> Vec<(String, Catalog)> {
     let Some(folder) = corpus("mcp") else { return Vec::new() };
@@ -30,8 +31,8 @@ fn corpus_mcp_goes_through_every_arm() {
         let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
         for arm in Arm::EVERYWHERE {
             let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
-            let array = engine.session().tools(Wire::OpenAiChat);
-            let sent: Vec<Value> = serde_json::from_str(&array).unwrap_or_else(|why| panic!("{name} {arm}: {why}"));
+            let array = engine.talk_on(Wire::OpenAiChat).tools();
+            let sent: Vec<Value> = array.to().unwrap_or_else(|why| panic!("{name} {arm}: {why}"));
             let said = sent.iter().map(Value::to_string).collect::<String>();
             for tool in &names {
                 assert!(said.contains(tool), "{name} {arm}: {tool} is named in what the model sees");

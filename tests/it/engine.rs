@@ -1,14 +1,13 @@
 //! The engine: sessions, their arrays, and what does not fit together.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Engine, ToolArray};
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
 
 use crate::project;
+use crate::talk::Talk;
 
 fn engine(arm: Arm) -> Engine {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
@@ -23,21 +22,21 @@ fn open(category: &str) -> ExpandRequest {
 #[test]
 fn the_array_is_shared_until_something_changes_it() {
     let engine = engine(Arm::Stable);
-    let (mut one, mut two) = (engine.session(), engine.session());
-    let first = one.tools(Wire::OpenAiChat);
-    assert!(Arc::ptr_eq(&first, &one.tools(Wire::OpenAiChat)), "warm: the same text, not a copy");
-    assert!(Arc::ptr_eq(&first, &two.tools(Wire::OpenAiChat)), "and for every session");
+    let (mut one, mut two) = (engine.talk(), engine.talk());
+    let first = one.tools();
+    assert!(std::ptr::eq(first.json(), one.tools().json()), "warm: the same text, not a copy");
+    assert!(std::ptr::eq(first.json(), two.tools().json()), "and for every session");
     one.expand(&open("format"));
-    assert!(Arc::ptr_eq(&first, &one.tools(Wire::OpenAiChat)), "in_result never changes the array");
+    assert!(std::ptr::eq(first.json(), one.tools().json()), "in_result never changes the array");
 }
 
 #[test]
 fn in_place_opens_in_the_array_and_only_there() {
     let engine = engine(Arm::Seed);
-    let (mut one, mut two) = (engine.session(), engine.session());
-    let before: Vec<Value> = serde_json::from_str(&one.tools(Wire::OpenAiChat)).unwrap();
+    let (mut one, mut two) = (engine.talk(), engine.talk());
+    let before: Vec<Value> = one.tools().to().unwrap();
     one.expand(&open("chart"));
-    let after: Vec<Value> = serde_json::from_str(&one.tools(Wire::OpenAiChat)).unwrap();
+    let after: Vec<Value> = one.tools().to().unwrap();
     let changed: Vec<&str> = before
         .iter()
         .zip(&after)
@@ -46,7 +45,7 @@ fn in_place_opens_in_the_array_and_only_there() {
         .collect();
     assert_eq!(changed, ["create_chart", "create_excel_chart"]);
     assert_eq!(before.len(), after.len());
-    let other: Vec<Value> = serde_json::from_str(&two.tools(Wire::OpenAiChat)).unwrap();
+    let other: Vec<Value> = two.tools().to().unwrap();
     assert_eq!(other, before, "another session has opened nothing");
 }
 
@@ -54,25 +53,20 @@ fn in_place_opens_in_the_array_and_only_there() {
 fn arm_full_sends_what_came_in() {
     let text = project("profiles/excel/tools.json");
     let value: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(engine(Arm::Full).session().tools(Wire::OpenAiChat).text(), value.to_string());
-    let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
-    assert_eq!(bare.session().tools(Wire::OpenAiChat).text(), value.to_string(), "without a profile nothing is folded");
+    assert_eq!(engine(Arm::Full).talk().tools().json(), value.to_string());
+    let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).without_profile().build().unwrap();
+    assert_eq!(bare.talk().tools().json(), value.to_string(), "with layer 1 off nothing is folded");
+    let why = bare.conversation(Wire::OpenAiChat).arm(Arm::Lean).start().unwrap_err();
+    assert!(why.to_string().starts_with("arm lean has nothing to fold with"), "{why}");
+    let derived = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
+    assert!(derived.talk().tools().json().len() < value.to_string().len() / 2, "without a profile one is derived");
 }
 
 #[test]
 fn what_does_not_fit_together_is_refused() {
-    let taken = r#"[{"name":"expand_tools","input_schema":{}},{"name":"b","description":"Do b.","input_schema":{"properties":{"x":{"type":"string","description":"Words, words and words, more than a stub would cost."}}}}]"#;
-    let build = |arm| {
-        let catalog = Catalog::from_anthropic(taken).unwrap();
-        let profile = ToolProfile::derive(&catalog);
-        Engine::builder(catalog).profile(profile).arm(arm).build()
-    };
-    let error = build(Arm::Stable).unwrap_err();
-    assert!(error.is_engine() && error.to_string().contains("`expand_tools`"), "{error}");
-    assert!(build(Arm::Full).is_ok(), "arm full declares no meta-tool");
+    let catalog = || Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse("core = ['nope']", "p.toml").value;
-    let catalog = Catalog::from_anthropic(taken).unwrap();
-    assert!(Engine::builder(catalog).profile(profile).build().unwrap_err().is_profile());
+    assert!(Engine::builder(catalog()).profile(profile).build().unwrap_err().is_profile());
 }
 
 #[test]
@@ -80,8 +74,8 @@ fn an_engine_can_be_shared_between_threads() {
     fn shared<T: Send + Sync + 'static>(_: &T) {}
     let engine = engine(Arm::Index);
     shared(&engine);
-    let arrays: Vec<Arc<ToolArray>> = std::thread::scope(|scope| {
-        let spawn = |_| scope.spawn(|| engine.session().tools(Wire::OpenAiChat));
+    let arrays: Vec<toolfold::conversation::Tools> = std::thread::scope(|scope| {
+        let spawn = |_| scope.spawn(|| engine.talk_on(Wire::OpenAiChat).tools());
         (0..4).map(spawn).collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(arrays.windows(2).all(|pair| pair[0] == pair[1]));

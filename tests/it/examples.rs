@@ -1,5 +1,6 @@
 //! The adoption examples run, and do what they are there to show.
 
+use crate::talk::Talk;
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
@@ -7,12 +8,12 @@ use toolfold::wire::Wire;
 
 const CALLS: [&[&str]; 3] = [&["expand_tools -> reply"], &["format_cells -> forward", "format_column -> reply"], &[]];
 
-/// The array that both examples fold.
+/// The array that these examples fold.
 fn array() -> String {
     let catalog = Catalog::from_openai(include_str!("../../profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(include_str!("../../profiles/excel/profile.toml"), "profile.toml").value;
     let engine = Engine::builder(catalog).profile(profile).arm(Arm::Stable).build().unwrap();
-    engine.session().tools(Wire::OpenAiChat).to_string()
+    engine.talk_on(Wire::OpenAiChat).tools().json().to_owned()
 }
 
 #[test]
@@ -36,5 +37,36 @@ fn example_genai_sends_the_same_tools_every_turn() {
     let tools = serde_json::from_str::<Vec<serde_json::Value>>(&turns[0].tools).unwrap();
     assert_eq!(tools.len(), count);
     assert!(tools.iter().all(|tool| tool["description"].is_string() && tool["schema"].is_object()));
+    main().unwrap();
+}
+
+#[test]
+fn example_rig_sends_the_same_tools_every_turn() {
+    use crate::example_rig::{main, run};
+    let turns = run().unwrap();
+    assert_eq!(turns.iter().map(|turn| &turn.calls[..]).collect::<Vec<_>>(), CALLS);
+    assert!(turns.iter().all(|turn| turn.tools == turns[0].tools && turn.digest == turns[0].digest));
+    // The same tools as in the array, under the library's own keys.
+    let array = serde_json::from_str::<Vec<serde_json::Value>>(&array()).unwrap();
+    let tools = serde_json::from_str::<Vec<serde_json::Value>>(&turns[0].tools).unwrap();
+    assert_eq!(tools.len(), array.len());
+    for (tool, entry) in tools.iter().zip(&array) {
+        for key in ["name", "description", "parameters"] {
+            assert_eq!(tool[key], entry["function"][key], "{key} of {}", tool["name"]);
+        }
+    }
+    main().unwrap();
+}
+
+#[test]
+fn example_agent_asks_a_person_and_goes_on() {
+    use crate::example_agent::{main, run};
+    let told = run().unwrap();
+    let has = |part: &str| told.iter().any(|line| line.contains(part));
+    assert!(told[0].starts_with("arm "), "{told:?}");
+    assert!(has("asked about delete_file: deletes /old.xlsx") || has("asked about delete_file"), "{told:?}");
+    let runs = told.iter().filter(|line| line.starts_with("ran ")).collect::<Vec<_>>();
+    assert_eq!(runs, ["ran delete_file", "ran format_cells"], "what the person refused does not run");
+    assert!(has("delete_file was not run: a person said no: keep it for now"), "{told:?}");
     main().unwrap();
 }

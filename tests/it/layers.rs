@@ -5,17 +5,16 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::{Call, Engine, EngineBuilder, Guard, Knowledge, Outcome, PolicyMark, ReplyKind, Session};
-use toolfold::policy::gate::open;
+use toolfold::conversation::{Conversation, Outcome, PolicyMark, ReplyKind};
+use toolfold::engine::{Engine, EngineBuilder, PolicyLayer, SkillLayer};
 use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::skill::{
-    self, Budget, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary,
-    SkillView, Style,
+    self, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary, SkillView, Style,
 };
-use toolfold::wire::Wire;
 
 use crate::project;
+use crate::talk::{Call, Dispatch, Talk};
 
 pub(crate) fn builder(arm: Arm) -> EngineBuilder {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
@@ -24,21 +23,21 @@ pub(crate) fn builder(arm: Arm) -> EngineBuilder {
 }
 
 /// The Excel policy with more rules, in memory; the clock stands still.
-fn guard(more: &str, interactive: bool) -> (Guard, Approver) {
+fn policy(more: &str, interactive: bool) -> (PolicyLayer, Approver) {
     let text = format!("{}\n{more}", project("profiles/excel/policy.toml"));
     let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User);
     assert!(!file.has_errors(), "{:?}", file.diagnostics);
-    let (gate, approver) = open(Arc::new(MemoryStore::default()));
-    let context = Context { cwd: Some("/work".into()), interactive, ..Context::default() };
-    (Guard::new(Policy::new(vec![file.value]), gate, context, Arc::new(|| 1_000)), approver)
+    let (policy, approver) =
+        PolicyLayer::open(Policy::new(vec![file.value]), Arc::new(MemoryStore::default()), || 1_000);
+    (policy.context(Context { cwd: Some("/work".into()), interactive, ..Context::default() }), approver)
 }
 
-fn with_policy(more: &str, interactive: bool) -> (Session, Approver) {
-    let (guard, approver) = guard(more, interactive);
-    (builder(Arm::Stable).policy(guard).build().unwrap().session(), approver)
+fn with_policy(more: &str, interactive: bool) -> (Conversation, Approver) {
+    let (policy, approver) = policy(more, interactive);
+    (builder(Arm::Stable).policy(policy).build().unwrap().talk(), approver)
 }
 
-pub(crate) fn knowledge(rules: Vec<PermissionRule>) -> Knowledge {
+pub(crate) fn skills(rules: Vec<PermissionRule>) -> SkillLayer {
     let root = Root {
         path: std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skillpacks/excel"),
         scope: skill::Scope::Explicit,
@@ -48,15 +47,15 @@ pub(crate) fn knowledge(rules: Vec<PermissionRule>) -> Knowledge {
     let discovery = Discovery { roots: vec![root], ..Discovery::default() };
     let library = SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()).value;
     let view = SkillView::new(&library, &Permissions::new(rules), Caller::Model);
-    Knowledge::new(view, Arc::new(DiskFs), skill::Facts::default(), Budget::default())
+    SkillLayer::new(view, Arc::new(DiskFs))
 }
 
 pub(crate) fn delete() -> Call {
-    Call::new("c1", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}))
+    Call::fresh("delete_file", json!({"file_path": "a.xlsx", "confirm": true}))
 }
 
 fn activate(name: &str) -> Call {
-    Call::new("c2", "activate_skill", json!({"name": name}))
+    Call::fresh("activate_skill", json!({"name": name}))
 }
 
 #[test]
@@ -65,18 +64,20 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
     let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A is confirmed") };
     assert_eq!(confirm.target.as_str(), "delete_file");
     assert!(confirm.shown.effects.iter().any(|effect| effect.contains("/work/a.xlsx")), "{:?}", confirm.shown);
-    let Some(Outcome::Confirm(early)) = session.accept(&confirm.approval) else { panic!("nobody has said yes") };
+    let Some(Outcome::Confirm(early)) = session.take_up(confirm.approval.as_str()) else {
+        panic!("nobody has said yes")
+    };
     assert_eq!(
         (&early.approval, &early.shown, &early.arguments),
         (&confirm.approval, &confirm.shown, &confirm.arguments)
     );
     assert_eq!(early.reason, "nobody has answered yet");
-    approver.approve(&confirm.approval, 1_000).unwrap();
-    let Some(Outcome::Forward(forward)) = session.accept(&confirm.approval) else { panic!("it runs") };
-    assert_eq!((forward.id.as_str(), &forward.arguments), ("c1", &json!({"file_path": "a.xlsx", "confirm": true})));
+    approver.approve(confirm.approval.as_str(), 1_000).unwrap();
+    let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
+    assert_eq!((&forward.id, &forward.arguments), (&confirm.id, &json!({"file_path": "a.xlsx", "confirm": true})));
     assert_eq!(forward.context.policy, PolicyMark::Confirm);
-    assert!(session.accept(&confirm.approval).is_none(), "once");
-    assert!(session.accept("ap-99").is_none());
+    assert!(session.take_up(confirm.approval.as_str()).is_none(), "once");
+    assert!(session.take_up("ap-99").is_none());
 }
 
 #[test]
@@ -91,10 +92,10 @@ fn a_wrapped_call_is_shown_as_what_it_is() {
 fn a_persons_no_is_told_to_the_model() {
     let (mut session, approver) = with_policy("", true);
     let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("waits") };
-    approver.reject(&confirm.approval, Some("keep it"), 1_000).unwrap();
-    let Some(Outcome::Refuse(refusal)) = session.reject(&confirm.approval, Some("keep it")) else { panic!("refused") };
-    assert!(refusal.content.contains("keep it") && refusal.id == "c1", "{}", refusal.content);
-    assert!(session.reject(&confirm.approval, None).is_none());
+    approver.reject(confirm.approval.as_str(), Some("keep it"), 1_000).unwrap();
+    let Some(Outcome::Refuse(refusal)) = session.take_up(confirm.approval.as_str()) else { panic!("refused") };
+    assert!(refusal.content.contains("keep it") && refusal.id == confirm.id, "{}", refusal.content);
+    assert!(session.take_up(confirm.approval.as_str()).is_none());
 }
 
 #[test]
@@ -107,15 +108,13 @@ fn where_nobody_can_be_asked_an_ask_is_a_no() {
 #[test]
 fn tiers_decide_in_every_arm() {
     for arm in Arm::EVERYWHERE {
-        let (guard, _approver) = guard("", true);
-        let mut session = builder(arm).policy(guard).build().unwrap().session();
+        let (policy, _approver) = policy("", true);
+        let mut session = builder(arm).policy(policy).build().unwrap().talk();
         for (name, arguments, mark) in [
             ("read_excel", json!({"file_path": "a.xlsx"}), PolicyMark::Allow),
             ("write_cells", json!({"file_path": "a.xlsx", "cell": "A1", "value": "1"}), PolicyMark::AllowAudited),
         ] {
-            let Outcome::Forward(forward) = session.dispatch(&Call::new("1", name, arguments)) else {
-                panic!("{name}")
-            };
+            let Outcome::Forward(forward) = session.dispatch(&Call::fresh(name, arguments)) else { panic!("{name}") };
             assert_eq!(forward.context.policy, mark, "{arm} {name}");
         }
     }
@@ -125,17 +124,17 @@ fn tiers_decide_in_every_arm() {
 fn what_is_denied_outright_appears_nowhere() {
     let deny = "[[rule]]\ndecide = \"deny\"\ntool = \"run_shell\"\nwhy = \"no shell here\"\n";
     for arm in Arm::EVERYWHERE {
-        let (guard, _approver) = guard(deny, true);
-        let mut session = builder(arm).policy(guard).build().unwrap().session();
-        assert!(!session.tools(Wire::OpenAiChat).contains("run_shell"), "{arm}: not shown, not listed");
+        let (policy, _approver) = policy(deny, true);
+        let mut session = builder(arm).policy(policy).build().unwrap().talk();
+        assert!(!session.tools().json().contains("run_shell"), "{arm}: not shown, not listed");
         for call in [
-            Call::new("1", "run_shell", json!({"command": "ls"})),
-            Call::new("1", "expand_tools", json!({"categories": ["code"], "tools": ["run_shel"]})),
-            Call::new("1", "run_shel", json!({})),
+            Call::fresh("run_shell", json!({"command": "ls"})),
+            Call::fresh("expand_tools", json!({"categories": ["code"], "tools": ["run_shel"]})),
+            Call::fresh("run_shel", json!({})),
         ] {
             let Outcome::Reply(reply) = session.dispatch(&call) else { panic!("{arm} {}", call.name) };
             let said = reply.content.to_string();
-            let own = call.arguments == toolfold::engine::Arguments::Json(json!({"command": "ls"}));
+            let own = call.arguments == json!({"command": "ls"});
             assert!(own || !said.contains("run_shell"), "{arm}: {said}");
             assert!(!said.contains("\"name\":\"run_shell\""), "{arm}: its schema is never revealed");
         }
@@ -147,18 +146,18 @@ fn what_is_denied_outright_appears_nowhere() {
 fn deny_comes_before_the_schema() {
     let deny = "[[rule]]\ndecide = \"deny\"\ntool = \"delete_file\"\npath = \"secret/**\"\nwhy = \"hands off\"\n";
     let (mut session, _) = with_policy(deny, true);
-    let call = Call::new("1", "delete_file", json!({"file_path": "secret/a.xlsx", "nonsense": 1}));
+    let call = Call::fresh("delete_file", json!({"file_path": "secret/a.xlsx", "nonsense": 1}));
     let Outcome::Refuse(refusal) = session.dispatch(&call) else { panic!("denied, not repaired") };
     assert!(!refusal.content.contains("parameters"), "{}", refusal.content);
-    let other = Call::new("1", "delete_file", json!({"nonsense": 1}));
+    let other = Call::fresh("delete_file", json!({"nonsense": 1}));
     assert!(matches!(session.dispatch(&other), Outcome::Reply(reply) if reply.kind == ReplyKind::Invalid));
 }
 
 #[test]
 fn skills_are_declared_activated_and_remembered() {
-    let engine = builder(Arm::Stable).skills(knowledge(vec![])).build().unwrap();
-    let mut session = engine.session();
-    let array: Vec<Value> = serde_json::from_str(&session.tools(Wire::OpenAiChat)).unwrap();
+    let engine = builder(Arm::Stable).skills(skills(vec![])).build().unwrap();
+    let mut session = engine.talk();
+    let array: Vec<Value> = session.tools().to().unwrap();
     assert_eq!(array.last().unwrap()["function"]["name"], "activate_skill");
     let Outcome::Reply(reply) = session.dispatch(&activate("format-basic")) else { panic!("answered") };
     assert_eq!((reply.kind, reply.is_error), (ReplyKind::Activated, false));
@@ -169,9 +168,9 @@ fn skills_are_declared_activated_and_remembered() {
     let Outcome::Reply(unknown) = session.dispatch(&activate("format-basics")) else { panic!("answered") };
     assert!(unknown.is_error && unknown.content.contains("format-basic"), "{}", unknown.content.to_string());
     assert_eq!(session.active_skills().iter().count(), 1);
-    let replayed = engine.replay(session.log()).unwrap();
+    let replayed = engine.replay(&session.take_log(0)).unwrap();
     assert!(replayed == session, "the active set survives a replay");
-    assert!(builder(Arm::Stable).build().unwrap().session().tools(Wire::OpenAiChat).find("activate_skill").is_none());
+    assert!(builder(Arm::Stable).build().unwrap().talk().tools().json().find("activate_skill").is_none());
 }
 
 #[test]
@@ -179,8 +178,8 @@ fn skills_that_ask_wait_and_denied_ones_do_not_exist() {
     use toolfold::skill::Permission;
     let rules =
         vec![PermissionRule::new("format-*", Permission::Ask), PermissionRule::new("chart-basic", Permission::Deny)];
-    let mut session = builder(Arm::Full).skills(knowledge(rules)).build().unwrap().session();
-    assert!(!session.tools(Wire::OpenAiChat).contains("chart-basic"));
+    let mut session = builder(Arm::Full).skills(skills(rules)).build().unwrap().talk();
+    assert!(!session.tools().json().contains("chart-basic"));
     assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Refuse(_)));
     session.approve_skill("format-basic");
     assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Reply(reply) if !reply.is_error));
@@ -189,8 +188,8 @@ fn skills_that_ask_wait_and_denied_ones_do_not_exist() {
 }
 
 /// What the model is shown without the skill's own tool.
-fn shown(session: &mut Session) -> Vec<Value> {
-    let mut array: Vec<Value> = serde_json::from_str(&session.tools(Wire::OpenAiChat)).unwrap();
+fn shown(session: &mut Conversation) -> Vec<Value> {
+    let mut array: Vec<Value> = session.tools().to().unwrap();
     array.retain(|tool| tool["function"]["name"] != "activate_skill");
     array
 }
@@ -206,25 +205,25 @@ proptest! {
         with_policy in any::<bool>(),
         opened in prop::sample::select(vec!["format", "chart", "code"]),
     ) {
-        let (guard, _approver) = guard("", true);
+        let (policy, _approver) = policy("", true);
         let base = builder(arm);
-        let base = if with_skills { base.skills(knowledge(vec![])) } else { base };
-        let base = if with_policy { base.policy(guard) } else { base };
-        let mut session = base.build().unwrap().session();
-        let mut plain = builder(arm).build().unwrap().session();
+        let base = if with_skills { base.skills(skills(vec![])) } else { base };
+        let base = if with_policy { base.policy(policy) } else { base };
+        let mut session = base.build().unwrap().talk();
+        let mut plain = builder(arm).build().unwrap().talk();
         prop_assert_eq!(shown(&mut session), shown(&mut plain), "what layer 1 shows");
-        let expand = Call::new("1", "expand_tools", json!({"categories": [opened], "category": opened}));
+        let expand = Call::fresh("expand_tools", json!({"categories": [opened], "category": opened}));
         let (one, two) = (session.dispatch(&expand), plain.dispatch(&expand));
         prop_assert_eq!(one.content(), two.content(), "what expand_tools answers");
         prop_assert_eq!(shown(&mut session), shown(&mut plain));
         if with_skills {
-            let mut other = builder(Arm::Full).skills(knowledge(vec![])).build().unwrap().session();
+            let mut other = builder(Arm::Full).skills(skills(vec![])).build().unwrap().talk();
             let (one, two) = (session.dispatch(&activate("chart-basic")), other.dispatch(&activate("chart-basic")));
             prop_assert_eq!(one.content(), two.content(), "what activate_skill answers");
         }
         let decided = session.dispatch(&delete());
         prop_assert_eq!(matches!(decided, Outcome::Confirm(_)), with_policy, "what layer 3 decides");
-        let read = session.dispatch(&Call::new("1", "read_excel", json!({"file_path": "a"})));
+        let read = session.dispatch(&Call::fresh("read_excel", json!({"file_path": "a"})));
         prop_assert!(matches!(read, Outcome::Forward(_)));
     }
 }

@@ -9,11 +9,12 @@ use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 use toolfold::wire::Wire;
 
+use crate::talk::Talk;
 use crate::{corpus, project};
 
 fn first_turn(catalog: &Catalog, profile: &ToolProfile, arm: Arm) -> usize {
     let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
-    let tools: Vec<Value> = serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+    let tools: Vec<Value> = engine.talk_on(Wire::OpenAiChat).tools().to().unwrap();
     Meter::default().tool_texts(&tools).unwrap().total(&Tiktoken::new(Encoding::O200kBase))
 }
 
@@ -35,7 +36,7 @@ fn ledger_of_the_excel_domain() {
         let engine = Engine::builder(catalog.clone()).profile(profile).arm(Arm::Stable).build().unwrap();
         for entry in engine.presentation(Arm::Stable).deferred() {
             let request = ExpandRequest { categories: vec![entry.category.to_string()], tools: vec![] };
-            let reply = engine.session().expand(&request).reply;
+            let reply = engine.talk().expand(&request).reply;
             let tokens = Tiktoken::new(Encoding::O200kBase).count(&reply);
             writeln!(text, "    {:<20} {tokens:>6}", entry.category.as_str()).unwrap();
         }
@@ -58,7 +59,7 @@ fn budgets_of_the_excel_domain() {
     }
 }
 
-/// The figures of the original domain, as `design/presentation.md` gives them.
+/// The first-turn budgets that the original domain has to keep.
 #[test]
 fn corpus_budgets_of_the_original_domain() {
     let Some(file) = corpus("excelmanus/tools.json") else { return };

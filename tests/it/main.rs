@@ -14,7 +14,9 @@ mod derive;
 mod dispatch;
 mod engine;
 mod examples;
+mod folding;
 mod hostile;
+mod interference;
 #[cfg(feature = "shell")]
 mod layers;
 #[cfg(feature = "tiktoken")]
@@ -24,17 +26,23 @@ mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
+mod schema;
 mod skill;
+mod talk;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
 #[cfg(feature = "validate")]
 mod validate;
 
+#[path = "../../examples/agent.rs"]
+mod example_agent;
 #[path = "../../examples/async_openai.rs"]
 mod example_async_openai;
 #[path = "../../examples/genai.rs"]
 mod example_genai;
+#[path = "../../examples/rig.rs"]
+mod example_rig;
 mod wire;
 
 use std::path::PathBuf;
@@ -54,3 +62,16 @@ fn project(path: &str) -> String {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }
+
+/// Words of about 4,000 bytes: a tool described with them is worth folding alone, meta-tools counted.
+pub(crate) const LONG: &str = {
+    macro_rules! words {
+        () => {
+            "Where to put it: a path below the working folder, with `/` between its parts on every system. Folders that \
+             are not there are made. A path that leads out of the working folder is refused, and so is one that names a \
+             device. What is there already is replaced without a question, unless the tool was started as read-only; \
+             then the call fails and nothing is changed. "
+        };
+    }
+    concat!(words!(), words!(), words!(), words!(), words!(), words!(), words!(), words!(), words!(), words!())
+};

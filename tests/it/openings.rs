@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::profile::{Arm, ExpandRequest, Expanded, Presentation, ToolProfile, expand, first_sentence};
+use toolfold::profile::{
+    Arm, CatalogNames, ExpandRequest, Expanded, Presentation, ToolProfile, expand, first_sentence,
+};
 
 use crate::tool_lists::tool_lists;
 
 fn catalog(tools: &[(&str, &str)]) -> Catalog {
-    let words = "A parameter with words enough to be worth folding away.";
+    let words = "A parameter with words enough to be worth folding away, meta-tools counted. ".repeat(8);
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
     let tools: Vec<Value> = tools
         .iter()
@@ -111,7 +113,7 @@ fn what_is_open_or_denied_changes_no_sentence() {
     let presentation = Presentation::new(&catalog, &assignment, Arm::Stable);
     let request = ExpandRequest { categories: vec!["all".to_owned()], tools: vec![] };
     let mut open = Expanded::default();
-    expand(&catalog, &assignment, &presentation, &open.clone(), &request).apply(&mut open);
+    expand(&catalog, &assignment, &presentation, &open.clone(), &request, &CatalogNames).apply(&mut open);
     assert_eq!(said(&catalog, &assignment, &open), closed);
     let kept = [true, false, true];
     let fewer = said(&catalog.filtered(&kept), &assignment.filtered(&kept), &open);

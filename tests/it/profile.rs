@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format, Tool};
 use toolfold::profile::{
-    Arm, Detail, ExpandRequest, Expanded, Folded, Presentation, Tier, ToolProfile, expand, first_sentence,
-    profile_schema,
+    Arm, CatalogNames, Detail, ExpandRequest, Expanded, Folded, Presentation, Tier, ToolProfile, expand,
+    first_sentence, profile_schema,
 };
 
 use crate::project;
@@ -266,7 +266,7 @@ fn a_derived_profile_can_be_written_and_read_back() {
     assert!(one.iter().eq(two.iter()));
 }
 
-/// The reply to a request over three tools, one core and two foldable.
+/// The reply to a request over four tools, one core and three foldable; the last is long enough to make folding pay.
 fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String {
     let words = "A parameter with words enough to be worth folding away.";
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
@@ -274,19 +274,21 @@ fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String
         .iter()
         .map(|name| json!({"name": name, "description": format!("Do {name}. And more."), "input_schema": schema}))
         .collect();
+    let long = json!({"name": "report", "description": words.repeat(20), "input_schema": schema});
+    let tools_json: Vec<Value> = tools_json.into_iter().chain([long]).collect();
     let catalog = Catalog::from_anthropic(&json!(tools_json).to_string()).unwrap();
-    let profile =
-        ToolProfile::parse("core = ['read_a']\n[category.write]\ndescription = 'changes'\ntools = ['write_*']", "p");
+    let toml = "core = ['read_a']\n[category.write]\ndescription = 'changes'\ntools = ['write_*']\n[category.more]\ntools = ['report']";
+    let profile = ToolProfile::parse(toml, "p");
     let assignment = profile.value.assign(&catalog).value;
     let presentation = Presentation::new(&catalog, &assignment, arm);
     let mut expanded = Expanded::default();
     for name in open {
         let request = ExpandRequest { categories: vec![(*name).to_owned()], tools: vec![] };
-        expand(&catalog, &assignment, &presentation, &expanded.clone(), &request).apply(&mut expanded);
+        expand(&catalog, &assignment, &presentation, &expanded.clone(), &request, &CatalogNames).apply(&mut expanded);
     }
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let request = ExpandRequest { categories: list(categories), tools: list(tools) };
-    expand(&catalog, &assignment, &presentation, &expanded, &request).reply.to_string()
+    expand(&catalog, &assignment, &presentation, &expanded, &request, &CatalogNames).reply.to_string()
 }
 
 #[test]

@@ -3,19 +3,27 @@
 mod answers;
 mod arrays;
 mod capabilities;
+mod carried;
+mod clients;
 mod corpora;
 mod gemini;
+mod identity;
+mod keys;
+mod limits;
 mod names;
 mod properties;
+mod repairs;
 mod transcripts;
 
 use serde_json::Value;
 use toolfold::catalog::Catalog;
+use toolfold::diagnostic::Diagnostic;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use crate::project;
+use crate::talk::Talk;
 
 /// The excel profile's engine under an arm.
 fn excel(arm: Arm) -> Engine {
@@ -33,7 +41,17 @@ fn engine(tools: &Value, profile: &str, arm: Arm) -> Engine {
 
 /// What a new session sends.
 fn sent(engine: &Engine, wire: Wire) -> Value {
-    serde_json::from_str(&engine.session().tools(wire)).unwrap()
+    engine.talk_on(wire).tools().value()
+}
+
+/// What is said of an arm's first array: what the wire could not carry. What the provider refuses or advises against has
+/// tests of its own.
+fn notes(engine: &Engine, wire: Wire, arm: Arm) -> Vec<Diagnostic> {
+    const LIMITS: [&str; 4] = ["large-namespace", "refused-parameter", "too-many-tools", "long-description"];
+    let mut said = engine.talk_as(wire, arm).diagnostics();
+    said.drain(..engine.diagnostics().len());
+    said.retain(|diagnostic| !LIMITS.contains(&diagnostic.code));
+    said
 }
 
 /// The arms that a wire carries.

@@ -64,7 +64,8 @@ pub(super) struct ApproveArgs {
     /// Remember it for the session the call came from
     #[arg(long, group = "remember")]
     session: bool,
-    /// Remember it for the project the call came from (the nearest folder with .git, else the working folder), or for a named one
+    /// Remember it for the project the call came from (the nearest folder with .git, else the working folder), or for a
+    /// named one
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, group = "remember")]
     project: Option<Option<String>>,
 }
@@ -199,7 +200,8 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
     Ok(Some(scope))
 }
 
-/// What is remembered, the narrowest of what was offered: all commands for a shell, these exact arguments for other tools.
+/// What is remembered, the narrowest of what was offered: all commands for a shell, these exact arguments for other
+/// tools.
 fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
     let commands =
         request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Command { .. })).count();

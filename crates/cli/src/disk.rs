@@ -29,7 +29,8 @@ pub(super) struct OwnDisk;
 const MOST_NAMES: usize = 10_000;
 
 impl OwnDisk {
-    /// Whether this system's paths are those that the policy understands: they begin with `/`, and `/` separates segments.
+    /// Whether this system's paths are those that the policy understands: they begin with `/`, and `/` separates
+    /// segments.
     pub(super) const CAN_LOOK: bool = cfg!(unix);
 }
 

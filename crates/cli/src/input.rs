@@ -12,7 +12,7 @@ use crate::configuration::{CONFIG_FILE, Config};
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
-use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, Outlook, ToolProfile};
+use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
@@ -72,7 +72,7 @@ impl InputArgs {
         let file = text.as_deref().map(|text| (text, name));
         let loaded = Config::resolve(file, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
         let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
-        loaded.into_result().map_err(|diagnostics| Failure::refused(if in_file { 1 } else { 2 }, diagnostics))
+        loaded.into_result().map_err(|why| Failure::refused(if in_file { 1 } else { 2 }, why.into_diagnostics()))
     }
 }
 
@@ -118,14 +118,14 @@ impl Input {
             return Ok(Capabilities::builtin().clone());
         };
         let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
-        let own = loaded.into_result().map_err(Failure::bad)?;
-        Ok(Capabilities::builtin().with(own.rows().cloned()).with_caches(own.caches().cloned()))
+        let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
+        Ok(own.over(Capabilities::builtin()))
     }
 
-    fn workload(&self) -> Outlook {
-        let usual = Outlook::default();
+    fn workload(&self) -> Workload {
+        let usual = Workload::default();
         let read = |key, usual| self.config.read(key).unwrap_or(usual);
-        Outlook {
+        Workload {
             requests: read("presentation.requests", usual.requests),
             expansions: read("presentation.expansions", usual.expansions),
             system_tokens: read("presentation.system", usual.system_tokens),

@@ -109,8 +109,8 @@ pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar has, such as the end of an
-/// approval that was given for ten thousand years, is written as its number.
+/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar has, such as the end of
+/// an approval that was given for ten thousand years, is written as its number.
 pub(super) fn time(ms: i64) -> String {
     Timestamp::from_second(ms.div_euclid(1_000)).map_or_else(|_| format!("{ms} ms since 1970"), |time| time.to_string())
 }

@@ -69,6 +69,7 @@ pub(super) struct Presented {
     model: Option<String>,
     id: String,
     capabilities: Capabilities,
+    options: RenderOptions,
 }
 
 impl Presented {
@@ -106,13 +107,14 @@ impl Presented {
             model: config.get("presentation.model").map(str::to_owned),
             id: id.to_owned(),
             capabilities: input.capabilities()?,
+            options: render_options(config),
         })
     }
 
     /// A conversation that has opened nothing.
     pub(super) fn start(&self) -> Result<Conversation, Failure> {
         let start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
-        start.capabilities(&self.capabilities).options(render_options()).start().map_err(|why| match &why {
+        start.capabilities(&self.capabilities).options(self.options.clone()).start().map_err(|why| match &why {
             StartError::NoId => {
                 Failure::usage("the experiment chooses an arm by the conversation's id, and there is none")
                     .help("give the conversation an id with --id, or choose an arm with --arm")
@@ -123,8 +125,10 @@ impl Presented {
 }
 
 /// How the wire writes the array, as the configuration says.
-fn render_options() -> RenderOptions {
-    RenderOptions::default()
+fn render_options(config: &Config) -> RenderOptions {
+    let mut options = RenderOptions::default();
+    options.gemini_parameters = config.read("presentation.gemini").unwrap_or_default();
+    options
 }
 
 /// The arm that can be had: with the profile off, arm full stands for every arm that folds. That is said once for each.

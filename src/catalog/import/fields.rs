@@ -8,23 +8,36 @@ use serde_json::value::RawValue;
 
 use crate::diagnostic::{Diagnostic, Place};
 
-/// An object's fields in order, each as it was spelt. A repeated key is refused: two readers would disagree on it.
-pub(super) struct Fields<'t>(Vec<(String, &'t RawValue)>);
+/// An object's fields in order, each as it was written. A repeated key is refused: two readers would disagree on it.
+pub(crate) struct Fields<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'t> Fields<'t> {
     pub(super) fn read(raw: &'t RawValue) -> Result<Self, String> {
-        if !raw.get().starts_with('{') {
-            return Err(format!("a tool must be an object, not {}", kind_of(raw.get())));
-        }
-        serde_json::from_str(raw.get()).map_err(|why| without_place(&why))
+        Self::parse(raw.get())
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&'t RawValue> {
+    /// The fields of the object that a JSON text is.
+    ///
+    /// # Errors
+    /// Why it is none, or which key it repeats.
+    pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
+        if !text.starts_with('{') {
+            return Err(format!("a tool must be an object, not {}", kind_of(text)));
+        }
+        serde_json::from_str(text).map_err(|why| without_place(&why))
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&'t RawValue> {
         self.0.iter().find(|(own, _)| own == key).map(|(_, raw)| *raw)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'t RawValue)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'t RawValue)> {
         self.0.iter().map(|(key, raw)| (key.as_str(), *raw))
+    }
+
+    /// The fields one by one, each with its key.
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (String, &'t RawValue)> {
+        self.0.into_iter()
     }
 
     /// A text, or nothing if the key is absent or null.
@@ -55,7 +68,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
                 let mut seen = std::collections::BTreeSet::new();
                 while let Some((key, raw)) = map.next_entry::<String, &'de RawValue>()? {
                     if !seen.insert(key.clone()) {
-                        return Err(serde::de::Error::custom(format_args!("the key `{key}` stands twice")));
+                        return Err(serde::de::Error::custom(format_args!("the key `{key}` is there twice")));
                     }
                     fields.push((key, raw));
                 }
@@ -104,7 +117,7 @@ pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t Raw
     }
 }
 
-const SHAPES: &str = "give an array of tools, {\"tools\": […]}, or a JSON-RPC response to tools/list";
+const SHAPES: &str = "give an array of tools, an object with \"tools\", or a JSON-RPC response to tools/list";
 
 /// The text of a JSON error without its own line and column, which count from the part that was read.
 pub(super) fn without_place(why: &serde_json::Error) -> String {
@@ -125,10 +138,4 @@ fn kind_of(text: &str) -> &'static str {
         Some(b'n') => "null",
         _ => "a number",
     }
-}
-
-/// A compact copy of a raw value.
-pub(super) fn owned(raw: &RawValue) -> Box<RawValue> {
-    // Compacting valid JSON leaves valid JSON; should it ever not, the text as it came is as good.
-    RawValue::from_string(super::compact(raw.get())).unwrap_or_else(|_| raw.to_owned())
 }

@@ -176,7 +176,7 @@ impl Conversation {
         Some(OpenedTool {
             name: self.bound.names.tools.sent(name.as_str()).to_owned(),
             description: tool.description().to_owned(),
-            parameters: Arc::new(tool.parameters().clone()),
+            parameters: tool.parameters_shared(),
         })
     }
 }

@@ -1,6 +1,5 @@
 //! From the crate's errors to [`Invalid`]: one line each, the branch that fits best, in one order.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use jsonschema::ValidationError;
@@ -19,6 +18,9 @@ const MAX_UNIONS: usize = 16;
 
 /// How deep the properties of a schema are looked for behind `allOf`, `anyOf`, `$ref` and the like.
 const MAX_NESTED: usize = 4;
+
+/// How many branches of one keyword are looked into.
+const MAX_BESIDE: usize = 64;
 
 /// What is wrong, and whether something could not be judged.
 pub(super) struct Explained {
@@ -288,16 +290,23 @@ fn names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet
     }
 }
 
-/// The schemas that speak of the same value as `node`.
+/// The schemas that apply to the same value as `node` and say what it may have: not `if` and `not`, which only ask.
 fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     let mut parts = Vec::new();
     if let Some(schema::Target::Found(target)) = schema::reference(node).map(|to| schema::resolve(root, to)) {
         parts.push(target);
     }
-    for keyword in ["allOf", "anyOf", "oneOf"] {
-        parts.extend(node.get(keyword).and_then(Value::as_array).into_iter().flatten().take(64));
+    for (keyword, value) in node.as_object().into_iter().flatten() {
+        if schema::role(keyword) == schema::Role::InPlace && !matches!(keyword.as_str(), "if" | "not") {
+            let mut room = MAX_BESIDE;
+            schema::held(keyword, value, |part| {
+                if room > 0 {
+                    room -= 1;
+                    parts.push(part);
+                }
+            });
+        }
     }
-    parts.extend(["then", "else"].iter().filter_map(|keyword| node.get(keyword)));
     parts
 }
 
@@ -312,9 +321,7 @@ fn order(path: &str) -> Vec<(u64, String)> {
 }
 
 fn join(path: &str, name: &str) -> String {
-    let name: Cow<'_, str> =
-        if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() };
-    format!("{path}/{name}")
+    format!("{path}/{}", schema::pointer_token(name))
 }
 
 /// As many as there is room for, and how many more there are.

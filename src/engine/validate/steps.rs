@@ -16,7 +16,7 @@ use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Value};
 
-use crate::schema::{self, Holds};
+use crate::schema;
 
 /// The keyword that is put into every subschema of the compiled copy. What a schema says under this name is replaced.
 pub(super) const KEYWORD: &str = "x-toolfold-step";
@@ -166,14 +166,10 @@ fn backtracks(pattern: &str) -> bool {
 pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
     let mut copy = root.clone();
     add(&mut copy);
-    let (mut references, mut bases) = (Vec::new(), vec![String::new()]);
-    gather(root, &mut String::new(), &mut references, &mut bases);
+    let document = schema::Document::new(root);
     // A reference may lead where no keyword expects a schema; what is there is evaluated all the same.
-    for reference in &references {
-        let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
-        let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
-        for base in bases.iter().filter(|_| fragment.starts_with('/')) {
-            let pointer = format!("{base}{fragment}");
+    for reference in document.references() {
+        for pointer in document.pointers(reference) {
             let target = copy.pointer_mut(&pointer).filter(|found| found.is_object() && found.get(KEYWORD).is_none());
             let Some(target) = target else { continue };
             if pointer.split('/').any(|key| matches!(key, "const" | "enum")) {
@@ -182,53 +178,14 @@ pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
             add(target);
         }
     }
-    Ok((copy, !references.is_empty()))
+    Ok((copy, !document.references().is_empty()))
 }
 
+/// Puts [`KEYWORD`] into a schema and every schema below it.
 fn add(node: &mut Value) {
-    let Some(map) = node.as_object_mut() else { return };
-    for (key, value) in map.iter_mut() {
-        let held = match key.as_str() {
-            "dependencies" => Holds::Named,
-            "contentSchema" => Holds::Schema,
-            other => schema::holds(other),
-        };
-        match (held, value) {
-            (Holds::Schema | Holds::Schemas, Value::Array(list)) => list.iter_mut().for_each(add),
-            (Holds::Schema, value) => add(value),
-            (Holds::Named, Value::Object(named)) => named.values_mut().for_each(add),
-            _ => {}
+    schema::walk_mut(node, &mut |inner| {
+        if let Some(map) = inner.as_object_mut() {
+            map.insert(KEYWORD.to_owned(), Value::Bool(true));
         }
-    }
-    map.insert(KEYWORD.to_owned(), Value::Bool(true));
-}
-
-/// Every reference of a document, and the pointers to what has an `$id` of its own.
-fn gather<'a>(node: &'a Value, at: &mut String, references: &mut Vec<&'a str>, bases: &mut Vec<String>) {
-    let length = at.len();
-    match node {
-        Value::Array(list) => {
-            for (index, value) in list.iter().enumerate() {
-                at.push_str(&format!("/{index}"));
-                gather(value, at, references, bases);
-                at.truncate(length);
-            }
-        }
-        Value::Object(map) => {
-            if length > 0 && map.get("$id").is_some_and(Value::is_string) {
-                bases.push(at.clone());
-            }
-            for (key, value) in map {
-                if let (true, Some(text)) = (matches!(&**key, "$ref" | "$dynamicRef" | "$recursiveRef"), value.as_str())
-                {
-                    references.push(text);
-                }
-                at.push('/');
-                at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-                gather(value, at, references, bases);
-                at.truncate(length);
-            }
-        }
-        _ => {}
-    }
+    });
 }

@@ -5,6 +5,7 @@ use std::io::{Error, Result as Written, Write};
 
 use serde_json::Value;
 
+use crate::diagnostic::is_invisible;
 use crate::schema;
 
 /// The longest text that quotes something of the model's, in characters.
@@ -101,7 +102,7 @@ fn clip_to(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut room = most;
     for c in text.chars() {
-        let shown = if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+        let shown = if is_invisible(c) { c.escape_unicode().to_string() } else { c.to_string() };
         let width = shown.chars().count();
         if width >= room {
             out.push('…');
@@ -111,13 +112,6 @@ fn clip_to(text: &str, most: usize) -> String {
         out.push_str(&shown);
     }
     out
-}
-
-/// Characters that move, hide or reorder others: controls, separators of lines, zero-width and bidirectional marks.
-fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Takes the first bytes of what is written, then refuses.
@@ -136,7 +130,7 @@ impl Write for Head {
 }
 
 fn describe(root: &Value, node: &Value, depth: usize) -> String {
-    let node = resolved(root, node);
+    let node = schema::pointed(root, node);
     let get = |key: &str| node.get(key);
     if let Some(value) = get("const") {
         return found(value);
@@ -175,19 +169,8 @@ pub(super) fn one_of(list: &[Value]) -> String {
     }
 }
 
-fn resolved<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
-    let mut node = node;
-    for _ in 0..8 {
-        match schema::reference(node).map(|reference| schema::resolve(root, reference)) {
-            Some(schema::Target::Found(next)) => node = next,
-            _ => break,
-        }
-    }
-    node
-}
-
 fn items(root: &Value, node: &Value, depth: usize) -> String {
-    let item = node.get("items").filter(|items| items.is_object() && depth > 0).map(|item| resolved(root, item));
+    let item = node.get("items").filter(|items| items.is_object() && depth > 0).map(|item| schema::pointed(root, item));
     match item.and_then(|item| item.get("type")).and_then(Value::as_str) {
         Some(kind @ ("string" | "number" | "integer" | "boolean" | "object" | "array")) => {
             format!("an array of {kind}s")

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::schema::{self, Document, Role, role};
+
 /// The most evaluations that one value may cost, however deep the values in it go. All 1,053 real schemas at
 /// hand stay below.
 const WORK: u64 = 50_000;
@@ -26,18 +28,10 @@ struct Cost {
 }
 
 struct Measure<'s> {
-    index: Index<'s>,
+    document: Document<'s>,
     /// By address of the subschema; nothing while it is being measured.
     known: HashMap<usize, Option<Cost>>,
     circles: u32,
-}
-
-/// Where references can lead.
-#[derive(Default)]
-struct Index<'s> {
-    /// The document, and what has an `$id` of its own.
-    bases: Vec<&'s Value>,
-    anchors: Vec<(&'s str, &'s Value)>,
 }
 
 /// The longest chain of subschemas that speak of one value.
@@ -45,11 +39,9 @@ struct Index<'s> {
 /// # Errors
 /// The schema asks for more than [`WORK`], [`CHAIN`] or [`CIRCLES`] allow.
 pub(super) fn chain(root: &Value) -> Result<u32, String> {
-    let mut index = Index { bases: vec![root], anchors: Vec::new() };
-    index.gather(root);
-    let mut measure = Measure { index, known: HashMap::new(), circles: 0 };
+    let mut measure = Measure { document: Document::new(root), known: HashMap::new(), circles: 0 };
     let mut most = Cost { work: 0, chain: 0 };
-    every(root, &mut |node| {
+    schema::every_object(root, &mut |node| {
         let cost = measure.cost(node, 0);
         most = Cost { work: most.work.max(cost.work), chain: most.chain.max(cost.chain) };
     });
@@ -60,44 +52,6 @@ pub(super) fn chain(root: &Value) -> Result<u32, String> {
         return Err("the schema is too intricate to be checked: its references and combinations multiply".to_owned());
     }
     Ok(most.chain)
-}
-
-/// Every value of a document: a reference can lead to any of them.
-fn every<'s>(node: &'s Value, visit: &mut impl FnMut(&'s Value)) {
-    match node {
-        Value::Object(map) => {
-            visit(node);
-            map.values().for_each(|value| every(value, visit));
-        }
-        Value::Array(list) => list.iter().for_each(|value| every(value, visit)),
-        _ => {}
-    }
-}
-
-impl<'s> Index<'s> {
-    fn gather(&mut self, root: &'s Value) {
-        every(root, &mut |node| {
-            if node.get("$id").is_some_and(Value::is_string) {
-                self.bases.push(node);
-            }
-            for keyword in ["$anchor", "$dynamicAnchor"] {
-                self.anchors.extend(node.get(keyword).and_then(Value::as_str).map(|name| (name, node)));
-            }
-        });
-    }
-
-    /// Everything that a reference could mean, wherever it stands.
-    fn targets(&self, reference: &str) -> Vec<&'s Value> {
-        let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
-        let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return self.bases.iter().filter_map(|base| base.pointer(&fragment)).collect();
-        }
-        let named = self.anchors.iter().filter(|(name, _)| *name == fragment).map(|(_, node)| *node);
-        // In draft 7 an anchor is an `$id` that is nothing but a fragment.
-        let old = self.bases.iter().copied().filter(|base| base.get("$id").and_then(Value::as_str) == Some(reference));
-        named.chain(old).collect()
-    }
 }
 
 impl<'s> Measure<'s> {
@@ -122,22 +76,16 @@ impl<'s> Measure<'s> {
         };
         let mut twice = false;
         for (keyword, value) in map {
-            match (keyword.as_str(), value) {
-                ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => {
-                    list.iter().for_each(|one| add(self.cost(one, depth + 1)));
-                }
-                ("not" | "if" | "then" | "else", one) => add(self.cost(one, depth + 1)),
-                ("dependentSchemas" | "dependencies", Value::Object(named)) => {
-                    named.values().for_each(|one| add(self.cost(one, depth + 1)));
-                }
-                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
-                    let targets = self.index.targets(reference).into_iter();
+            match (role(keyword), keyword.as_str(), value) {
+                (Role::InPlace, ..) => schema::held(keyword, value, |one| add(self.cost(one, depth + 1))),
+                (Role::Reference, _, Value::String(reference)) => {
+                    let targets = self.document.targets(reference).into_iter();
                     let costs: Vec<Cost> = targets.map(|target| self.cost(target, depth + 1)).collect();
                     let work = costs.iter().map(|cost| cost.work).max().unwrap_or(1);
                     add(Cost { work, chain: costs.iter().map(|cost| cost.chain).max().unwrap_or(1) });
                 }
                 // What is evaluated is found out by evaluating it once more.
-                ("unevaluatedProperties" | "unevaluatedItems", _) => twice = true,
+                (_, "unevaluatedProperties" | "unevaluatedItems", _) => twice = true,
                 _ => {}
             }
         }

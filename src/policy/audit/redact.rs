@@ -1,16 +1,16 @@
-//! What never reaches the audit: secrets, by the name of the argument or by their shape.
+//! Redaction of secrets from audit records, by the name of the argument or by their form.
 
 use serde_json::Value;
 
 use crate::diagnostic::visible;
 use crate::policy::glob::glob_fold;
 
-/// What stands in the place of a secret.
+/// The replacement for a secret.
 const REDACTED: &str = "[redacted]";
-/// The longest text kept, in characters.
+/// The longest string that is kept, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// Names of arguments whose values are left out.
+/// Names of arguments whose values are redacted.
 const NAMES: &[&str] = &[
     "*password*",
     "*passwd*",
@@ -30,7 +30,7 @@ const NAMES: &[&str] = &[
     "otp",
 ];
 
-/// How widely known kinds of secrets begin.
+/// The prefixes of well-known kinds of secrets.
 const SHAPES: &[&str] = &[
     "sk-",
     "sk_live_",
@@ -55,7 +55,7 @@ const SHAPES: &[&str] = &[
     "-----BEGIN",
 ];
 
-/// The arguments without secrets, and with long texts cut. `more` are further globs over argument names.
+/// The arguments without secrets, with long strings truncated. `more` contains further globs over argument names.
 #[must_use]
 pub fn redact(arguments: &Value, more: &[&str]) -> Value {
     let secret = |name: &str| NAMES.iter().chain(more).any(|glob| glob_fold(glob, name));
@@ -74,8 +74,8 @@ pub fn redact(arguments: &Value, more: &[&str]) -> Value {
     }
 }
 
-/// Lines about a call without the secrets among its arguments: a line that repeats a value which [`redact`] leaves out,
-/// or the last part of it where it is a path, says only that something was left out. `more` as there.
+/// Lines about a call without the secrets among its arguments. A line that repeats a value which [`redact`] removes, or
+/// the last segment of such a value where it is a path, is replaced as a whole. `more` as there.
 #[must_use]
 pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
@@ -88,7 +88,7 @@ pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<S
     lines.iter().map(scrub).collect()
 }
 
-/// The texts that stand under a name which is left out, as they may stand in a line.
+/// The strings below a redacted name, in the form in which a line may repeat them.
 fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -102,13 +102,13 @@ fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<St
             let last = text.rsplit(['/', '\\']).find(|part| !matches!(*part, "" | "." | ".."));
             hidden.extend(last.map(|last| visible(last).into_owned()));
         }
-        // A shorter number stands in too many lines by chance.
+        // A shorter number occurs in too many lines by chance.
         Value::Number(number) if under && number.to_string().len() > 3 => hidden.push(number.to_string()),
         _ => {}
     }
 }
 
-/// A text without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, known shapes.
+/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, known prefixes.
 fn words(text: &str, secret: &dyn Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
     let mut hide_next = false;

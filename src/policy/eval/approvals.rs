@@ -1,4 +1,4 @@
-//! `approve-once`: a real approval in a store in memory, and then the call.
+//! `approve-once`: a real approval in an in-memory store, and then the call.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn run(policy: &Policy, call: &PolicyCall<'_>, context: &Context, ctx: &Value) -
     if ctx.get("digest").is_some_and(Value::is_null) {
         return Err(ApprovalError::Differs(approval.id, "there is no digest"));
     }
-    // The call that comes now must be the one that was approved, in everything it is bound to.
+    // The present call must equal the approved one in everything that the approval is bound to.
     let now = request(call.arguments, context.session.clone(), text("call_id"), schema, policy.version());
     if now.digest() != approval.digest {
         return Err(ApprovalError::Differs(approval.id, "the digest differs"));

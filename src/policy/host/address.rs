@@ -1,12 +1,12 @@
-//! Addresses in all the forms that some reader takes for one.
+//! IP addresses in every notation that some parser accepts.
 //!
 //! `inet_aton` and the URL standard read `127.1`, `0x7f.1`, `017700000001` and `2130706433` as 127.0.0.1; an IPv6
-//! address may carry an IPv4 one.
+//! address may contain an IPv4 address.
 
-// Types of values, not of sockets: `core` opens no connection.
+// Only value types: `core` opens no connection.
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-/// An address in its one canonical form, if the text is exactly that, or an IPv6 address in any form.
+/// An address in its canonical form, if the text is in that form, or an IPv6 address in any form.
 pub(super) fn plain(host: &str) -> Option<String> {
     match host.parse::<Ipv6Addr>() {
         Ok(address) => Some(address.to_string()),
@@ -14,13 +14,13 @@ pub(super) fn plain(host: &str) -> Option<String> {
     }
 }
 
-/// Whether some reader takes a host for an IPv4 address: its last label is a number (URL Standard, "ends in a number").
+/// Whether some parser takes a host for an IPv4 address: its last label is a number (URL Standard, "ends in a number").
 pub(super) fn ends_in_number(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     !last.is_empty() && (last.bytes().all(|b| b.is_ascii_digit()) || number(last, true).is_some())
 }
 
-/// Every address that some reader takes the text for, each in its canonical form.
+/// Every address that some parser takes the text for, each in its canonical form.
 pub(super) fn readings(host: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut add = |address: String| {
@@ -28,7 +28,7 @@ pub(super) fn readings(host: &str) -> Vec<String> {
             all.push(address);
         }
     };
-    // A zone (`fe80::1%eth0`) is no part of the address.
+    // A zone (`fe80::1%eth0`) is not part of the address.
     let v6 = host.split('%').next().unwrap_or(host).parse::<Ipv6Addr>();
     if let Ok(address) = v6 {
         add(address.to_string());
@@ -44,7 +44,7 @@ pub(super) fn readings(host: &str) -> Vec<String> {
     all
 }
 
-/// Whether a host is this machine, under whatever name: `localhost` and all below it (RFC 6761), 127.0.0.0/8, `::1`, and
+/// Whether a host is this machine under any name: `localhost` and its subdomains (RFC 6761), 127.0.0.0/8, `::1`, and
 /// the unspecified address, which connects here.
 pub(super) fn is_own(host: &str) -> bool {
     let v4 = host.parse::<Ipv4Addr>().is_ok_and(|a| a.is_loopback() || a.is_unspecified());
@@ -65,7 +65,7 @@ fn inner(address: &Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// `inet_aton`: one to four numbers, the last of which fills what is left.
+/// `inet_aton`: one to four numbers, the last of which fills the remaining bytes.
 fn aton(host: &str, octal: bool) -> Option<u32> {
     let parts: Vec<u64> =
         host.trim_end_matches('.').split('.').map(|part| number(part, octal)).collect::<Option<_>>()?;

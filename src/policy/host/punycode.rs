@@ -1,4 +1,4 @@
-//! Punycode, one way: from the ASCII label that the wire carries to the letters that a rule's author wrote.
+//! Decoding of Punycode: from the ASCII label of a host name to the Unicode label that a rule may contain.
 //!
 //! RFC 3492, section 6.2, with the parameters of section 5.
 
@@ -12,7 +12,7 @@ const INITIAL_N: u32 = 128;
 /// The longest label of a host, in octets (RFC 1035, 2.3.4).
 const MAX_LABEL: usize = 63;
 
-/// The letters of a label without its `xn--`, or nothing if it is no Punycode.
+/// Decodes a label without its `xn--` prefix. `None` if it is not Punycode.
 pub(super) fn decode(label: &str) -> Option<String> {
     if !label.is_ascii() || label.len() > MAX_LABEL {
         return None;

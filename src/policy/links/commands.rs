@@ -1,5 +1,5 @@
-//! Links that a command line makes itself: `ln -s /etc x && echo > x/passwd`. No disk shows them before the line runs,
-//! so they are read from its words.
+//! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
+//! runs, so they are read from its words.
 
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
@@ -7,16 +7,16 @@ use crate::policy::rule::Access;
 use crate::policy::shell::{Command, FileEffect, SideEffects};
 use crate::policy::unicode::Equivalence;
 
-/// A link that a command makes.
+/// A link that a command creates.
 struct NewLink<'a> {
     /// Its target, as written.
     target: &'a str,
-    /// The names that it may get: the last operand, or the target's own name within it.
+    /// The names that it may get: the last operand, or the name of the target within it.
     names: [&'a str; 2],
 }
 
-/// Gives every file below a link of the same line the place it leads to as another meaning, and lets no allow rest on
-/// its name.
+/// Adds the target as another meaning to every file below a link that the same line creates, and prevents any allow
+/// from relying on its name.
 pub(crate) fn follow_own_links(effects: &mut SideEffects) {
     let SideEffects { commands, files, .. } = effects;
     for command in commands.iter().filter(|command| creates_links(command)) {
@@ -28,7 +28,7 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
         for link in &links {
             let mut own: Vec<LexPath> = Vec::new();
             for file in files.iter_mut() {
-                // The first under either name is what the command itself writes: the link, not what it leads to.
+                // The first file under either name is the link itself, which the command writes, and not its target.
                 if let Some(path) = file.path.as_ref().filter(|path| is_own(file, path, link))
                     && own.len() < 2
                     && !own.contains(path)
@@ -57,12 +57,12 @@ fn creates_links(command: &Command) -> bool {
     }
 }
 
-/// The links of one command. Nothing if an operand is not known.
+/// The links that a command creates. `None` if an operand is unknown.
 fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
     let words: Vec<&str> = command.words.iter().skip(1).map(Word::get).collect::<Option<_>>()?;
     let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     let mut links = Vec::new();
-    // Every operand may be a target (`-t` puts the folder first) and every other one its name.
+    // Any operand may be a target (`-t` puts the folder first), and any other operand its name.
     for (i, target) in operands.iter().enumerate() {
         let own = last(target);
         if operands.len() == 1 {
@@ -75,7 +75,7 @@ fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
     Some(links)
 }
 
-/// The last name in a path.
+/// The last segment of a path.
 fn last(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit('/').next().unwrap_or(path)
@@ -86,11 +86,11 @@ fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
     file.access == Access::Write && !file.own && path.parts.last().is_some_and(named)
 }
 
-/// A path with what it leads to if one of its segments is the link.
+/// A path with its target as another meaning, if one of its segments is the link.
 fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
     let at = path.parts.iter().position(|part| link.names.iter().any(|name| Equivalence::Confusable.name(part, name)));
     let Some(at) = at else {
-        // What a glob names may be the link, and lead anywhere.
+        // The glob may name the link, and so lead anywhere.
         let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));
         return if globbed { path.made_doubtful() } else { path };
     };

@@ -1,19 +1,19 @@
-//! Globs on a disk: whether anything that a glob word names is a symbolic link.
+//! Globs on disk: whether anything that a glob names is a symbolic link.
 
 use super::{Disk, DiskEntry};
 use crate::policy::path::tail::{Segment, Tail, meets};
 use crate::policy::unicode::Equivalence;
 
-/// The most names that are looked at for one glob.
+/// The maximum number of names that are examined for one glob.
 const MOST: usize = 2_000;
 
-/// Whether every name that a glob becomes in a folder, and every folder on the way, leads where it says. False also
-/// where nobody can tell.
+/// Whether every name that a glob expands to in a folder, and every folder on the way, leads to itself. `false` where
+/// this cannot be determined.
 pub(super) fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) -> bool {
     let (mut folders, mut seen) = (vec![folder.trim_end_matches('/').to_owned()], 0_usize);
     for segment in &tail.segments {
         let mut next = Vec::new();
-        // `**` is looked for at every depth.
+        // `**` is searched at every depth.
         let mut todo = folders;
         if matches!(segment, Segment::Deep) {
             next.clone_from(&todo);

@@ -1,4 +1,4 @@
-//! `[tool.NAME]`: capability records.
+//! `[tool.NAME]` tables: capability records.
 
 use indexmap::IndexMap;
 use toml::Spanned;
@@ -10,8 +10,8 @@ use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability, Und
 const KEYS: &[&str] =
     &["tier", "reads", "writes", "hosts", "command", "workdir", "target", "like", "undo", "actions", "why"];
 
-/// Reads all capability records. False if one of them is not sound: an argument that it was to declare may be missing, so a
-/// deny of a path or host may not see what the tool touches.
+/// Reads all capability records. `false` if one of them is not sound: it may lack an argument that it was to declare,
+/// so that a deny of a path or host would not match.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tools: &DeTable<'_>,
@@ -55,7 +55,7 @@ pub(super) fn read(
     all_sound
 }
 
-/// Reads one field; false if it could not be read.
+/// Reads a field; `false` if it could not be read.
 fn field(
     reader: &mut Reader<'_>,
     capability: &mut ToolCapability,

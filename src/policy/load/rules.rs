@@ -16,11 +16,11 @@ use crate::policy::path::PathPattern;
 use crate::policy::policy_set::Policy;
 use crate::policy::rule::{Access, Rule, ToolPattern};
 
-/// The most rules a file may have.
+/// The maximum number of rules in a file.
 const MAX_RULES: usize = 5_000;
 
 pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut PolicyFile) {
-    // In the order of the file, whichever form a rule has.
+    // In the order of the file, in whichever form a rule is written.
     for (key, value) in top {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("rule", DeValue::Array(items)) => {
@@ -57,8 +57,8 @@ fn broken(reader: &mut Reader<'_>, file: &mut PolicyFile, at: usize, help: &str)
     file.broken = true;
 }
 
-/// A malformed allow is left out. A malformed ask or deny, or one that does not say which it is, would have
-/// forbidden something: until it is mended everything asks.
+/// A malformed allow is ignored. A malformed ask or deny, or a rule without a known effect, would have restricted
+/// something, so every call asks until it is fixed.
 fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effect>, at: usize, why: &str) {
     let (what, help) = match effect {
         Some(Effect::Allow) => ("this allow is ignored", "fix it; the calls it covers ask until then"),
@@ -157,7 +157,7 @@ fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &P
     Ok(rule)
 }
 
-/// Checks a rule's own examples; false if one does not hold.
+/// Checks the examples of a rule; `false` if one does not hold.
 fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &PolicyFile) -> bool {
     let mut hold = true;
     for (key, wanted) in [("match", true), ("not_match", false)] {
@@ -184,7 +184,7 @@ fn show(example: &Value) -> String {
     example.as_str().map_or_else(|| example.to_string(), str::to_owned)
 }
 
-/// Whether a rule alone decides an example: an allow allows all of it, an ask or deny catches it.
+/// Whether a rule alone decides an example: an allow allows all of it, an ask or deny matches it.
 fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
     let (origin, tool) = match &rule.tool {
         ToolPattern::Mcp { server, tool } => (ToolOrigin::Mcp(plain(server)), plain(tool)),
@@ -236,7 +236,7 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
         programs: file.programs.clone(),
         ..PolicyFile::default()
     };
-    // Examples are read in a folder of their own, so that relative and absolute paths can be told apart.
+    // Examples are evaluated in a separate folder, so that relative and absolute paths differ.
     let context = Context {
         cwd: Some("/workspace".to_owned()),
         home: Some("/home/user".to_owned()),

@@ -1,4 +1,4 @@
-//! Small helpers over TOML with spans: a typed value, or a diagnostic that names its place.
+//! Helpers for TOML with spans: a typed value, or a diagnostic with its place.
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
 
-/// The file being read, and what was noticed.
+/// The file being read, and its diagnostics so far.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) file: &'a str,
@@ -38,7 +38,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A text, or a diagnostic.
+    /// A string, or a diagnostic.
     pub(super) fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
         let text = self.text_of(value).map(str::to_owned);
         if text.is_none() {
@@ -47,7 +47,7 @@ impl Reader<'_> {
         text
     }
 
-    /// A list of texts, or a diagnostic. One text alone counts as a list of one.
+    /// A list of strings, or a diagnostic. A single string counts as a list of one.
     pub(super) fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<Vec<String>> {
         if let Some(text) = self.text_of(value) {
             return Some(vec![text.to_owned()]);

@@ -1,44 +1,44 @@
-//! What a text may name beside the path that it plainly is.
+//! What a text may name besides its literal path.
 //!
-//! Tools differ: one decodes `%2e`, one takes `\` for `/`, one trims, Windows drops dots and spaces at the end of a
-//! name. Which of them will read the text is not known here. So a deny looks at every reading, and an allow at none:
-//! a text that readers may take differently is asked about.
+//! Tools differ: one decodes `%2e`, one reads `\` as `/`, one trims whitespace, Windows drops dots and spaces at the
+//! end of a name. Which tool will read the text is unknown here. So a deny considers every reading, and an allow none:
+//! a text that tools may read differently asks.
 //!
-//! | spelling | an allow | a deny looks at |
+//! | form | an allow fits | a deny considers |
 //! |---|---|---|
 //! | `file:///a` | the path `/a` | the same |
 //! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?` or `#` | never | `/a`, decoded and not |
-//! | `%70`, `%252e` | never | decoded, as often as there is something to decode |
+//! | `%70`, `%252e` | never | decoded repeatedly, as long as something can be decoded |
 //! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
-//! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | without them |
+//! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | the path without them |
 //! | `//localhost/a`, `\\localhost\a` | never | `/a` |
-//! | NUL, controls, invisible and bidirectional characters | never | without them, and up to the NUL |
+//! | NUL, controls, invisible and bidirectional characters | never | the path without them, and the path up to the NUL |
 //! | `a／b`, `．．/a` | never | `a/b`, `../a` |
 //! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
-//! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; the rest is in doubt |
-//! | `/proc/self/root/a`, `/proc/self/cwd/a` | never | `/a`, `./a`; of other processes: in doubt |
-//! | `/dev/fd/3`, `/proc/self/fd/3` | never | in doubt, unless it is one of the three standard streams |
-//! | `/private/etc/a`, `/System/Volumes/Data/a` | as written | `/etc/a`, `/a` too |
-//! | `a:b` | as written | `a` too: an NTFS stream |
-//! | `//a`, `/./a`, `a/` | the same path without | the same |
+//! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; anything else is unknown |
+//! | `/proc/self/root/a`, `/proc/self/cwd/a` | never | `/a`, `./a`; for other processes: unknown |
+//! | `/dev/fd/3`, `/proc/self/fd/3` | never | unknown, unless it is a standard stream |
+//! | `/private/etc/a`, `/System/Volumes/Data/a` | as written | also `/etc/a`, `/a` |
+//! | `a:b` | as written | also `a`: an NTFS stream |
+//! | `//a`, `/./a`, `a/` | the plain path | the same |
 
 use percent_encoding::percent_decode_str;
 
 use super::MOST;
 use crate::policy::unicode::{has_unseen, strip};
 
-/// What a text may name, beside what it plainly is.
+/// What a text may name besides its literal path.
 #[derive(Debug, Default)]
 pub(super) struct Readings {
-    /// Other texts that it may be taken for.
+    /// Other texts that it may be read as.
     pub(super) texts: Vec<String>,
-    /// Readers may differ.
+    /// Whether tools may read the text differently.
     pub(super) odd: bool,
-    /// It may name more than the texts say.
+    /// Whether it may name something that the texts do not list.
     pub(super) doubt: bool,
 }
 
-/// The path of `file:///…` where no reader can differ over it.
+/// The path of a `file:///…` URL that every tool reads in the same way.
 pub(super) fn plain_url(text: &str) -> Option<&str> {
     let path = text.strip_prefix("file://").filter(|path| path.starts_with('/'))?;
     (!path.contains(['%', '?', '#', '\\'])).then_some(path)
@@ -48,8 +48,8 @@ type Read = fn(&str, &mut Readings) -> Vec<String>;
 
 const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
 
-/// Every other reading of a text: first those on the way to the one with everything taken off, so that a text which
-/// has more readings than are kept cannot hide that one.
+/// Every other reading of a text. Those that lead to the fully decoded one come first, so that a text with more
+/// readings than are kept cannot hide that one.
 pub(super) fn readings(text: &str) -> Readings {
     let mut found = Readings::default();
     if has_one_reading(text) {
@@ -87,7 +87,7 @@ pub(super) fn readings(text: &str) -> Readings {
     found
 }
 
-/// Whether a text is so plain that nothing below reads it differently: the common case, told quickly.
+/// Whether a text is so plain that no function below reads it differently: a fast path for the common case.
 fn has_one_reading(text: &str) -> bool {
     let bytes = text.as_bytes();
     let plain =
@@ -96,19 +96,19 @@ fn has_one_reading(text: &str) -> bool {
         return false;
     }
     let first = text.strip_prefix('/').and_then(|rest| rest.split('/').find(|part| !matches!(*part, "" | ".")));
-    if first.is_some_and(|first| first == ".." || has_doors(first)) {
+    if first.is_some_and(|first| first == ".." || has_aliases(first)) {
         return false;
     }
     // A dot at the end of a name may be dropped.
     !text.contains('.') || text.split('/').all(|part| matches!(part, "." | "..") || !part.ends_with('.'))
 }
 
-/// Whether a folder at the root is one of those below which files have other names.
-pub(super) fn has_doors(first: &str) -> bool {
+/// Whether a folder at the root contains aliases of other files.
+pub(super) fn has_aliases(first: &str) -> bool {
     ["proc", "dev", "private", "system"].iter().any(|name| first.eq_ignore_ascii_case(name))
 }
 
-/// `file:` URLs (RFC 8089), as far as they are not plain.
+/// `file:` URLs (RFC 8089) other than plain ones.
 fn url(text: &str, found: &mut Readings) -> Vec<String> {
     let Some((scheme, rest)) = text.split_once(':') else { return Vec::new() };
     if !scheme.eq_ignore_ascii_case("file") {
@@ -140,7 +140,7 @@ fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
     all
 }
 
-/// Separators and dots of other scripts, which a conversion to a narrower set of characters makes plain ones.
+/// Separators and dots of other scripts, which a conversion to a smaller character set may turn into ASCII.
 fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
     let plain = |c: char| match c {
         '\u{ff0f}' | '\u{2215}' | '\u{2044}' | '\u{29f8}' => '/',
@@ -156,7 +156,7 @@ fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
     vec![other]
 }
 
-/// Space and quotes around the whole, which some reader takes off.
+/// Whitespace and quotes around the text, which some tools strip.
 fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
     let inner = text.trim();
     let quoted = ['\'', '"', '`'].iter().find_map(|&q| inner.strip_prefix(q)?.strip_suffix(q));
@@ -183,7 +183,7 @@ fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
     if text.contains('\\') {
         found.odd = true;
         all.push(text.replace('\\', "/"));
-        // A shell, or a reader of JSON within JSON, takes one away.
+        // A shell, or a parser of JSON within JSON, removes one of them.
         all.push(text.replace('\\', ""));
     }
     if let Some(rest) = text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")) {
@@ -198,7 +198,7 @@ fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
     let mut chars = text.chars();
     if let (Some('A'..='Z' | 'a'..='z'), Some(':')) = (chars.next(), chars.next()) {
         found.odd = true;
-        // `C:a` is relative to a folder that only that drive knows.
+        // `C:a` is relative to the current folder of that drive.
         found.doubt |= !chars.as_str().starts_with(['/', '\\']);
         all.push(chars.as_str().to_owned());
     }
@@ -217,7 +217,7 @@ fn variables(text: &str, found: &mut Readings) -> Vec<String> {
     read.into_iter().collect()
 }
 
-/// `~user`, as far as the home folders of users are where they usually are.
+/// `~user`, assuming the usual locations of home folders.
 fn users(text: &str, found: &mut Readings) -> Vec<String> {
     let Some(rest) = text.strip_prefix('~').filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
         return Vec::new();
@@ -229,14 +229,14 @@ fn users(text: &str, found: &mut Readings) -> Vec<String> {
     all
 }
 
-/// Names by which the kernel leads to what a process has open.
+/// Paths by which the kernel leads to the files and folders of a process.
 fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
     let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     if !text.starts_with('/') {
         return Vec::new();
     }
     let rest = |from: usize| parts.get(from..).unwrap_or_default().join("/");
-    // `/proc/self/task/7/root` is the same door one step further in.
+    // `/proc/self/task/7/root` is equivalent, one level deeper.
     let (door, behind) = match parts.as_slice() {
         ["proc", _, "task", _, door, ..] => (*door, 5),
         ["proc", _, door, ..] => (*door, 3),
@@ -253,7 +253,7 @@ fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
         }
         "fd" | "exe" | "map_files" | "std" => {
             found.odd = true;
-            // What the standard streams are was said where the command was.
+            // The reader of commands accounts for the standard streams.
             found.doubt |= !(door == "std" || matches!(parts.last(), Some(&"0" | &"1" | &"2")));
             Vec::new()
         }
@@ -275,7 +275,7 @@ fn ends(text: &str, found: &mut Readings) -> Vec<String> {
     vec![trimmed]
 }
 
-/// Other names of the same file that mislead nobody: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'
+/// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'
 /// files also below `/System/Volumes/Data`; NTFS has streams.
 fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
     let lower = text.to_ascii_lowercase();
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What is told quickly is what looking at it in full would tell.
+        /// The fast path agrees with the full reading.
         #[test]
         fn the_quick_answer_is_right(text in "(/|//|/proc|/Private|/dev|\\.|~)?([a-z./ :%C-]|\\.\\.){0,12}") {
             if has_one_reading(&text) {

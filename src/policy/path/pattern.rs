@@ -1,6 +1,6 @@
-//! Patterns over paths. Where one allows it looks narrowly: the path as written and the place it leads to must both
-//! fit, letter by letter. Where one asks or denies it looks widely: any meaning of the text, any place it leads to,
-//! whatever the case.
+//! Patterns over paths. For an allow, a pattern is compared narrowly: the path as written and its real path must both
+//! fit exactly. For ask and deny it is compared broadly: any meaning of the text and any path it leads to,
+//! ignoring case.
 
 use std::cell::OnceCell;
 
@@ -14,10 +14,10 @@ use crate::policy::unicode::Equivalence;
 
 /// A pattern over paths.
 ///
-/// `/…` from the root, `~/…` from home, else from the working folder; `*` and `?` within a segment, `**` any
-/// number of segments; a trailing `/` means everything below, and so does a `*` at the end where it forbids. `**` at
-/// the front means below the working folder where it allows, and anywhere where it forbids. `!` before it turns it
-/// round: whatever does *not* fit; where it allows, only below the working folder.
+/// `/…` from the root, `~/…` from home, else from the working folder; `*` and `?` within a segment, `**` any number of
+/// segments. A trailing `/` covers everything below, and so does a `*` at the end in an ask or deny. `**` at the front
+/// means below the working folder in an allow, and anywhere in an ask or deny. A leading `!` negates the pattern: it
+/// covers whatever does *not* fit; in an allow, only below the working folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
     negated: bool,
@@ -27,21 +27,22 @@ pub struct PathPattern {
 /// How a pattern is compared.
 #[derive(Debug, Clone, Copy)]
 struct How {
-    alike: Equivalence,
-    /// `**` at the end also means none.
+    equivalence: Equivalence,
+    /// `**` at the end also fits no segment.
     none: bool,
-    /// `*` at the end also means everything below.
+    /// `*` at the end also covers everything below.
     below: bool,
-    /// `**` at the front means anywhere.
+    /// `**` at the front fits anywhere.
     anywhere: bool,
 }
 
-/// How far a path reaches.
+/// The extent of a path.
 #[derive(Debug, Clone, Copy)]
 struct Reach<'t> {
-    /// Everything below it too.
+    /// Whether everything below it is included.
     recursive: bool,
-    /// What is behind its segments where only the run shows it: then what is below is meant as far as that says so.
+    /// What follows its segments where that is known only when the call runs. It then tells whether everything below is
+    /// included.
     tail: Option<&'t Tail>,
 }
 
@@ -56,7 +57,7 @@ impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// A sentence if it is empty or has a class (`[…]`), which this layer does not know.
+    /// A sentence if the pattern is empty or has a class (`[…]`), which this layer does not support.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (negated, body) = match text.strip_prefix('!') {
             Some(rest) => (true, rest),
@@ -77,12 +78,13 @@ impl PathPattern {
         Ok(Self { negated, path })
     }
 
-    /// The pattern that fits one path, letter by letter where it allows.
+    /// The pattern that fits exactly one path.
     pub(crate) fn literal(path: &str) -> Self {
         Self { negated: false, path: LexPath::plain(path) }
     }
 
-    /// Whether it starts neither at the root, nor at home, nor with `./`, nor with `**`: a lint.
+    /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with `./`, nor with
+    /// `**`.
     #[must_use]
     pub fn is_bare(&self, text: &str) -> bool {
         self.path.base == Base::Here
@@ -97,14 +99,14 @@ impl PathPattern {
         if loosen { self.fit_narrow(path, recursive, context) } else { self.fit_wide(path, recursive, context) }
     }
 
-    /// For an allow: as written, and wherever it leads.
+    /// For an allow: the path as written and wherever it leads must fit.
     fn fit_narrow(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
         if path.is_odd() {
             return Fit::No;
         }
-        // Of what is turned round, the inner pattern is the one to be wide.
+        // For a negated pattern, the inner pattern is the one to compare broadly.
         let how = How {
-            alike: Equivalence::of(!self.negated, context.case_sensitive_paths),
+            equivalence: Equivalence::of(!self.negated, context.case_sensitive_paths),
             none: self.negated,
             below: self.negated,
             anywhere: self.negated,
@@ -115,10 +117,10 @@ impl PathPattern {
         let mut fit = self.one(&written, &path.view(context), reach, how, Some(&here.view(context)));
         let Some(links) = &context.links else { return fit };
         if path.tail().is_some() {
-            // Where its names lead nobody has looked up.
+            // Nobody has resolved where its names lead.
             return Fit::No;
         }
-        // A link in the pattern's own text may be the model's work, so only what it starts from is followed.
+        // The model may have created a link in the pattern's own text, so links are followed only in its base.
         let (based, here) = (self.based(context), here.absolute(context));
         let here = links.follow_path(&here).unwrap_or(here);
         let (based, here) = (based.view(context), here.view(context));
@@ -132,7 +134,7 @@ impl PathPattern {
                 Lead::To(real) => {
                     let real = LexPath::plain(real);
                     let real = real.view(context);
-                    // What is turned round must not lead into what its text names, either.
+                    // A negated pattern must not lead into the excluded paths, either.
                     let by_text = if self.negated {
                         self.one(&self.followed(context).view(context), &real, reach, how, Some(&here))
                     } else {
@@ -145,13 +147,14 @@ impl PathPattern {
         fit
     }
 
-    /// For an ask or deny: any meaning, any place it leads to.
+    /// For an ask or deny: any meaning, and any path it leads to.
     fn fit_wide(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
         let fit = self.fit_meanings(path, recursive, true, context);
         let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
         let vouched = || path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob));
         if path.tail().is_some_and(Tail::is_glob) && !vouched() {
-            // What a glob names may be links that nobody has followed: anything in the folder may lead to what is meant.
+            // What a glob names may be links that nobody has followed: anything in the folder may lead to what is
+            // meant.
             return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);
         }
         fit
@@ -159,12 +162,12 @@ impl PathPattern {
 
     fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, context: &Context) -> Fit {
         let how = How {
-            alike: Equivalence::of(self.negated, context.case_sensitive_paths),
+            equivalence: Equivalence::of(self.negated, context.case_sensitive_paths),
             none: true,
             below: !self.negated,
             anywhere: !self.negated,
         };
-        // What stands anywhere needs no folder to be told.
+        // A pattern that fits anywhere needs no known folder.
         let only_names = how.anywhere && self.is_anywhere() && !recursive && context.links.is_none();
         let only_names = only_names && self.path.start(context).is_some();
         let written = OnceCell::new();
@@ -179,7 +182,7 @@ impl PathPattern {
             let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
             fit = fit.max(self.one(written, &text, reach, how, None));
             let Some(links) = &context.links else { continue };
-            // What is turned round fires outside the pattern: there a followed pattern would fire more, not less.
+            // A negated pattern fits outside the pattern: following links there would make it fit more, not less.
             let followed = if self.negated { self.based(context) } else { self.followed(context) };
             let followed = followed.view(context);
             if !self.negated {
@@ -204,8 +207,8 @@ impl PathPattern {
         fit
     }
 
-    /// One pattern against one path, both from the root if that is known. `inside` is what a turned pattern that
-    /// allows stays below.
+    /// Compares one pattern with one path, both from the root if that is known. `inside` is the folder that a negated
+    /// pattern of an allow is confined to.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
         let anywhere = how.anywhere && self.is_anywhere();
         let near = if anywhere { lies(&self.path.parts, &path.parts, reach, how) } else { Fit::No };
@@ -213,14 +216,18 @@ impl PathPattern {
         let fit = if near == Fit::Yes {
             Fit::Yes
         } else if !same_base {
-            // Where `/a` and `b` are to be compared nobody knows.
+            // Whether `/a` and `b` share a base is unknown.
             Fit::Maybe
         } else if pattern.up != path.up {
-            // `../x` is never plainly below `./`, but may come back down into it.
+            // `../x` is never certainly below `./`, but may lead back into it.
             if inside.is_none() && !self.negated { Fit::Maybe } else { near }
         } else {
             match lies(&pattern.parts, &path.parts, reach, how) {
-                Fit::No if reach.recursive && reach.tail.is_none() && holds(&pattern.parts, &path.parts, how.alike) => {
+                Fit::No
+                    if reach.recursive
+                        && reach.tail.is_none()
+                        && holds(&pattern.parts, &path.parts, how.equivalence) =>
+                {
                     Fit::Maybe
                 }
                 fit => fit.max(near),
@@ -245,7 +252,7 @@ impl PathPattern {
         self.path.base == Base::Here && self.path.parts.first().is_some_and(|part| part == "**")
     }
 
-    /// The texts, from the root, whose leads this pattern needs: what it starts from, and its literal front.
+    /// The absolute paths that must be resolved for this pattern: its base and its literal prefix.
     pub(crate) fn spots(&self, context: &Context) -> Vec<String> {
         let path = self.path.absolute(context);
         if path.base != Base::Root {
@@ -255,7 +262,7 @@ impl PathPattern {
         vec![base.to_string(), front(&path).0.to_string()]
     }
 
-    /// The pattern with links followed in what it starts from: the working folder, or home.
+    /// The pattern with links followed in its base: the working folder, or home.
     fn based(&self, context: &Context) -> LexPath {
         let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(context);
         let real = context.links.as_ref().and_then(|links| links.follow_path(&base));
@@ -282,23 +289,25 @@ fn front(path: &LexPath) -> (LexPath, Vec<String>) {
     (front, rest)
 }
 
-/// Whether a tree rooted at `path` may hold something that fits.
-fn holds(pattern: &[&str], path: &[&str], alike: Equivalence) -> bool {
+/// Whether a tree rooted at `path` may contain something that fits.
+fn holds(pattern: &[&str], path: &[&str], equivalence: Equivalence) -> bool {
     for (i, part) in path.iter().enumerate() {
         match pattern.get(i) {
             Some(&"**") => return true,
-            Some(p) if alike.segment(p, part) => {}
+            Some(p) if equivalence.segment(p, part) => {}
             _ => return false,
         }
     }
     true
 }
 
-/// Whether what a path names fits a pattern with `**`.
+/// Whether a path fits a pattern with `**`.
 fn lies<P: AsRef<str>>(pattern: &[P], path: &[&str], reach: Reach<'_>, how: How) -> Fit {
     match reach.tail {
         None => Fit::of(segments(pattern, path, how)),
-        Some(tail) => tail.fit(pattern, path, Manner { alike: how.alike, none: how.none, below: how.below }),
+        Some(tail) => {
+            tail.fit(pattern, path, Manner { equivalence: how.equivalence, none: how.none, below: how.below })
+        }
     }
 }
 
@@ -322,7 +331,7 @@ fn segments<P: AsRef<str>>(pattern: &[P], path: &[&str], how: How) -> bool {
                 continue;
             }
             (Some(a), Some(_)) if a == "*" && how.below && p + 1 == pattern.len() => return true,
-            (Some(a), Some(b)) if how.alike.segment(a, b) => {
+            (Some(a), Some(b)) if how.equivalence.segment(a, b) => {
                 p += 1;
                 s += 1;
                 continue;

@@ -1,40 +1,40 @@
-//! What a path ends in where its names are only known when it runs: the glob words of a shell, and "something below".
+//! The end of a path whose names are known only when the call runs: the glob words of a shell, and "files below".
 //!
-//! Two questions over the segments of a pattern: may any expansion fit, and do all of them? Both are answered by
-//! sets of positions moved along the path, so time is bounded by the product of both lengths. Where that product is
-//! large, or a pattern has letters beyond ASCII that a wildcard may stand for, the answer is "maybe".
+//! Two questions about a pattern: can any expansion fit, and do all expansions fit? Sets of positions that move along
+//! the path answer both, so time is bounded by the product of both lengths. Where that product is large, or a wildcard
+//! may stand for non-ASCII letters of the pattern, the answer is "maybe".
 //!
-//! A wildcard stands for whole characters: a name that the disk keeps in a spelling which only some file systems take
-//! for another one (`\u{ff0e}env`) is not looked for behind it.
+//! A wildcard stands for whole characters. A name in a form that only some file systems treat as equivalent
+//! (`\u{ff0e}env`) is not searched for behind it.
 
 use crate::policy::decision::Fit;
 use crate::policy::unicode::Equivalence;
 
-/// The segments behind a known folder.
+/// The segments that follow a known folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tail {
     /// The segments, at least one.
     pub(crate) segments: Vec<Segment>,
-    /// Whether everything below what it names is meant too.
+    /// Whether everything below what it names is included.
     pub(crate) recursive: bool,
-    /// Whether the shell's settings may have changed: wildcards may stand for a leading dot and for other case.
+    /// Whether the shell's options may have changed: wildcards may match a leading dot and ignore case.
     pub(crate) loose: bool,
 }
 
-/// One segment, or any number of them.
+/// A segment, or any number of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Segment {
     /// One name.
     Name {
-        /// What it is made of.
+        /// Its parts.
         items: Vec<Item>,
-        /// The segment as a name: what it is where nothing fits and the shell leaves it as it stands.
+        /// The segment as a literal name: what it stays where nothing matches and the shell leaves it unexpanded.
         text: String,
     },
-    /// `**`: one name, or any number of them in a shell that goes down.
+    /// `**`: one name, or any number of names in a shell that descends.
     Deep,
-    /// Anything below, of any name but this one.
+    /// Anything below, with any name but this one.
     Below(Option<&'static str>),
 }
 
@@ -50,25 +50,25 @@ pub(crate) enum Item {
     Many,
     /// One character of these ranges.
     Class(Vec<(char, char)>),
-    /// One character, of which nothing is known.
+    /// One unknown character.
     Unknown,
 }
 
 /// How names are compared, for both questions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
-    pub(super) alike: Equivalence,
+    pub(super) equivalence: Equivalence,
     /// `**` at the end also means none.
     pub(super) none: bool,
     /// `*` at the end also means everything below.
     pub(super) below: bool,
 }
 
-/// The largest product of two lengths that is computed.
+/// The largest product of two lengths that is evaluated.
 const MOST: usize = 200_000;
 
 impl Tail {
-    /// Something below a folder, except below what is called so.
+    /// Anything below a folder, except below this name.
     #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such files"))]
     pub(crate) fn below(except: Option<&'static str>) -> Self {
         Self { segments: vec![Segment::Below(except)], recursive: false, loose: false }
@@ -79,7 +79,7 @@ impl Tail {
         !self.segments.iter().any(|segment| matches!(segment, Segment::Below(_)))
     }
 
-    /// The glob as a person reads it.
+    /// The glob for display.
     pub(crate) fn name(&self) -> String {
         let part = |segment: &Segment| match segment {
             Segment::Name { text, .. } => text.clone(),
@@ -88,7 +88,7 @@ impl Tail {
         self.segments.iter().map(part).collect::<Vec<_>>().join("/")
     }
 
-    /// The glob as text. Nothing if it is none, or if the text could be that of another one.
+    /// The glob as text. `None` if it is not a glob, or if the text would be ambiguous.
     pub(crate) fn text(&self) -> Option<String> {
         let quoted = |segment: &Segment| {
             matches!(segment, Segment::Name { items, .. }
@@ -97,7 +97,7 @@ impl Tail {
         (self.is_glob() && !self.segments.iter().any(quoted)).then(|| self.name())
     }
 
-    /// Whether a segment may be called so.
+    /// Whether a segment may have this name.
     pub(crate) fn may_name(&self, name: &str) -> bool {
         self.segments.iter().any(|segment| match segment {
             Segment::Name { items, text } => text == name || meets(name, items, Equivalence::Confusable, self.loose),
@@ -105,10 +105,10 @@ impl Tail {
         })
     }
 
-    /// Whether what it names below a folder fits a pattern: `Yes` if every name does.
+    /// Whether the names that it expands to below a folder fit a pattern: `Yes` if every name does.
     pub(super) fn fit<P: AsRef<str>>(&self, pattern: &[P], folder: &[&str], manner: Manner) -> Fit {
         let mut pattern: Vec<&str> = pattern.iter().map(AsRef::as_ref).collect();
-        // What is below the last `*` is one more `**`, which may be none.
+        // Whatever is below the last `*` is one more `**`, which may fit no segment.
         let goes_on = manner.below && pattern.last() == Some(&"*");
         if goes_on {
             pattern.push("**");
@@ -120,18 +120,18 @@ impl Tail {
         let run = |all: bool| {
             let mut at = Positions::start(&pattern, none);
             for name in folder {
-                at.step(|p| manner.alike.segment(p, name));
+                at.step(|p| manner.equivalence.segment(p, name));
             }
             for segment in &self.segments {
                 match segment {
                     Segment::Name { items, text } => at.step(|p| {
                         let plain = items.iter().all(|item| matches!(item, Item::Char(_)));
                         if plain && !self.loose {
-                            manner.alike.segment(p, text)
+                            manner.equivalence.segment(p, text)
                         } else if all {
-                            includes(p, items, manner.alike)
+                            includes(p, items, manner.equivalence)
                         } else {
-                            meets(p, items, manner.alike, self.loose) || manner.alike.segment(p, text)
+                            meets(p, items, manner.equivalence, self.loose) || manner.equivalence.segment(p, text)
                         }
                     }),
                     Segment::Deep | Segment::Below(_) if all => at.keep_deep(),
@@ -143,7 +143,7 @@ impl Tail {
             }
             at
         };
-        // Where settings may have changed, nothing is certain.
+        // Where options may have changed, nothing is certain.
         if !self.loose && run(true).at_end() {
             return Fit::Yes;
         }
@@ -152,7 +152,7 @@ impl Tail {
     }
 }
 
-/// Where in a pattern one may be.
+/// The possible positions in a pattern.
 struct Positions<'p> {
     pattern: &'p [&'p str],
     set: Vec<bool>,
@@ -190,7 +190,7 @@ impl<'p> Positions<'p> {
         }
     }
 
-    /// One segment of the path.
+    /// Moves past one segment of the path.
     fn step(&mut self, fits: impl Fn(&str) -> bool) {
         let before = std::mem::replace(&mut self.set, vec![false; self.pattern.len() + 1]);
         for (i, part) in self.pattern.iter().enumerate().filter(|(i, _)| before.get(*i) == Some(&true)) {
@@ -204,7 +204,7 @@ impl<'p> Positions<'p> {
         self.pass_none();
     }
 
-    /// Any number of segments that may be anything.
+    /// Moves past any number of arbitrary segments.
     fn run_on(&mut self, may: impl Fn(&str) -> bool) {
         for (i, part) in self.pattern.iter().enumerate() {
             if self.has(i) && (*part == "**" || may(part)) {
@@ -213,7 +213,7 @@ impl<'p> Positions<'p> {
         }
     }
 
-    /// Any number of segments, of which all must fit: only `**` takes them.
+    /// Moves past any number of segments all of which must fit: only `**` covers them.
     fn keep_deep(&mut self) {
         for (i, part) in self.pattern.iter().enumerate() {
             if let Some(slot) = self.set.get_mut(i).filter(|_| *part != "**") {
@@ -242,8 +242,8 @@ fn is_plain(pattern: &str) -> bool {
     pattern.bytes().all(|b| b.is_ascii() && !b.is_ascii_control())
 }
 
-fn folds(alike: Equivalence) -> bool {
-    matches!(alike, Equivalence::Confusable | Equivalence::IgnoringCase)
+fn folds(equivalence: Equivalence) -> bool {
+    matches!(equivalence, Equivalence::Confusable | Equivalence::IgnoringCase)
 }
 
 fn same(a: char, b: char, fold: bool) -> bool {
@@ -251,13 +251,13 @@ fn same(a: char, b: char, fold: bool) -> bool {
 }
 
 /// Whether some name fits both a segment of a pattern and the items of a glob.
-pub(crate) fn meets(pattern: &str, items: &[Item], alike: Equivalence, loose: bool) -> bool {
+pub(crate) fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
-    let fold = loose || folds(alike);
+    let fold = loose || folds(equivalence);
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return true;
     }
-    // For each number of items taken: where in the pattern one may be, before and behind the name's first character.
+    // For each number of items consumed: the possible positions in the pattern, before and after the first character.
     let width = letters.len() + 1;
     let mut now = vec![[false; 2]; width];
     if let Some(first) = now.first_mut() {
@@ -266,7 +266,7 @@ pub(crate) fn meets(pattern: &str, items: &[Item], alike: Equivalence, loose: bo
     for at in 0..=items.len() {
         let item = items.get(at);
         let mut next = vec![[false; 2]; width];
-        // Ascending, so that what is added behind is seen in the same round.
+        // Ascending, so that positions added further on are visited in the same round.
         for p in 0..width {
             let Some(here) = now.get(p).copied() else { break };
             let letter = letters.get(p).copied();
@@ -314,8 +314,8 @@ pub(crate) fn meets(pattern: &str, items: &[Item], alike: Equivalence, loose: bo
     now.last().is_some_and(|end| end[1])
 }
 
-/// Whether every name that the items can become fits a segment of a pattern. May say no too often.
-fn includes(pattern: &str, items: &[Item], alike: Equivalence) -> bool {
+/// Whether every name that the items can expand to fits a segment of a pattern. May answer no too often.
+fn includes(pattern: &str, items: &[Item], equivalence: Equivalence) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return false;
@@ -340,9 +340,9 @@ fn includes(pattern: &str, items: &[Item], alike: Equivalence) -> bool {
         for (p, letter) in letters.iter().enumerate().filter(|(p, _)| now.get(*p) == Some(&true)) {
             let to = match (letter, item) {
                 ('*', _) => Some(p),
-                // A class that nothing fits stays as it stands, and is then longer than one character.
+                // A class without a match stays unexpanded, and is then longer than one character.
                 ('?', Item::Char(_) | Item::One) => Some(p + 1),
-                (c, Item::Char(own)) if same(*c, *own, folds(alike)) => Some(p + 1),
+                (c, Item::Char(own)) if same(*c, *own, folds(equivalence)) => Some(p + 1),
                 _ => None,
             };
             if let Some(slot) = to.and_then(|to| next.get_mut(to)) {

@@ -1,9 +1,9 @@
-//! A path from the root, borrowed: what comparing needs, without a copy of every name.
+//! A borrowed absolute path: what comparisons need, without copying every name.
 
 use super::{Base, LexPath};
 use crate::policy::context::Context;
 
-/// A path from the root where the facts allow it, else from where it starts.
+/// A path from the root where the context allows that, else from its base.
 #[derive(Debug, Clone)]
 pub(super) struct View<'p> {
     pub(super) base: Base,
@@ -12,7 +12,7 @@ pub(super) struct View<'p> {
 }
 
 impl LexPath {
-    /// The same as [`absolute`](Self::absolute), to look at.
+    /// The same as [`absolute`](Self::absolute), borrowed.
     pub(super) fn view<'p>(&'p self, context: &'p Context) -> View<'p> {
         let own = self.parts.iter().map(String::as_str);
         let Some(base) = self.start(context) else {
@@ -31,7 +31,7 @@ impl LexPath {
         View { base: Base::Root, up: 0, parts }
     }
 
-    /// The absolute path that stands for its base, if there is one and it is not the root already.
+    /// The absolute path of its base, if it is known and is not the root.
     pub(super) fn start<'f>(&self, context: &'f Context) -> Option<&'f str> {
         let base = match self.base {
             Base::Root => None,

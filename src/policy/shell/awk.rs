@@ -1,11 +1,11 @@
-//! Programs of awk: which of them only compute and print.
+//! Awk programs: which of them only compute and print.
 
 use super::Weight;
 use super::walk::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
-/// Looks at the arguments of awk.
+/// Reads the arguments of awk.
 pub(super) fn inspect(walker: &mut Walker, words: &[Word]) {
     let mut rest = words.iter().skip(1).peekable();
     let mut in_place = false;
@@ -17,7 +17,7 @@ pub(super) fn inspect(walker: &mut Walker, words: &[Word]) {
         match option {
             "--" => break,
             "-F" | "-v" | "--field-separator" | "--assign" => {
-                // The value may be unknown: it is data.
+                // The value may be unknown, since it is data.
                 rest.next();
             }
             "-i" | "--include" if rest.peek().is_some_and(|w| w.is("inplace")) => {
@@ -66,12 +66,12 @@ fn script(walker: &mut Walker, word: &Word) {
 /// Words after which a `/` begins a regular expression.
 const BEFORE_REGEX: &[&str] = &["print", "printf", "return", "in", "else", "do", "exit", "case"];
 
-/// Whether a program neither runs, reads nor writes anything but its input and output. What is not understood is
-/// not plain.
+/// Whether a program runs nothing, and reads and writes nothing but its input and output. A program that is not
+/// understood is not plain.
 fn is_plain(text: &str) -> bool {
-    // Whether a `print` is open, in which `>` writes; and how many parentheses stand open in it.
+    // Whether this is inside a `print`, in which `>` writes, and the number of open parentheses in it.
     let (mut printing, mut depth) = (false, 0_usize);
-    // Whether what stands before is an operand: then `/` divides.
+    // Whether the previous token is an operand: then `/` divides.
     let mut before = Before::Operator;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -113,9 +113,9 @@ fn is_plain(text: &str) -> bool {
                 depth = depth.saturating_sub(1);
                 before = Before::Unsure;
             }
-            // `a++ /b/` and the like may be read in two ways.
+            // `a++ /b/` and the like are ambiguous.
             '+' | '-' | '/' | '$' => before = Before::Unsure,
-            // Behind a comma a line goes on: a new line does not end a `print`.
+            // A line continues after a comma: a newline there does not end a `print`.
             '\n' => before = Before::Operator,
             ';' | '{' | '}' => {
                 printing = false;
@@ -138,7 +138,7 @@ enum Before {
     Unsure,
 }
 
-/// Skips to an unescaped delimiter on the same line; false if there is none, or if a bracket could hide it.
+/// Skips to an unescaped delimiter on the same line; `false` if there is none, or if a bracket could hide it.
 fn skip(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) -> bool {
     let mut bracket = false;
     while let Some(c) = chars.next() {

@@ -1,11 +1,11 @@
-//! Built-ins of the shell that evaluate their arguments again, change what later words mean, or move.
+//! Shell built-ins that evaluate their arguments again, change the meaning of later words, or change the folder.
 
 use super::Weight;
 use super::place::Place;
 use super::walk::Walker;
 use crate::policy::argv::Word;
 
-/// Looks at a built-in.
+/// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
     let has = |option: &str| arguments.iter().any(|w| w.get().is_some_and(|v| v == option));
@@ -23,7 +23,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
             change_folder(walker, arguments);
         }
         "pushd" | "popd" => walker.place = Place::unknown(),
-        // Without arguments, or only to look at, these change nothing.
+        // Without arguments, or with options that only display, these change nothing.
         "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
         "alias" | "bind" | "complete" | "shopt" | "enable" if is_print(arguments) => {}
         "set" if arguments.is_empty() => {}
@@ -60,8 +60,8 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     }
 }
 
-/// Guesses at what a built-in runs of its words: substitutions in subscripts, command lines in one word, the rest
-/// behind `jobs -x`.
+/// Guesses which of its words a built-in runs: substitutions in subscripts, command lines in one word, the words after
+/// `jobs -x`.
 fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     if name == "jobs" {
         return super::heuristics::anywhere(arguments, &mut walker.found);
@@ -124,7 +124,7 @@ fn change_folder(walker: &mut Walker, arguments: &[Word]) {
     walker.place = match (rest.next(), rest.next()) {
         (Some(folder), None) => match (folder.get(), &folder.tilde) {
             (Some("-"), _) | (None, None) => Place::unknown(),
-            // Where CDPATH was set in the line, a relative folder may be anywhere.
+            // If the line sets CDPATH, a relative folder may be anywhere.
             (Some(f), _) if f.is_empty() || f.starts_with('+') => Place::unknown(),
             (Some(_), _) if walker.variables.contains_key("CDPATH") => Place::unknown(),
             (Some(f), _) => walker.place.enter(f),

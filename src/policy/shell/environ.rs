@@ -4,7 +4,7 @@ use super::walk::Walker;
 use super::{Weight, heuristics};
 use crate::policy::argv::Word;
 
-/// Where the command behind `env` starts. Nothing, with an unknown, where only the run would show.
+/// Where the command of `env` starts. `None`, with an unknown, where that is known only when it runs.
 pub(super) fn inner(walker: &mut Walker, words: &[Word]) -> Option<usize> {
     let mut at = 1;
     let mut options = true;
@@ -32,7 +32,7 @@ pub(super) fn inner(walker: &mut Walker, words: &[Word]) -> Option<usize> {
     Some(at)
 }
 
-/// Reads one option. Gives how many further words belong to it.
+/// Reads an option. Returns how many further words belong to it.
 fn option(walker: &mut Walker, text: &str, rest: &[Word]) -> Option<usize> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let long = |full: &str| name.len() > 3 && full.starts_with(name);
@@ -69,7 +69,7 @@ fn option(walker: &mut Walker, text: &str, rest: &[Word]) -> Option<usize> {
     None
 }
 
-/// `-S` cuts a text into words by rules of its own: unknown, and guessed at.
+/// `-S` splits a text into words by its own rules: an unknown, with guesses.
 fn split(walker: &mut Walker, glued: Option<&str>, rest: &[Word]) -> Option<usize> {
     walker.found.unknown("wrapper-option", "env -S", Weight::Code);
     let next = rest.first().and_then(Word::get).filter(|_| glued.is_none());

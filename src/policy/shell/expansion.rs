@@ -1,11 +1,11 @@
-//! `${…}`: what runs while a parameter is expanded, and what it likely becomes.
+//! `${…}`: what runs while a parameter is expanded, and what it probably expands to.
 
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp, SpecialParameter};
 
 use super::Weight;
 use super::walk::Walker;
 
-/// Walks a parameter expansion. Gives the likely value, from what the line itself assigned.
+/// Walks a parameter expansion. Returns the probable value, from assignments in the line itself.
 pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<String> {
     let text = "${…}";
     let (parameter, indirect, texts): (Option<&Parameter>, bool, Vec<&str>) = match expr {
@@ -74,7 +74,7 @@ pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<Str
             | ParameterExpr::AssignDefaultValues { default_value: Some(t), .. } => Some(t.clone()),
             _ => None,
         },
-        // `$@` and `$1` of a `bash -c` line are empty unless it says otherwise.
+        // `$@` and `$1` of a `bash -c` line are empty unless the line sets them.
         Some(Parameter::Special(SpecialParameter::AllPositionalParameters { .. }) | Parameter::Positional(_)) => {
             Some(walker.variables.get("@").cloned().unwrap_or_default())
         }
@@ -82,7 +82,7 @@ pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<Str
     }
 }
 
-/// Whether an expansion may become several words even in double quotes: `"$@"`, `"${a[@]}"`.
+/// Whether an expansion may produce several words even in double quotes: `"$@"`, `"${a[@]}"`.
 pub(super) fn is_list(expr: &ParameterExpr) -> bool {
     match expr {
         ParameterExpr::Parameter { parameter, .. }

@@ -1,7 +1,7 @@
 //! Which operands of well-known programs are files that they read or write.
 //!
-//! Covers what a deny is likely to be about. A program that is not here may write anything: a deny over paths
-//! is no sandbox, and the module says so rather than pretend.
+//! Covers what denies are likely to be about. A program that is not listed may write anything: a path deny is not a
+//! sandbox.
 
 use super::walk::Walker;
 use super::{globs, unpack};
@@ -13,9 +13,9 @@ const WRITERS: &[&str] = &[
     "tee", "rm", "rmdir", "unlink", "shred", "touch", "mkdir", "truncate", "mkfifo", "gzip", "gunzip", "bzip2", "xz",
     "zstd", "sponge", "ed", "ex", "vi", "vim", "nano", "emacs", "patch", "srm", "trash", "dos2unix", "unix2dos",
 ];
-/// The first operand is something else, the rest is written.
+/// The first operand is not a file; the others are written.
 const CHANGERS: &[&str] = &["chmod", "chown", "chgrp", "setfacl"];
-/// The last operand is written, those before are read.
+/// The last operand is written; the others are read.
 const COPIERS: &[&str] = &["cp", "gcp", "install", "ln", "rsync", "scp", "link"];
 /// Every operand is read.
 const READERS: &[&str] = &[
@@ -62,16 +62,16 @@ const READERS: &[&str] = &[
     "bash",
     "sh",
 ];
-/// The first operand is a pattern or a script, the rest is read.
+/// The first operand is a pattern or a script; the others are read.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "ack"];
 
-/// Whether a program's operands are looked at here.
+/// Whether this module knows the operands of a program.
 pub(super) fn is_known(base: &str) -> bool {
     [WRITERS, CHANGERS, COPIERS, READERS, SEARCHERS].iter().any(|list| list.contains(&base))
         || matches!(base, "dd" | "uniq" | "split" | "csplit" | "wget" | "chattr")
 }
 
-/// Whether a command reaches all that lies below its operands.
+/// Whether a command affects everything below its operands.
 fn is_recursive(base: &str, arguments: &[Word]) -> bool {
     let letters = match base {
         "mv" | "rg" | "trash" | "rename" => return true,
@@ -80,7 +80,7 @@ fn is_recursive(base: &str, arguments: &[Word]) -> bool {
         _ => return false,
     };
     arguments.iter().any(|word| match word.get() {
-        // `rm *.o`: no cluster of options has a dot.
+        // `rm *.o`: combined options contain no dot.
         None => globs::may_be_option(word, matches!(base, "rm" | "chmod" | "chown" | "chgrp")),
         Some(long) if long.starts_with("--") => {
             long.len() > 3
@@ -92,7 +92,7 @@ fn is_recursive(base: &str, arguments: &[Word]) -> bool {
     })
 }
 
-/// Whether a command may go down into folders that a glob names: wider than what is said of a folder named by itself.
+/// Whether a command may descend into folders that a glob names. Broader than for a folder that is named directly.
 fn goes_down(base: &str, arguments: &[Word]) -> bool {
     let option =
         |v: &str| v.starts_with("--r") || v.starts_with('-') && !v.starts_with("--") && v.contains(['r', 'R', 'd']);
@@ -148,12 +148,12 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
             add(&changed, Access::Write);
         }
         b if CHANGERS.contains(&b) => {
-            // With a file to copy the mode from, the first operand is no mode.
+            // With a reference file, the first operand is not a mode.
             let copies = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with("--ref")));
             add(files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
         }
         "rsync" | "scp" => {
-            // `host:path` lies on another machine.
+            // `host:path` is on another machine.
             let here = |w: &&Word| !w.get().is_some_and(|v| v.split('/').next().is_some_and(|h| h.contains(':')));
             let (own, other) = (files.iter().filter(here).cloned().collect::<Vec<_>>(), files.last());
             match other {
@@ -178,7 +178,7 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     }
 }
 
-/// The folder that `-t`, `--target-directory` or a cluster with `t` at its end names.
+/// The folder given by `-t`, `--target-directory`, or combined options that end in `t`.
 fn target(arguments: &[Word]) -> Option<Word> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let option = word.get()?;
@@ -218,7 +218,7 @@ fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool
     }
 }
 
-/// If a target is a folder, the files land in it under their own names.
+/// If the target is a folder, the files are written into it under their own names.
 fn into_folder<'w>(walker: &mut Walker, sources: impl Iterator<Item = &'w Word>, target: &Word) {
     let Some(folder) = target.get().map(|f| f.trim_end_matches('/').to_owned()) else { return };
     for source in sources {
@@ -227,7 +227,7 @@ fn into_folder<'w>(walker: &mut Walker, sources: impl Iterator<Item = &'w Word>,
                 let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
                 walker.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
             }
-            // Any name at all is in it.
+            // It may contain any name.
             None if !walker.glob_into(source, &folder, Access::Write) => unpack::copied(walker, target),
             None => {}
         }

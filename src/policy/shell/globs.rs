@@ -1,8 +1,8 @@
 //! Glob words and braces as files: `src/*.rs`, `{a,b}.c`, `"my dir"/[0-9]*`.
 //!
-//! Reads a word's source again, after bash: quotes, then braces, then patterns by segment. Whatever is not plainly
-//! understood (variables, extended patterns, `..` behind a wildcard, odd characters) is left to the caller, who takes
-//! such a word for anything below its folder, or for anything at all.
+//! Reads the source of a word again as bash does: quotes, then braces, then patterns by segment. Whatever is not fully
+//! understood (variables, extended patterns, `..` after a wildcard, unusual characters) is left to the caller, who
+//! takes such a word for anything below its folder, or for anything at all.
 
 use super::walk::Walker;
 use super::{FileEffect, SideEffects};
@@ -11,22 +11,22 @@ use crate::policy::path::LexPath;
 use crate::policy::path::tail::{Item, Segment, Tail};
 use crate::policy::rule::Access;
 
-/// The most words that braces may become.
+/// The maximum number of words that braces may expand to.
 const MAX_WORDS: usize = 64;
 
 /// A character, and whether it was quoted.
 type Letter = (char, bool);
 
-/// What one word may be after its braces are expanded.
+/// What a word may be after brace expansion.
 enum Shape {
-    /// A plain text.
+    /// Plain text.
     Plain(String),
-    /// A folder, and what the shell looks up in it.
+    /// A folder, and the patterns that the shell matches in it.
     Glob(String, Vec<Segment>),
 }
 
 impl Walker {
-    /// Adds the files of a glob word or of braces. Gives whether it could.
+    /// Adds the files of a glob or of braces. Returns whether that was possible.
     pub(super) fn glob(&mut self, word: &Word, access: Access, own: bool, recursive: bool) -> bool {
         let Some(shapes) = shapes(word) else { return false };
         for shape in shapes {
@@ -45,7 +45,7 @@ impl Walker {
         true
     }
 
-    /// Adds the names under which a glob word's files land in a folder. Gives whether it could.
+    /// Adds the names under which the files of a glob are written into a folder. Returns whether that was possible.
     pub(super) fn glob_into(&mut self, word: &Word, folder: &str, access: Access) -> bool {
         let Some(shapes) = shapes(word) else { return false };
         for shape in shapes {
@@ -72,14 +72,14 @@ impl Walker {
         true
     }
 
-    /// Adds a file that lies below a folder.
+    /// Adds a file below a folder.
     pub(super) fn below(&mut self, file: FileEffect, folder: &str, tail: &Tail) {
         let (paths, sure) = self.place.files(folder);
         if paths.is_empty() {
             self.found.files.push(FileEffect { path: None, certain: false, ..file });
             return;
         }
-        // What does not look at the tail takes a glob for everything in its folder.
+        // Code that ignores the tail takes a glob for everything in its folder.
         let recursive = tail.is_glob();
         for path in paths {
             let certain = sure && recursive;
@@ -89,7 +89,7 @@ impl Walker {
     }
 }
 
-/// Where a line may change how the shell expands globs, every glob of it may be anything of its form.
+/// Where a line may change how the shell expands globs, each of its globs may expand to anything of its form.
 pub(super) fn loosen(found: &mut SideEffects, command: &str) {
     let plain: String = command
         .chars()
@@ -107,7 +107,7 @@ pub(super) fn loosen(found: &mut SideEffects, command: &str) {
     }
 }
 
-/// Whether a built-in sets a variable whose name only the run would show.
+/// Whether a built-in sets a variable whose name is known only when it runs.
 fn sets_unnamed(words: &[Word]) -> bool {
     let sets =
         ["declare", "typeset", "local", "export", "readonly", "read", "mapfile", "readarray", "getopts", "printf"];
@@ -122,7 +122,7 @@ fn sets_unnamed(words: &[Word]) -> bool {
     }
 }
 
-/// Whether an unknown word may become an option. `dotless`: options of the program have no dot in them.
+/// Whether an unknown word may become an option. `dotless`: the program has no options that contain a dot.
 pub(super) fn may_be_option(word: &Word, dotless: bool) -> bool {
     let Some(shapes) = shapes(word) else { return !word.one };
     shapes.iter().any(|shape| match shape {
@@ -142,7 +142,7 @@ pub(super) fn may_be_option(word: &Word, dotless: bool) -> bool {
     })
 }
 
-/// What a word may be. Nothing if it is no glob, or not understood.
+/// What a word may be. `None` if it is not a glob, or not understood.
 fn shapes(word: &Word) -> Option<Vec<Shape>> {
     if word.get().is_some() || word.one {
         return None;
@@ -151,7 +151,7 @@ fn shapes(word: &Word) -> Option<Vec<Shape>> {
     words.iter().filter(|letters| !letters.is_empty()).map(|letters| shape(letters)).collect()
 }
 
-/// The letters of a word without variables. A tilde stands only at the front.
+/// The characters of a word without variables. A tilde is allowed only at the front.
 fn letters(source: &str) -> Option<Vec<Letter>> {
     let mut all = Vec::new();
     let mut rest = source.chars();
@@ -180,14 +180,14 @@ fn letters(source: &str) -> Option<Vec<Letter>> {
             c => all.push((c, false)),
         }
     }
-    // Another reader may take these for something else.
+    // Other programs may read these differently.
     let odd = |&(c, _): &Letter| !c.is_ascii() || c.is_ascii_control() || matches!(c, '\\' | ':' | '%' | '"' | '\'');
-    // A quoted tilde at the front is none.
+    // A quoted tilde at the front is literal.
     let tilde = all.first() == Some(&('~', true));
     (!all.iter().any(odd) && !tilde).then_some(all)
 }
 
-/// Every word that braces make of one, without recursion. Nothing if they are many or odd.
+/// Every word that braces expand to, without recursion. `None` if there are too many, or they are not understood.
 fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
     let (mut todo, mut done) = (vec![word], Vec::new());
     let mut rounds = 0;
@@ -203,7 +203,7 @@ fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
         let head = word.get(..open)?;
         let tail = word.get(close + 1..)?;
         if commas.is_empty() {
-            // `{1..9}`: letters or digits, one or more, whichever.
+            // `{1..9}`: one or more letters or digits.
             let made = [head, &[('*', false)], tail].concat();
             todo.push(made);
             continue;
@@ -218,12 +218,12 @@ fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
     Some(done)
 }
 
-/// The first braces that are expanded: where they open, their commas, where they close. Without commas: a sequence.
-/// The outer nothing: not understood.
+/// The first braces that are expanded: their start, their commas and their end. Without commas: a sequence. The outer
+/// `None`: not understood.
 #[allow(clippy::type_complexity, reason = "three positions, used once")]
 fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
     let Some(open) = word.iter().position(|l| *l == ('{', false)) else {
-        // A closing one alone is a plain character.
+        // A single closing brace is a plain character.
         return Some(None);
     };
     let (mut depth, mut commas) = (0_usize, Vec::new());
@@ -266,7 +266,7 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
     };
     let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
     let folder = text(letters.get(..start)?);
-    // Doors of the kernel lead elsewhere.
+    // Paths of the kernel lead elsewhere.
     let odd = folder.starts_with("//") || ["/proc", "/dev/fd"].iter().any(|door| folder.contains(door));
     let mut segments = Vec::new();
     for part in letters.get(start..)?.split(|(c, _)| *c == '/') {
@@ -274,9 +274,9 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
         match name.as_str() {
             "" | "." => {}
             "**" if part.iter().all(is_wild) => segments.push(Segment::Deep),
-            // `..`, and what may become it.
+            // `..`, and what may expand to it.
             _ if part.first()?.0 == '.' && may_climb(part) => return None,
-            // `a**v` goes down in fish.
+            // `a**v` descends in fish.
             _ if name.ends_with('.') || name.contains("**") => return None,
             _ => segments.push(Segment::Name { items: items(part)?, text: name }),
         }
@@ -285,14 +285,14 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
         .then_some(Shape::Glob(if folder.is_empty() { ".".to_owned() } else { folder }, segments))
 }
 
-/// Whether a segment that starts with a dot may become `..`: `.*`, `.?`, `.[.]`, `..`.
+/// Whether a segment that starts with a dot may expand to `..`: `.*`, `.?`, `.[.]`, `..`.
 fn may_climb(part: &[Letter]) -> bool {
     let rest = part.get(1..).unwrap_or_default();
     let wild = |l: &Letter| matches!(l, ('*' | '?', false) | ('.', _));
     rest.is_empty() || rest.iter().all(wild) || rest.first().is_some_and(|l| *l == ('[', false))
 }
 
-/// What one segment is made of. Nothing if it is not understood.
+/// The parts of a segment. `None` if it is not understood.
 fn items(part: &[Letter]) -> Option<Vec<Item>> {
     let (mut items, mut at): (Vec<Item>, usize) = (Vec::new(), 0);
     while let Some(&(c, quoted)) = part.get(at) {
@@ -323,15 +323,15 @@ fn items(part: &[Letter]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// A class behind its `[`, and how many letters it takes. Nothing if it is not closed: then `[` is a character.
+/// The class after a `[`, and its length in characters. `None` if it is not closed: then `[` is literal.
 fn class(rest: &[Letter]) -> Option<(Item, usize)> {
     let negated = matches!(rest.first(), Some(('!' | '^', false)));
     let from = usize::from(negated);
-    // A `]` at the front is a member.
+    // A `]` at the front is a member of the class.
     let end = rest.iter().enumerate().skip(from + 1).find(|(_, l)| **l == (']', false)).map(|(at, _)| at)?;
     let body = rest.get(from..end)?;
     if body.iter().any(|(c, quoted)| *quoted || *c == '[') {
-        // `[[:alpha:]]`, `[[.x.]]`, quotes: where it ends is not looked for.
+        // `[[:alpha:]]`, `[[.x.]]`, quotes: the end is not searched for.
         return Some((Item::Unknown, rest.len()));
     }
     if negated {
@@ -341,7 +341,7 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
     while let Some(&(a, _)) = body.get(at) {
         match (body.get(at + 1), body.get(at + 2)) {
             (Some(('-', _)), Some(&(b, _))) => {
-                // Between letters the order of the language counts: both cases of all between, at least.
+                // A range of letters depends on the locale: it includes at least both cases of all letters in between.
                 let known = a.is_ascii_digit() && b.is_ascii_digit();
                 let lettered = a.is_ascii_alphabetic() && b.is_ascii_alphabetic();
                 match (known, lettered) {

@@ -1,14 +1,14 @@
-//! Guesses at the commands in a text that could not be read: so that a limit or a syntax error never softens
-//! a deny. Never used to allow.
+//! Heuristics: guesses about the commands in a text that could not be read, so that a limit or a syntax error never
+//! weakens a deny. Never used to allow.
 
 use super::{Command, Role, SideEffects, Weight, launchers};
 use crate::policy::argv::{Word, base_name};
 
-/// The most guesses made from one text.
+/// The maximum number of guesses from one text.
 const MAX_GUESSES: usize = 50_000;
 
-/// Adds every run of words between operators as a guess, and every tail of it that starts behind a program that
-/// may pass a command on.
+/// Adds every run of words between operators as a guess, and every tail of it that follows a program which may run
+/// another one.
 pub(crate) fn guess(text: &str, found: &mut SideEffects) {
     let text = text.replace("\\\n", "");
     let before = found.commands.len();
@@ -16,13 +16,13 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
         let words: Vec<Word> = segment.split_whitespace().filter_map(word).collect();
         tails(&words, found);
         if found.commands.len() - before > MAX_GUESSES {
-            // Beyond this not even a deny can be looked for: then nothing but a person helps.
+            // Beyond this limit, not even denies can be searched for. Only a person can decide.
             return found.unknown("limit", "too much to search", Weight::Unseen);
         }
     }
 }
 
-/// A word without its quotes and backslashes, unless something in it is only known at the run.
+/// A word without its quotes and backslashes, unless a part of it is known only when it runs.
 fn word(text: &str) -> Option<Word> {
     let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     if bare.is_empty() {
@@ -31,7 +31,7 @@ fn word(text: &str) -> Option<Word> {
     Some(if bare.contains(['$', '*', '?', '~']) { Word::unknown(text, false) } else { Word::known(&bare) })
 }
 
-/// Adds a command and, where its program may pass a command on, what it may pass on.
+/// Adds a command and, where its program may run another one, that command.
 pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
     let keyword = |w: &str| {
         matches!(
@@ -60,7 +60,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
         if keyword(first) || assigns {
             start += 1;
         } else if let Some(from) = launchers::behind(rest) {
-            // Where its own options end is not known: every later word may be the program.
+            // The end of its own options is unknown: every later word may be the program.
             for at in from..rest.len().min(from + 12) {
                 let tail = rest.get(at..).unwrap_or_default();
                 if tail.first().and_then(Word::get).is_some_and(|w| !w.starts_with('-')) {
@@ -79,7 +79,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
     }
 }
 
-/// A tail behind a launcher, and the command lines that a shell in it is given.
+/// A tail after a launcher, and the command lines that a shell in it receives.
 fn inner(tail: &[Word], found: &mut SideEffects) {
     found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
     if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
@@ -87,7 +87,7 @@ fn inner(tail: &[Word], found: &mut SideEffects) {
     }
 }
 
-/// Adds every tail of a list of words, and every text in it: for programs that hand on what they are given.
+/// Adds every tail of a list of words, and every command line in it: for programs that pass on their arguments.
 #[cfg(feature = "shell")]
 pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {

@@ -1,5 +1,5 @@
-//! Which files a program may read besides the operands of well-known readers: uploads, archives, keys, and whatever
-//! a program that is not known here is told by name. The latter is only a possibility: it asks, it does not forbid.
+//! The files that a program may read besides the operands of well-known readers: uploads, archives, keys, and any file
+//! that the arguments of an unknown program name. The latter is only a possibility: it asks, but does not deny.
 
 use super::options::family;
 use super::walk::Walker;
@@ -7,7 +7,7 @@ use super::{FileEffect, files};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
-/// Options of any program whose value is a file that is read. Sources: the manual pages of docker, node, openssl.
+/// Options whose value is a file that is read, in any program. Sources: the manual pages of docker, node, openssl.
 const FILE_OPTIONS: &[&str] = &[
     "--env-file",
     "--upload-file",
@@ -74,7 +74,7 @@ const READ: &[&str] = &[
     "patch",
 ];
 
-/// Programs whose words name no file that they read.
+/// Programs whose arguments name no file that they read.
 const NEVER: &[&str] = &[
     "echo", "printf", "true", "false", ":", "test", "[", "cd", "pushd", "popd", "export", "declare", "typeset",
     "local", "readonly", "unset", "alias", "type", "which", "whereis", "command", "man", "help", "kill", "sleep",
@@ -84,7 +84,7 @@ const NEVER: &[&str] = &[
     "getfattr", "lsattr", "getfacl", "wait", "ulimit", "umask",
 ];
 
-/// Subcommands of git that show what stands in the files of the working tree.
+/// Subcommands of git that show the content of files in the working tree.
 const GIT_READS: &[&str] = &["diff", "grep", "blame", "annotate", "hash-object", "apply"];
 
 /// Adds the files that a program may read.
@@ -114,7 +114,7 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
         name if READ.contains(&name) || READ.contains(&base) => operands().cloned().collect(),
         _ => Vec::new(),
     };
-    // A glob may name folders, and some of these go down.
+    // A glob may name folders, and some of these programs descend.
     read.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
     if files::is_known(base) || READ.contains(&name) {
         return;
@@ -144,7 +144,7 @@ fn uploads(arguments: &[Word]) -> Vec<Word> {
     found
 }
 
-/// The file that a word may name: as it stands, behind `--option=`, behind `@`.
+/// The file that a word may name: the word itself, the part after `--option=`, the part after `@`.
 fn named(word: &str) -> Option<&str> {
     let value = match word.strip_prefix('-') {
         Some(_) => word.split_once('=')?.1,

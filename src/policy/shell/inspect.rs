@@ -1,4 +1,4 @@
-//! One command with its words: what it runs itself, what it runs besides, what it writes.
+//! A single command: what it runs itself, what else it runs, and what it writes.
 
 use super::redirect::Input;
 use super::walk::Walker;
@@ -57,7 +57,7 @@ impl Walker {
             return self.evaluator(&base, &words);
         }
         if self.functions.contains(&program) {
-            // The function may run what it is given.
+            // The function may run its arguments.
             heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
         if tables::is_interpreter(&base) {
@@ -73,7 +73,7 @@ impl Walker {
         inputs::inspect(self, &base, &words);
     }
 
-    /// Lines of five times and a command, which run later.
+    /// Crontab lines: five time fields and a command, which runs later.
     fn timetable(&mut self, input: &Input) {
         self.found.unknown("piped-code", "crontab", Weight::Code);
         if let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input {
@@ -84,14 +84,14 @@ impl Walker {
         }
     }
 
-    /// Where the disk does not tell letter case apart, `ENV rm x` runs `rm`: for guesses.
+    /// On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
     fn in_lower_case(&mut self, base: &str, words: &[Word]) {
         let mut lower = vec![Word::known(&base.to_ascii_lowercase())];
         lower.extend(words.iter().skip(1).cloned());
         heuristics::anywhere(&lower, &mut self.found);
     }
 
-    /// Adds what unknown words may well become.
+    /// Adds what unknown words probably become.
     fn guesses(&mut self, words: &[Word]) {
         if words.iter().all(|w| w.guess.is_empty()) {
             return;
@@ -138,13 +138,13 @@ impl Walker {
                 }
                 letters => {
                     text |= letters.starts_with('-') && letters.contains('c');
-                    // `-c'rm x'`: no shell takes it so, and nobody writes it for anything else.
+                    // `-c'rm x'`: no shell accepts this, but it is written for no other purpose.
                     if let Some((_, glued)) = letters.split_once('c').filter(|(_, l)| l.contains(' ')) {
                         self.found.unknown("payload", letters, Weight::Code);
                         heuristics::guess(glued, &mut self.found);
                     }
                     stdin |= letters.contains('s');
-                    // `-o` and `-O` take a word each, also in a cluster: `-euo pipefail`.
+                    // `-o` and `-O` take a word each, even in combined options: `-euo pipefail`.
                     at += letters.matches(['o', 'O']).count();
                 }
             }
@@ -161,7 +161,7 @@ impl Walker {
             }
             None if text => {}
             Some(file) if !stdin && !is_stdin(file) => {
-                // A script on disk: its text is not seen. One that is printed by a command is.
+                // The text of a script on disk is not examined. One that a command prints is.
                 if file.get().is_none() {
                     self.fed(file);
                     self.found.unknown("shell-argument", &file.text, Weight::Code);
@@ -171,7 +171,7 @@ impl Walker {
         }
     }
 
-    /// `cmd /c text`: another language, whose separators and words are close enough for guesses.
+    /// `cmd /c text`: another language, but similar enough for guesses.
     fn windows_shell(&mut self, words: &[Word]) {
         let given: Vec<&str> = words.iter().skip(1).map(|w| w.get().unwrap_or(&w.text)).collect();
         let from = given.iter().take_while(|w| w.starts_with('/')).count();
@@ -182,8 +182,8 @@ impl Walker {
         }
     }
 
-    /// Reads a command line that something may run: the value of an option, text behind a pipe. Its commands are
-    /// guesses, its files are seen by denies. Gives whether all of it is known.
+    /// Reads a command line that may run: the value of an option, text from a pipe. Its commands are guesses, and
+    /// denies see its files. Returns whether all of it is known.
     pub(super) fn suppose(&mut self, text: &str) -> bool {
         let text = text.trim_start_matches(['!', '+', ':']);
         // `exec=rm x`, `core.pager=rm x`: a name before the command.
@@ -198,7 +198,7 @@ impl Walker {
         self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
     }
 
-    /// Guesses at what `<(…)` in the place of a script prints.
+    /// Guesses what `<(…)` prints, where it is used as a script.
     fn fed(&mut self, word: &Word) {
         if let Some(text) = self.substituted.clone().filter(|_| word.get().is_none()) {
             self.suppose(&text);
@@ -275,7 +275,7 @@ impl Walker {
         }
     }
 
-    /// An interpreter that is given code in its arguments or its input.
+    /// An interpreter that receives code in its arguments or its input.
     fn interpreter(&mut self, base: &str, words: &[Word], input: &Input, index: usize) {
         let awk = base.ends_with("awk");
         let code = |word: &Word| match word.get() {
@@ -293,13 +293,13 @@ impl Walker {
                 kind: "inline-code",
                 text,
                 weight: Weight::Code,
-                // Code that another program hands over is not what an allow for the interpreter meant.
+                // An allow for the interpreter does not cover code that another program provides.
                 interpreter: Some(index).filter(|_| inline || *input != Input::Pipe(None)),
             });
         }
     }
 
-    /// Something that happens to a file named by a word.
+    /// Adds an effect on a file that a word names.
     pub(super) fn file(&mut self, word: &Word, access: Access, own: bool, recursive: bool) {
         if self.glob(word, access, own, recursive) {
             return;
@@ -327,7 +327,7 @@ impl Walker {
                 }
                 _ => add(None, false),
             }
-            // What it may well become, for denies.
+            // What it probably becomes, for denies.
             let here = self.place.clone();
             for guess in &word.guess {
                 for path in here.files(guess).0 {
@@ -353,12 +353,12 @@ impl Walker {
     }
 }
 
-/// Whether a script's name means the input.
+/// Whether the name of a script stands for standard input.
 fn is_stdin(file: &Word) -> bool {
     matches!(file.get(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
-/// The folder that all files lie in that a word of plain text and `*`, `?`, `[…]` can become.
+/// The folder that contains everything a word of plain text and `*`, `?`, `[…]` can expand to.
 fn glob_folder(word: &Word) -> Option<&str> {
     let text = word.text.as_str();
     let plain = !text.contains(['$', '`', '{', '~', '\\', '"', '\'', '<', '(', '!']);
@@ -366,7 +366,7 @@ fn glob_folder(word: &Word) -> Option<&str> {
     let (before, after) = text.split_at_checked(first)?;
     let climbs = after.split('/').any(|part| part.starts_with('.') && part.contains(['.', '*', '?', '[']));
     let folder = before.rfind('/').map_or(".", |at| before.get(..=at).unwrap_or("."));
-    // `.*` may become `..`.
+    // `.*` may expand to `..`.
     let dotted = before.rsplit('/').next().is_some_and(|part| part.starts_with('.'));
     (!climbs && !dotted).then_some(folder)
 }

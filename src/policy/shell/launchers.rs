@@ -1,8 +1,8 @@
-//! Programs that start another one named in their arguments, and where it may stand. For guesses: what may be
-//! forbidden is looked for behind all of them.
+//! Launchers: programs that start another program named in their arguments, and where its name may be. For guesses:
+//! what may be denied is searched for after all of them.
 //!
-//! Sources: each program's manual page. Where a launcher's own options end is not known here; the few whose grammar
-//! matters for an allow are in the table of wrappers.
+//! Sources: each program's manual page. The end of a launcher's own options is not known here. The few launchers whose
+//! grammar matters for an allow are in the table of wrappers.
 
 use crate::policy::argv::{Word, base_name};
 
@@ -10,7 +10,7 @@ mod table;
 
 use table::{ANYWHERE, BEHIND};
 
-/// Launchers that take a whole command line as one text, wherever it stands.
+/// Launchers that take a whole command line as one argument, in any position.
 const TAKES_TEXT: &[&str] = &[
     "su",
     "runuser",
@@ -81,12 +81,12 @@ const ELSEWHERE: &[&str] = &[
     "machinectl",
 ];
 
-/// Launchers that are given more often something else than a command of this machine.
+/// Launchers whose arguments are usually not a command of this machine.
 #[cfg(feature = "shell")]
 const OFTEN_OTHER: &[&str] =
     &["tmux", "screen", "perf", "gdb", "lldb", "op", "doppler", "direnv", "guix", "arch", "nodemon", "concurrently"];
 
-/// Whether a launcher does nothing but start what it is given: an allow for it says nothing of that.
+/// Whether a launcher only starts its arguments as a command: an allow for it does not cover that command.
 #[cfg(feature = "shell")]
 pub(crate) fn only_starts(base: &str) -> bool {
     ANYWHERE.contains(&base) && runs_here(base) && !OFTEN_OTHER.contains(&base)
@@ -98,7 +98,7 @@ pub(crate) fn runs_here(base: &str) -> bool {
     !ELSEWHERE.contains(&base)
 }
 
-/// Where what a launcher may pass on begins. Nothing for other programs.
+/// Where the command that a launcher may run begins. `None` for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
     if let Some((_, marks)) = BEHIND.iter().find(|(name, _)| *name == base) {
@@ -108,12 +108,12 @@ pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     (ANYWHERE.contains(&base) || super::tables::is_shell(base)).then_some(1)
 }
 
-/// Whether a program hands on what follows this word: `conda run`.
+/// Whether a program runs what follows this word: `conda run`.
 pub(crate) fn hands_on(base: &str, word: &str) -> bool {
     BEHIND.iter().any(|(name, marks)| *name == base && marks.contains(&word))
 }
 
-/// Whether a program may start another one at all.
+/// Whether a program may start another program at all.
 pub(crate) fn is_launcher(base: &str) -> bool {
     ANYWHERE.contains(&base) || super::tables::LAUNCHERS.contains(&base)
 }
@@ -124,12 +124,12 @@ pub(crate) fn reads_commands(base: &str) -> bool {
     READS_COMMANDS.contains(&base)
 }
 
-/// Whether each word of a launcher may be a command line of its own.
+/// Whether each argument of a launcher may be a separate command line.
 pub(crate) fn takes_text(base: &str) -> bool {
     TAKES_TEXT.contains(&base)
 }
 
-/// The command lines that stand as one word behind an option: `-c 'rm x'`, `--run='rm x'`.
+/// The command lines that are the values of options: `-c 'rm x'`, `--run='rm x'`.
 pub(crate) fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
     words.windows(2).filter_map(|pair| {
         let (option, value) = (pair.first()?.get()?, pair.get(1)?);

@@ -1,23 +1,23 @@
-//! Options by which a program runs another one, or writes a file that nobody would expect it to write.
+//! Options by which a program runs another program, or writes a file unexpectedly.
 //!
-//! Sources: each program's manual page; GTFOBins for what has been used.
+//! Sources: each program's manual page; GTFOBins for known abuses.
 
 use super::options::Does::{Loads, Runs, Writes, WritesHere};
 
-/// What an option does beyond the program's own purpose.
+/// What an option does beyond the purpose of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Does {
-    /// Runs the command line that is its value.
+    /// Runs its value as a command line.
     Runs,
-    /// Runs or loads what no one can see: a file of settings, a plugin, a script of another language.
+    /// Runs or loads something that cannot be examined: a settings file, a plugin, a script in another language.
     Loads,
-    /// Writes the file that is its value.
+    /// Writes the file that its value names.
     Writes,
-    /// Writes a file whose name is decided elsewhere.
+    /// Writes a file whose name is determined elsewhere.
     WritesHere,
 }
 
-/// `(program, option, what it does)`. A two-letter option (`-o`) may have its value glued on.
+/// `(program, option, what it does)`. A two-character option (`-o`) may have its value attached.
 pub(super) const OPTIONS: &[(&str, &str, Does)] = &[
     ("apt", "-o", Loads),
     ("apt-get", "-o", Loads),
@@ -287,7 +287,8 @@ pub(super) const OPTIONS: &[(&str, &str, Does)] = &[
     ("zip", "-TT", Runs),
 ];
 
-/// One-letter options that take a value, so that letters behind them are no options. `-XPOST` has no `-O` in it.
+/// One-letter options that take a value, so that the letters after them are not options: `-XPOST` does not contain
+/// `-O`.
 pub(super) fn value_letters(program: &str) -> Option<&'static str> {
     Some(match program {
         "curl" => "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
@@ -310,7 +311,7 @@ pub(super) fn value_letters(program: &str) -> Option<&'static str> {
     })
 }
 
-/// The programs that share another's options.
+/// Programs that share the options of another program.
 pub(super) fn family(base: &str) -> &str {
     match base {
         "gtar" | "bsdtar" => "tar",

@@ -1,7 +1,7 @@
-//! Which files well-known programs make because that is what they are for: archives, compilers, converters,
-//! downloads. An allow for the command covers them; a deny over their path is to see them.
+//! The files that well-known programs produce by design: archives, compiler output, conversions, downloads. An allow
+//! for the command covers them, and a deny over their path applies to them.
 //!
-//! Sources: each program's manual page. What is not here may write anything: see the module `files`.
+//! Sources: each program's manual page. A program that is not listed may write anything: see the module `files`.
 
 use super::options::family;
 use super::unpack;
@@ -115,7 +115,7 @@ const LAST: &[&str] = &[
 /// The first operand is written.
 const FIRST: &[&str] = &["zip", "mksquashfs"];
 
-/// Options by which a program changes its operands in place.
+/// Options that make a program change its operands in place.
 const IN_PLACE: &[(&str, &[&str])] = &[
     ("yq", &["-i", "--inplace", "--in-place"]),
     ("prettier", &["--write", "-w"]),
@@ -131,7 +131,7 @@ const IN_PLACE: &[(&str, &[&str])] = &[
     ("uncrustify", &["--replace", "--no-backup"]),
 ];
 
-/// Adds the files that a program makes.
+/// Adds the files that a program produces.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
     unpack::inspect(walker, base, words);
     if words.len() < 2 {
@@ -177,11 +177,11 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
         _ => {}
     }
     let written: Vec<Word> = written.into_iter().cloned().collect();
-    // A glob may name folders, and formatters go down.
+    // A glob may name folders, and formatters descend.
     written.iter().for_each(|file| walker.file(file, Access::Write, false, file.get().is_none()));
 }
 
-/// The value of an option, glued on or in the next word.
+/// The value of an option, attached or in the next word.
 fn value(word: &str, option: &str, next: Option<&Word>) -> Option<Word> {
     if word == option {
         return next.cloned();
@@ -193,7 +193,7 @@ fn value(word: &str, option: &str, next: Option<&Word>) -> Option<Word> {
     word.strip_prefix(option).filter(|r| one && !r.is_empty()).map(Word::known)
 }
 
-/// Whether a letter stands in a cluster of options.
+/// Whether combined options contain a letter.
 fn short(arguments: &[Word], letter: char) -> bool {
     arguments.iter().filter_map(Word::get).any(|v| v.starts_with('-') && !v.starts_with("--") && v.contains(letter))
 }
@@ -207,7 +207,7 @@ fn edits_in_place(name: &str, arguments: &[Word]) -> bool {
     matches!(name, "perl" | "ruby") && arguments.iter().filter_map(Word::get).any(cluster)
 }
 
-/// The archive that `tar` makes, if it makes one.
+/// The archive that `tar` creates, if it creates one.
 fn archive(arguments: &[Word]) -> Option<&Word> {
     let makes = |v: &str| {
         let first = arguments.first().and_then(Word::get) == Some(v) && !v.starts_with('-');

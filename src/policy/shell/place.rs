@@ -1,12 +1,12 @@
-//! Where a command line stands while it is read: the working folder, as far as `cd` lets one follow it.
+//! The working folder while a command line is read, as far as `cd` can be followed.
 
 use crate::policy::path::LexPath;
 
-/// The folders that the shell may be in. Empty: nobody knows.
+/// The folders that the shell may be in. Empty: unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place(Vec<LexPath>);
 
-/// The most folders that are kept apart.
+/// The maximum number of folders that are tracked.
 const MAX: usize = 4;
 
 impl Place {
@@ -28,7 +28,7 @@ impl Place {
         )
     }
 
-    /// One of two places.
+    /// Either of two places.
     pub(super) fn or(&self, other: &Self) -> Self {
         if self.0.is_empty() || other.0.is_empty() {
             return Self::unknown();
@@ -38,7 +38,7 @@ impl Place {
         if all.len() > MAX { Self::unknown() } else { Self(all) }
     }
 
-    /// The files that a path may mean here, and whether there is no doubt. Empty: nobody knows.
+    /// The files that a path may name here, and whether that is certain. Empty: unknown.
     pub(super) fn files(&self, path: &str) -> (Vec<LexPath>, bool) {
         if path.starts_with('/') || path == "~" || path.starts_with("~/") {
             return (vec![LexPath::read(path)], true);

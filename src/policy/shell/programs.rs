@@ -1,4 +1,4 @@
-//! What the options of a program do: code for interpreters, and what stands in the table of options.
+//! What the options of a program do: code for interpreters, and the entries of the table of options.
 
 use super::options::{Does, OPTIONS, family, value_letters};
 use super::walk::Walker;
@@ -15,7 +15,7 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
     let long = |names: &[&str]| names.iter().any(|n| option == *n || option.starts_with(&format!("{n}=")));
     match base {
         b if b.starts_with("python") || b.starts_with("pypy") || b.starts_with("ipython") => letters.is_some_and(|l| {
-            // `-c` takes the rest; letters behind the value of -W, -X, -m are no options.
+            // `-c` takes the rest. Letters in the value of -W, -X, -m are not options.
             l.chars().take_while(|c| !"WXmQ".contains(*c)).any(|c| c == 'c')
         }),
         "node" | "nodejs" | "tsx" | "ts-node" => {
@@ -66,7 +66,7 @@ const GIT_RUNNERS: &[&[&str]] = &[
     &["maintenance", "start"],
 ];
 
-/// Looks at the options of a program.
+/// Reads the options of a program.
 pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
     let name = family(base);
     let end = words.iter().position(|w| w.is("--")).unwrap_or(words.len());
@@ -76,7 +76,7 @@ pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
     for (at, word) in words.iter().enumerate().take(end).skip(1) {
         let Some(text) = literal(word) else { continue };
         for &&(_, option, does) in &own {
-            // `git commit -c` is another option than `git -c`.
+            // `git commit -c` is a different option from `git -c`.
             if name == "git" && option == "-c" && subcommand.is_some_and(|s| at >= s) {
                 continue;
             }
@@ -91,7 +91,7 @@ pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word]) {
     operands(walker, name, words);
 }
 
-/// The part of a word that is certain: the whole, or what stands before the first expansion.
+/// The certain part of a word: all of it, or what precedes the first expansion.
 fn literal(word: &Word) -> Option<&str> {
     if let Some(text) = word.get() {
         return Some(text);
@@ -121,7 +121,7 @@ fn operands(walker: &mut Walker, name: &str, words: &[Word]) {
                 let kind = text.split(':').next().unwrap_or_default().to_ascii_lowercase();
                 text.contains(':') && matches!(kind.as_str(), "exec" | "system" | "shell")
             }
-            // A setting such as `script-shell` holds for every later run.
+            // A setting such as `script-shell` affects every later run.
             "npm" | "pnpm" | "yarn" => {
                 let is = |at: usize, name: &str| words.get(at).is_some_and(|w| w.is(name));
                 let sets = |first| is(first, "set") || is(first, "config") && is(first + 1, "set");
@@ -144,7 +144,7 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
         Does::Runs => {
             let line =
                 value.filter(|_| whole).or_else(|| words.get(at + 1).and_then(Word::get).filter(|_| value.is_none()));
-            // A command line that is known to the last word is judged like any other.
+            // A fully known command line is evaluated like any other.
             let known = line.is_some_and(|line| walker.suppose(line));
             walker.found.unknown("executing-option", text, if known { Weight::Value } else { Weight::Code });
         }
@@ -152,7 +152,7 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
             let line = value.or_else(|| words.get(at + 1).and_then(Word::get));
             let harmless = text.starts_with("-c") && line.is_some_and(is_plain_setting);
             walker.found.unknown("executing-option", text, if harmless { Weight::Value } else { Weight::Code });
-            // `alias.x=reset --hard` is another subcommand of git.
+            // `alias.x=reset --hard` defines a subcommand of git.
             let alias = line.and_then(|l| l.strip_prefix("alias.")).and_then(|l| l.split_once('='));
             match (alias, line) {
                 (Some((_, own)), _) if !own.starts_with('!') => walker.suppose(&format!("git {own}")),
@@ -174,7 +174,7 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
     }
 }
 
-/// Whether a setting of git, `name=value`, only changes how something is shown or named. Others run programs.
+/// Whether a git setting `name=value` only changes how something is displayed or named. Others run programs.
 fn is_plain_setting(setting: &str) -> bool {
     let name = setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
     let sections = ["user.", "author.", "committer.", "color.", "advice.", "column.", "log.", "blame.", "push.default"];
@@ -204,10 +204,10 @@ fn is_plain_setting(setting: &str) -> bool {
     sections.iter().any(|s| name.starts_with(s)) || names.contains(&name.as_str())
 }
 
-/// Real options that are the beginning of a risky one.
+/// Options that are a prefix of a dangerous option.
 const WHOLE: &[(&str, &str)] = &[("git", "--text"), ("tar", "--checkpoint"), ("git", "--conf")];
 
-/// Whether a word is an option, and its glued value. Long options may be cut short.
+/// Whether a word is an option, and its attached value. Long options may be abbreviated.
 fn value_of<'w>(program: &str, word: &'w str, option: &str) -> Option<Option<&'w str>> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -220,7 +220,7 @@ fn value_of<'w>(program: &str, word: &'w str, option: &str) -> Option<Option<&'w
         let cut = name.len() > 2 && name.starts_with("--") && option.starts_with(name);
         return (cut && !WHOLE.contains(&(program, name))).then_some(value);
     }
-    // `-ofile`, and `-nofile` where letters are written together.
+    // `-ofile`, and `-nofile` with combined letters.
     let letter = option.strip_prefix('-').filter(|l| l.chars().count() == 1)?;
     let cluster = word.strip_prefix('-').filter(|l| !l.starts_with('-'))?;
     let (before, after) = cluster.split_once(letter)?;
@@ -231,7 +231,7 @@ fn value_of<'w>(program: &str, word: &'w str, option: &str) -> Option<Option<&'w
     glued.then_some(if after.is_empty() { None } else { Some(after) })
 }
 
-/// Options of single subcommands of git: `(subcommand, option, what it does)`.
+/// Options of individual git subcommands: `(subcommand, option, what it does)`.
 const GIT_OPTIONS: &[(&str, &str, Does)] = &[
     ("rebase", "-x", Does::Runs),
     ("difftool", "-x", Does::Runs),
@@ -249,7 +249,7 @@ const GIT_OPTIONS: &[(&str, &str, Does)] = &[
 fn git(walker: &mut Walker, words: &[Word], at: usize) {
     let own = words.get(at..).unwrap_or_default();
     let rest: Vec<&str> = own.iter().filter_map(Word::get).collect();
-    // Options may stand between the words of a subcommand: `submodule --quiet foreach`.
+    // Options may come between the words of a subcommand: `submodule --quiet foreach`.
     let named: Vec<&str> = rest.iter().copied().filter(|w| !w.starts_with('-')).take(2).collect();
     for runner in GIT_RUNNERS.iter().filter(|r| named.starts_with(r)) {
         // Reading a setting runs nothing.
@@ -288,7 +288,7 @@ fn git(walker: &mut Walker, words: &[Word], at: usize) {
             }
         }
     }
-    // Another repository brings its own settings, and settings run programs.
+    // Another repository has its own settings, and settings run programs.
     let elsewhere = words.iter().take(at).skip(1).any(|w| {
         w.get().is_some_and(|v| {
             v == "-C" || v.starts_with("--git-dir") || v.starts_with("--work-tree") || v == "-p" || v == "--paginate"

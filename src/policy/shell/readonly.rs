@@ -1,12 +1,12 @@
-//! The built-in table of commands that only read: allowed where a policy says `read_only_shell = true`.
+//! The built-in table of read-only commands, which are allowed where a policy sets `read_only_shell = true`.
 //!
-//! Narrow on purpose: a command is here only if no option of those listed runs, writes or takes unbounded
-//! resources. Words must all be certain.
+//! Narrow on purpose: a command is listed only if none of the listed options runs or writes something or takes
+//! unbounded resources. Every word must be certain.
 
 use super::tables;
 use crate::policy::argv::Word;
 
-/// Programs that only read whatever their arguments are.
+/// Programs that only read, whatever their arguments.
 const ANY: &[&str] = &[
     "echo",
     "pwd",
@@ -74,7 +74,7 @@ const ANY: &[&str] = &[
     ":",
 ];
 
-/// Readers that do no harm whatever operands or options are added to them.
+/// Programs that only read, whatever operands or options are added.
 pub(super) const TAKE_ANY: &[&str] = &[
     "cat",
     "grep",
@@ -102,7 +102,7 @@ pub(super) const TAKE_ANY: &[&str] = &[
     "realpath",
 ];
 
-/// The word that `xargs` adds at the end.
+/// The word that `xargs` appends.
 pub(super) fn added() -> Word {
     Word::unknown("…", false)
 }
@@ -111,9 +111,9 @@ fn is_added(word: &Word) -> bool {
     *word == added()
 }
 
-/// Whether a command only reads. `trusted`: whether the workspace's own git settings may be believed.
+/// Whether a command only reads. `trusted`: whether the workspace's own git settings are trusted.
 pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
-    // What `xargs` adds is unknown: for programs that only read whatever they are given it does not matter.
+    // What `xargs` appends is unknown. For programs that only read, whatever their arguments, that does not matter.
     let words = match words.split_last() {
         Some((last, rest))
             if is_added(last) && rest.first().and_then(Word::get).is_some_and(|p| TAKE_ANY.contains(&p)) =>
@@ -177,7 +177,7 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     }
 }
 
-/// Whether an option is a long one, perhaps cut short.
+/// Whether an option is the long option, possibly abbreviated.
 fn is_cut(option: &str, long: &str) -> bool {
     option.len() > 3 && long.starts_with(option)
 }
@@ -207,10 +207,10 @@ fn plain(script: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// Subcommands of git that only read, under options that only read.
+/// Subcommands of git that only read, with the options that only read.
 fn git(words: &[Word], arguments: &[&str]) -> bool {
     let Some(at) = tables::subcommand(words) else { return false };
-    // Options before the subcommand choose settings and repositories.
+    // Options before the subcommand select settings and repositories.
     if at != 1 {
         return false;
     }
@@ -229,7 +229,7 @@ fn git(words: &[Word], arguments: &[&str]) -> bool {
         "--filters",
         "--help",
     ];
-    // `%G?` and its kin check signatures: another program does that.
+    // `%G?` and similar formats verify signatures, which another program does.
     if rest.iter().any(|a| banned.iter().any(|b| a.starts_with(b)) || a.contains("%G")) {
         return false;
     }

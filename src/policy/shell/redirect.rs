@@ -1,4 +1,4 @@
-//! Redirections, assignments and `[[ … ]]`: what happens beside the words of a command.
+//! Redirections, assignments and `[[ … ]]`: what happens besides the words of a command.
 
 use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, BinaryPredicate, ExtendedTestExpr, IoFileRedirectKind as Kind,
@@ -9,26 +9,26 @@ use super::walk::Walker;
 use super::{Weight, tables};
 use crate::policy::rule::Access;
 
-/// What a command reads as its input.
+/// The standard input of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
-    /// Whatever the host gives.
+    /// Inherited from the host.
     Inherited,
-    /// Text that stands in the line. Absent: it is only known at the run.
+    /// Text in the line. `None`: it is known only when it runs.
     Text(Option<String>),
-    /// What the command before the pipe prints, where that is certain.
+    /// The output of the command before the pipe, where that is certain.
     Pipe(Option<String>),
     /// A file.
     File,
 }
 
-/// Targets that are not files in any sense that matters.
+/// Targets that are not files that matter.
 fn is_sink(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero")
 }
 
 impl Walker {
-    /// Walks a redirection. Gives the new input, if it is one of the input.
+    /// Walks a redirection. Returns the new input, if it redirects the input.
     pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
         match redirect {
             IoRedirect::File(fd, kind, target) => {
@@ -94,7 +94,7 @@ impl Walker {
         }
     }
 
-    /// Walks an assignment. Gives the name and, if it is certain, the value.
+    /// Walks an assignment. Returns the name and, if it is certain, the value.
     pub(super) fn assignment(&mut self, assignment: &Assignment) -> (String, Option<String>) {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name.clone(),
@@ -117,7 +117,7 @@ impl Walker {
                     key.iter().for_each(|k| self.arithmetic(&k.value));
                     list.push(self.word(&item.value).value);
                 }
-                // For guesses: what `"${name[@]}"` becomes.
+                // For guesses: what `"${name[@]}"` expands to.
                 let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !assignment.append);
                 match all {
                     Some(all) => drop(self.variables.insert(format!("{name}[@]"), all.join(" "))),

@@ -1,11 +1,11 @@
-//! The small languages of `sed` and `awk`, and what `echo` and `printf` print.
+//! The languages of `sed` and `awk`, and what `echo` and `printf` print.
 
 use super::Weight;
 use super::walk::Walker;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::rule::Access;
 
-/// Looks at a script in the arguments.
+/// Reads a script in the arguments.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
     match base {
         "sed" | "gsed" => sed(walker, words),
@@ -27,7 +27,7 @@ fn sed(walker: &mut Walker, words: &[Word]) {
             operands.extend(rest.by_ref().cloned());
         } else if option.starts_with("--") {
             let (name, value) = option.split_once('=').map_or((option, None), |(n, v)| (n, Some(v)));
-            // Long options may be cut short.
+            // Long options may be abbreviated.
             let cut = |full: &str| name.len() > 2 && full.starts_with(name);
             if cut("--in-place") {
                 in_place = true;
@@ -49,7 +49,7 @@ fn sed(walker: &mut Walker, words: &[Word]) {
                 let after = letters.get(i + letter.len_utf8()..).filter(|a| !a.is_empty());
                 match letter {
                     'n' | 'E' | 'r' | 's' | 'u' | 'z' => continue,
-                    // The rest is a suffix. Elsewhere than in GNU sed it may be options.
+                    // The rest is a suffix in GNU sed. In other versions it may be options.
                     'i' | 'I' => {
                         in_place = true;
                         explicit |= after.is_some_and(|a| a.ends_with('e') && !a.contains('.'));
@@ -92,7 +92,7 @@ fn sed(walker: &mut Walker, words: &[Word]) {
 }
 
 /// Whether a sed script has only commands that neither run nor write: no `e`, `w`, `W`, `r`, `R`, no flags
-/// `e`, `w`. What is not understood is not plain.
+/// `e`, `w`. A script that is not understood is not plain.
 pub(crate) fn is_plain_sed(script: &str) -> bool {
     let mut chars = script.chars().peekable();
     loop {
@@ -137,7 +137,7 @@ pub(crate) fn is_plain_sed(script: &str) -> bool {
     }
 }
 
-/// Skips to an unescaped delimiter; false if there is none.
+/// Skips to an unescaped delimiter; `false` if there is none.
 fn skip_to(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) -> bool {
     while let Some(c) = chars.next() {
         if c == '\\' {
@@ -156,7 +156,7 @@ pub(super) fn printed(words: &[Word]) -> Option<String> {
         (program, words.get(1).and_then(Word::get)),
         ("which", _) | ("command", Some("-v")) | ("type", Some("-p" | "-P"))
     ) {
-        // A look-up prints where the program lies.
+        // A lookup prints the path of the program.
         return words.last()?.get().map(str::to_owned);
     }
     if !matches!(program, "echo" | "printf") {
@@ -173,7 +173,7 @@ pub(super) fn printed(words: &[Word]) -> Option<String> {
     Some(text.replace("\\n", "\n"))
 }
 
-/// A format of `printf` with its arguments in it, again and again while there are more. Widths are left out.
+/// A format of `printf` with its arguments inserted, repeated while arguments remain. Widths are ignored.
 fn formatted(format: &str, arguments: &[&str]) -> String {
     let mut rest = arguments.iter();
     let mut out = String::new();
@@ -194,7 +194,7 @@ fn formatted(format: &str, arguments: &[&str]) -> String {
     out
 }
 
-/// What `cat` and `tee` hand on of what they read. For guesses only.
+/// What `cat` and `tee` pass on of their input. For guesses only.
 pub(super) fn passed_on(words: &[Word], read: Option<String>) -> Option<String> {
     let (program, rest) = words.split_first()?;
     let option = |w: &Word| w.get().is_some_and(|v| v.starts_with('-'));
@@ -206,8 +206,8 @@ pub(super) fn passed_on(words: &[Word], read: Option<String>) -> Option<String> 
 }
 
 impl Walker {
-    /// The text that `$(cat <<'E' … E)` becomes, for sure: `cat` alone, not redefined, on text that stands in the
-    /// line between quoted marks.
+    /// The certain text of `$(cat <<'E' … E)`: only `cat`, not redefined, with a here-document whose delimiter is
+    /// quoted.
     pub(super) fn text_of_cat<'t>(
         &self,
         source: &str,
@@ -225,7 +225,7 @@ impl Walker {
     }
 }
 
-/// Guesses at the commands in a script of another language: every tail of its words.
+/// Guesses the commands in a script of another language: every tail of its words.
 pub(super) fn guess_words(walker: &mut Walker, script: &Word) {
     let Some(text) = script.get() else { return };
     let apart = |c: char| c.is_whitespace() || "\"'`()|;{}/".contains(c);

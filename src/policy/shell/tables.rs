@@ -1,8 +1,8 @@
-//! Facts about programs that more than one reader needs.
+//! Facts about programs that several modules need.
 
 use crate::policy::argv::{Word, base_name};
 
-/// Programs that run whatever text they are given.
+/// Programs that run the code they receive.
 pub(crate) const INTERPRETERS: &[&str] = &[
     "python",
     "python2",
@@ -72,14 +72,14 @@ pub(crate) const SHELLS: &[&str] = &[
     "cmd",
 ];
 
-/// Programs that may start another one, though not as any word of their arguments: those that do are in the table of
-/// launchers.
+/// Programs that may start another program, although none of their arguments names it. Those whose arguments do are in
+/// the table of launchers.
 pub(crate) const LAUNCHERS: &[&str] = &[
     "uv", "docker", "podman", "kubectl", "make", "gmake", "just", "task", "find", "fd", "vim", "vi", "nvim", "emacs",
     "ed", "ex", "less", "more", "man", "crontab", "open", "xdg-open", "start", "rundll32",
 ];
 
-/// Whether a program is an interpreter, also under a version: `python3.12`.
+/// Whether a program is an interpreter, with or without a version: `python3.12`.
 pub(crate) fn is_interpreter(base: &str) -> bool {
     let bare = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     INTERPRETERS.contains(&base) || INTERPRETERS.contains(&bare)
@@ -104,7 +104,7 @@ const GIT_VALUES: &[&str] = &[
     "--config",
 ];
 
-/// Where the subcommand stands, for programs that have one and take options before it.
+/// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
     let values: &[&str] = match base {

@@ -1,7 +1,7 @@
-//! Programs that write files which are named elsewhere: in an archive, a patch, a commit, another folder.
+//! Programs that write files whose names are elsewhere: in an archive, a patch, a commit, another folder.
 //!
-//! What they write is something below a folder, and only the run shows what. Such a file fits a rule at most "maybe":
-//! where nothing forbids or asks about what is written there, nothing changes. Source: each program's manual page.
+//! They write below a folder, and the names are known only when they run. Such a file fits a rule at most "maybe":
+//! where no rule denies or asks about writes there, nothing changes. Source: each program's manual page.
 
 use super::FileEffect;
 use super::options::family;
@@ -15,9 +15,9 @@ use crate::policy::rule::Access;
 enum Where {
     /// Below this folder.
     Below(Word),
-    /// Anywhere in the working tree of a repository, but not in its store.
+    /// Anywhere in the working tree of a repository, but not in `.git`.
     Tree,
-    /// Wherever what it reads says.
+    /// Wherever its input says.
     Anywhere,
 }
 
@@ -59,9 +59,9 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
     }
 }
 
-/// Adds a folder below which a copy writes what the source holds.
+/// Adds the folder below which a copy writes the content of its source.
 pub(super) fn copied(walker: &mut Walker, folder: &Word) {
-    // `host:path` is not here.
+    // `host:path` is on another machine.
     if !folder.get().is_some_and(|f| f.split('/').next().is_some_and(|head| head.contains(':'))) {
         add(walker, Where::Below(folder.clone()));
     }
@@ -81,7 +81,7 @@ fn add(walker: &mut Walker, place: Where) {
         },
         Where::Tree => {
             walker.below(file.clone(), ".", &Tail::below(Some(".git")));
-            // Behind a `cd` the tree may begin further up.
+            // After a `cd`, the tree may begin further up.
             let start = LexPath::here().with_tail(Tail::below(Some(".git")));
             walker.found.files.push(FileEffect { path: Some(start), ..file });
         }
@@ -110,12 +110,12 @@ fn unsure(arguments: &[Word]) -> bool {
     arguments.iter().any(|w| w.get().is_none() && (!w.one || w.text.contains('$')) && !w.text.starts_with(['/', '.']))
 }
 
-/// Whether a letter stands in a cluster of options.
+/// Whether combined options contain a letter.
 fn letter(arguments: &[Word], letter: char) -> bool {
     arguments.iter().filter_map(Word::get).any(|v| v.starts_with('-') && !v.starts_with("--") && v.contains(letter))
 }
 
-/// Whether a long option is given, maybe cut short.
+/// Whether a long option is given, possibly abbreviated.
 fn long(arguments: &[Word], name: &str) -> bool {
     arguments.iter().filter_map(Word::get).any(|v| {
         let v = v.split('=').next().unwrap_or(v);
@@ -123,7 +123,7 @@ fn long(arguments: &[Word], name: &str) -> bool {
     })
 }
 
-/// The values of an option: glued on, behind `=`, or in the next word.
+/// The values of an option: attached, after `=`, or in the next word.
 fn values(arguments: &[Word], options: &[&str]) -> Vec<Word> {
     let mut found = Vec::new();
     for (at, word) in arguments.iter().enumerate() {
@@ -149,7 +149,7 @@ fn values(arguments: &[Word], options: &[&str]) -> Vec<Word> {
     found
 }
 
-/// Below the folders that options name, or here where none does.
+/// Below the folders that options name, or else below the working folder.
 fn folders(values: Vec<Word>) -> Vec<Where> {
     if values.is_empty() { vec![here()] } else { values.into_iter().map(Where::Below).collect() }
 }
@@ -169,13 +169,13 @@ fn tar(arguments: &[Word]) -> Vec<Where> {
         return vec![Where::Anywhere];
     }
     let mut given = values(arguments, &["-C", "--directory", "--cd"]);
-    // `-xzC out`: letters written together.
+    // `-xzC out`: combined letters.
     for (at, word) in arguments.iter().enumerate() {
         let Some(text) = word.get().filter(|v| v.starts_with('-') && !v.starts_with("--") && !v.starts_with("-C"))
         else {
             continue;
         };
-        // Behind a letter that takes a value the rest is the value.
+        // After a letter that takes a value, the rest is the value.
         let letters: String = text
             .chars()
             .take_while(|c| !matches!(c, 'f' | 'T' | 'X' | 'I' | 'b' | 'H' | 'K' | 'N' | 'V' | 'g' | 'F' | 'L'))
@@ -189,7 +189,7 @@ fn tar(arguments: &[Word]) -> Vec<Where> {
 }
 
 fn unzip(arguments: &[Word]) -> Vec<Where> {
-    // `-l`, `-t`, `-v`, `-Z`, `-p`, `-c`, `-z` only show.
+    // `-l`, `-t`, `-v`, `-Z`, `-p`, `-c`, `-z` only display.
     let shows = arguments
         .iter()
         .filter_map(Word::get)
@@ -209,7 +209,7 @@ fn unpacked(name: &str, arguments: &[Word]) -> Vec<Where> {
         return Vec::new();
     }
     let out: Vec<Word> = values(arguments, if name == "7z" { &["-o"] } else { &["-op"] });
-    // `-spf` of 7z takes whole paths from the archive.
+    // `-spf` of 7z uses absolute paths from the archive.
     if has(arguments, &["-spf", "-spf2"]) {
         return vec![Where::Anywhere];
     }
@@ -229,7 +229,7 @@ fn cpio(arguments: &[Word]) -> Vec<Where> {
     {
         return Vec::new();
     }
-    // Absolute names are taken as they are, unless told otherwise.
+    // Absolute names are used as they are, unless an option says otherwise.
     if long(arguments, "--no-absolute-filenames") {
         return folders(values(arguments, &["-D", "--directory"]));
     }
@@ -250,14 +250,14 @@ fn patch(arguments: &[Word]) -> Vec<Where> {
             None => operand = true,
         }
     }
-    // A file that is named is the one that is changed.
+    // A file that is named is the one that changes.
     if operand || long(arguments, "--dry-run") || long(arguments, "--output") || letter(arguments, 'o') {
         return Vec::new();
     }
     folders(values(arguments, &["-d", "--directory"]))
 }
 
-/// `npm install` and its kin: the packages, their lock file and the list of them.
+/// `npm install` and similar commands: the packages, the lock file and the manifest.
 fn packages(base: &str, words: &[Word]) -> Vec<Where> {
     const CHANGES: &[&str] = &[
         "install",
@@ -300,7 +300,7 @@ fn packages(base: &str, words: &[Word]) -> Vec<Where> {
     folders(given)
 }
 
-/// What changes files of the working tree that no word names.
+/// Commands of git that change files of the working tree which no word names.
 fn git(words: &[Word]) -> Vec<Where> {
     let Some(at) = super::tables::subcommand(words) else { return Vec::new() };
     let name = words.get(at).and_then(Word::get);
@@ -320,7 +320,7 @@ fn git(words: &[Word]) -> Vec<Where> {
         "stash" => !matches!(next, Some("list" | "show" | "drop" | "clear" | "create" | "store")),
         "reset" => ["--hard", "--merge", "--keep"].iter().any(|o| long_git(own, o)) || unsure(own),
         "switch" | "checkout" | "restore" | "clean" => {
-            // A new branch where one stands changes no file.
+            // A new branch at the current commit changes no file.
             let new = has(own, &["-b", "-B", "-c", "-C", "--create", "--orphan"]) && operands.len() < 2;
             let only_paths = name == "restore" || name == "clean" && !operands.is_empty();
             let staged = name == "restore" && has(own, &["--staged", "-S"]) && !has(own, &["--worktree", "-W"]);
@@ -330,7 +330,7 @@ fn git(words: &[Word]) -> Vec<Where> {
             let named: Vec<&Word> = match paths {
                 Some(paths) => paths.iter().collect(),
                 None if only_paths => operands.clone(),
-                // A word may be a branch or a path. What is plainly a path is one.
+                // A word may be a branch or a path, unless it is clearly a path.
                 None if !operands.is_empty()
                     && operands.iter().all(|w| w.get().is_some_and(|v| v == "." || v.starts_with("./"))) =>
                 {
@@ -369,7 +369,7 @@ fn long_git(own: &[Word], name: &str) -> bool {
     own.iter().filter_map(Word::get).any(|v| v.len() > 3 && name.starts_with(v))
 }
 
-/// The folder that a pathspec speaks of. Git's own globs and magic go through the whole tree.
+/// The folder that a pathspec covers. Git's own globs and magic cover the whole tree.
 fn pathspec(word: &Word) -> Where {
     match word.get() {
         Some(".") => Where::Tree,

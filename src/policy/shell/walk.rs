@@ -1,4 +1,4 @@
-//! The walk over a parsed program: every command, wherever it stands.
+//! The walk over a parsed program, which visits every command.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,28 +15,28 @@ use super::{MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics}
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 
-/// The deepest nesting of brackets and keywords that is handed to the parser, whose stack is not ours.
+/// The maximum nesting of brackets and keywords that is passed to the parser, whose stack use is not under our control.
 const MAX_BRACKETS: usize = 24;
 
-/// What the walk knows so far.
+/// The state of the walk.
 pub(super) struct Walker {
     pub(super) options: ParserOptions,
     pub(super) found: SideEffects,
-    /// Values assigned in the line itself, where they are certain. Only for guesses.
+    /// Values that the line itself assigns, where they are certain. For guesses only.
     pub(super) variables: BTreeMap<String, String>,
     /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
     pub(super) depth: usize,
-    /// Words printed by the command before the pipe, where certain: what a shell behind it would read.
+    /// Text printed by the command before the pipe, where certain: what a shell after it would read.
     pub(super) piped: Option<String>,
     /// Text that the latest simple command reads, where certain.
     read: Option<String>,
-    /// What the latest `<(…)` prints, where certain.
+    /// The output of the latest `<(…)`, where certain.
     pub(super) substituted: Option<String>,
-    /// Whether what is read may run rather than runs.
+    /// Whether the commands being read only may run.
     pub(super) supposing: bool,
-    /// What the commands of the group around read, unless they say otherwise.
+    /// The input of the commands in the enclosing group, unless they redirect it.
     input: Input,
     limited: bool,
 }
@@ -77,7 +77,7 @@ impl Walker {
         heuristics::guess(text, &mut self.found);
     }
 
-    /// Reads a whole program. What cannot be parsed is an unknown, and guessed at.
+    /// Reads a whole program. A program that cannot be parsed is an unknown, with guesses.
     pub(super) fn program(&mut self, text: &str) {
         if too_nested(text) {
             return self.limit(text, "nested too deeply");
@@ -96,11 +96,11 @@ impl Walker {
     fn parse(&self, text: &str) -> Option<Program> {
         let reader = std::io::Cursor::new(text.as_bytes());
         let mut parser = Parser::new(reader, &self.options);
-        // A fault in the parser must not become one in the host.
+        // A panic of the parser must not become one of the host.
         catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
     }
 
-    /// One level down; beyond the limit only guessed at.
+    /// Goes one level deeper; beyond the limit there are only guesses.
     pub(super) fn deeper(&mut self, walk: impl FnOnce(&mut Self), text: &str) {
         if self.depth >= MAX_DEPTH {
             return self.limit(text, "nested more than 8 deep");
@@ -110,7 +110,7 @@ impl Walker {
         self.depth -= 1;
     }
 
-    /// A command substitution: runs in a subshell. Gives what it likely prints.
+    /// A command substitution, which runs in a subshell. Returns its probable output.
     pub(super) fn substitution(&mut self, source: &str) -> Option<String> {
         let (place, before) = (self.place.clone(), self.found.commands.len());
         self.program(source);
@@ -118,7 +118,7 @@ impl Walker {
         self.printed_since(before)
     }
 
-    /// What the commands read since then print, where it is one and that is certain.
+    /// The output of the commands read since then, where there is one command and its output is certain.
     fn printed_since(&mut self, before: usize) -> Option<String> {
         let read = self.read.take();
         match self.found.commands.get(before..) {
@@ -140,7 +140,7 @@ impl Walker {
         }
     }
 
-    /// `a && b || c`: inside, each step has succeeded or not; behind it nobody knows which.
+    /// `a && b || c`: each step has succeeded or failed; after the list it is unknown which.
     fn and_or(&mut self, list: &AndOrList) {
         let start = self.place.clone();
         self.pipeline(&list.first);
@@ -199,7 +199,7 @@ impl Walker {
                     self.redirect(redirect);
                 }
                 self.deeper(|walker| walker.compound(&body.0), "a function");
-                // It may run anywhere, or never.
+                // It may run in any folder, or never.
                 self.place = place.or(&self.place.clone());
             }
             Node::ExtendedTest(test, redirects) => {
@@ -270,7 +270,7 @@ impl Walker {
             CompoundCommand::Arithmetic(arithmetic) => {
                 self.found.unknown("arithmetic", &arithmetic.expr.value, Weight::Value);
                 self.arithmetic(&arithmetic.expr.value);
-                // The parser also takes `( ( rm x ) )` for one, which is a subshell.
+                // The parser also reads `( ( rm x ) )` as one, which is a subshell.
                 self.maybe_subshell(&arithmetic.expr.value);
             }
             CompoundCommand::Coprocess(coprocess) => {
@@ -282,7 +282,7 @@ impl Walker {
         }
     }
 
-    /// A body that may run any number of times: where it changes folders, nobody knows where it stands.
+    /// A body that may run any number of times: if it changes the folder, the folder is unknown.
     fn repeated(&mut self, walk: impl Fn(&mut Self)) {
         let (place, files) = (self.place.clone(), self.found.files.len());
         walk(self);
@@ -357,8 +357,8 @@ impl Walker {
     }
 }
 
-/// Whether brackets or keywords nest so deeply that the parser might run out of stack. Quotes do not count:
-/// too much rather than too little.
+/// Whether brackets or keywords nest so deeply that the parser might run out of stack. Quotes are
+/// ignored: the count is rather too high than too low.
 fn too_nested(text: &str) -> bool {
     let (mut depth, mut deepest, mut ticks) = (0_usize, 0_usize, 0_usize);
     for c in text.chars() {
@@ -370,7 +370,7 @@ fn too_nested(text: &str) -> bool {
         }
         deepest = deepest.max(depth);
     }
-    // `[[ ! ! …` nests once a word.
+    // `[[ ! ! …` nests with every word.
     let (mut keywords, mut tested) = (0_usize, None::<usize>);
     for word in text.split(|c: char| c.is_whitespace() || c == ';') {
         match word {

@@ -1,5 +1,5 @@
-//! Words: from the source of one word to its value, as far as it is certain, and to everything that runs while
-//! it is expanded.
+//! Words: from the source of a word to its value, where that is certain, and to everything that runs while it is
+//! expanded.
 
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
@@ -8,14 +8,14 @@ use super::walk::Walker;
 use super::{ansi, expansion, heuristics};
 use crate::policy::argv::Word;
 
-/// What a word becomes, built piece by piece.
+/// The expansion of a word, built piece by piece.
 #[derive(Default)]
 struct Built {
     /// The value, as long as every piece is certain.
     value: Option<String>,
-    /// The likely value. Absent once a piece cannot be guessed.
+    /// The probable value. `None` once a piece cannot be guessed.
     guess: Option<String>,
-    /// Text outside quotes: where braces count.
+    /// The text outside quotes, where braces are expanded.
     bare: String,
     /// Whether an unquoted piece may become several words, or none.
     splits: bool,
@@ -78,8 +78,8 @@ impl Walker {
         }
     }
 
-    /// A `)` in a comment or a `cx` does not end a substitution, but the parser takes it for the end: then all of
-    /// the source is looked through.
+    /// A `)` in a comment or a `case` does not end a substitution, but the parser takes it for the end. Then the
+    /// whole source is searched.
     fn cut_short(&mut self, source: &str, before: usize) {
         let new = self.found.unknowns.iter().skip(before);
         if new.clone().any(|u| matches!(u.kind, "syntax" | "comment")) {
@@ -87,8 +87,7 @@ impl Walker {
         }
     }
 
-    /// Guesses at what two opening brackets hold if they are not those of arithmetic. Substitutions in it have been
-    /// walked already.
+    /// Guesses what is in double parentheses that are not arithmetic. Their substitutions have already been walked.
     pub(super) fn maybe_subshell(&mut self, source: &str) {
         if source.contains(['$', '`', '(']) {
             heuristics::guess(source, &mut self.found);
@@ -97,7 +96,7 @@ impl Walker {
         }
     }
 
-    /// Notes a substitution that ends in a comment.
+    /// Records a substitution that ends in a comment.
     fn ends_in_comment(&mut self, source: &str) {
         let last = source.rsplit('\n').next().unwrap_or(source);
         let starts = |(at, _): (usize, &str)| {
@@ -117,7 +116,7 @@ impl Walker {
                 dollar = false;
                 continue;
             };
-            // An expansion that the parser did not see as one: only the run would show what it is.
+            // An expansion that the parser did not recognize: its value is known only when it runs.
             let unseen = ["${", "$(", "$[", "`"].iter().any(|open| text.contains(open));
             if unseen || dollar && text.starts_with(['{', '(', '[']) {
                 self.found.unknown("word", text, Weight::Code);
@@ -185,7 +184,7 @@ impl Walker {
                 self.unsure(built, "command-substitution", source, guess);
             }
             WordPiece::BackquotedCommandSubstitution(source) => {
-                // Inside backquotes a backslash is taken off before the text is read again.
+                // Inside backquotes, a backslash is removed before the text is read again.
                 let source = source.replace("\\`", "`").replace("\\\\", "\\").replace("\\$", "$");
                 let guess = self.substitution(&source);
                 built.splits |= !quoted;
@@ -215,7 +214,7 @@ impl Walker {
     /// Arithmetic evaluates names and subscripts again: `a[$(…)]` runs a command.
     pub(super) fn arithmetic(&mut self, source: &str) {
         self.expanded(source);
-        // Words without an operator between them are no arithmetic, and some shells run them.
+        // Words without an operator between them are not arithmetic, and some shells run them.
         if source.trim().split_once(' ').is_some_and(|(first, _)| first.starts_with(|c: char| c.is_alphabetic())) {
             heuristics::guess(source, &mut self.found);
         }
@@ -225,14 +224,14 @@ impl Walker {
     }
 }
 
-/// `{a,b}` or `{a..b}` in text outside quotes. Counts too much rather than too little.
+/// `{a,b}` or `{a..b}` in text outside quotes. Finds rather too many than too few.
 fn is_brace_expansion(bare: &str) -> bool {
     let Some(open) = bare.find('{') else { return false };
     let rest = bare.get(open..).unwrap_or_default();
     rest.contains('}') && (rest.contains(',') || rest.contains(".."))
 }
 
-/// What `x{a,b}y` becomes, without nesting and quotes.
+/// What `x{a,b}y` expands to, without nesting and quotes.
 fn braces_guess(source: &str) -> Vec<String> {
     let parts =
         source.split_once('{').and_then(|(head, rest)| rest.split_once('}').map(|(body, tail)| (head, body, tail)));

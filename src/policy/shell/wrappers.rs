@@ -1,4 +1,4 @@
-//! Programs that start another one: their own options, and where the other one begins.
+//! Wrappers: programs that start another program, with their own options and the position of the other program.
 
 use super::readonly::{self, TAKE_ANY};
 use super::redirect::Input;
@@ -7,7 +7,7 @@ use super::{Role, Weight, heuristics, launchers};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
-/// The grammar of a wrapper's own arguments.
+/// The grammar of the arguments of a wrapper.
 struct Wrapper {
     name: &'static str,
     /// Whether an allow for the inner command is enough.
@@ -16,12 +16,12 @@ struct Wrapper {
     flags: &'static str,
     /// One-letter options with a value.
     values: &'static str,
-    /// One-letter options whose value, if there is one, is glued on.
+    /// One-letter options with an optional, attached value.
     glued: &'static str,
     /// Long options without a value, and with one.
     long: &'static [&'static str],
     long_values: &'static [&'static str],
-    /// How many words stand between the options and the command.
+    /// The number of words between the options and the command.
     operands: usize,
 }
 
@@ -89,7 +89,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("uvx", false, "qv", ""),
 ];
 
-/// Handles a command that starts another one; false if it is none.
+/// Handles a command that starts another program; `false` if it does not.
 pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &Input, index: usize) -> bool {
     if base == "find" {
         find(walker, words);
@@ -106,7 +106,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
             .take_while(|w| w.get().is_some_and(|v| v.starts_with('-')))
             .any(|w| w.get().is_some_and(|v| v.contains(['v', 'V'])))
     {
-        // A look-up: nothing runs.
+        // A lookup, which runs nothing.
         return true;
     }
     let Some(start) = inner(walker, wrapper, words) else {
@@ -145,7 +145,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     true
 }
 
-/// Where the inner command starts. Nothing, with an unknown, if an option is not known.
+/// Where the inner command starts. `None`, with an unknown, if an option is unknown.
 fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize> {
     if wrapper.name == "env" {
         return super::environ::inner(walker, words);
@@ -209,7 +209,7 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
     Some(at)
 }
 
-/// `find`: what `-exec` and its kin run, what `-delete` and `-fprint` change.
+/// `find`: what `-exec` and similar actions run, and what `-delete` and `-fprint` change.
 fn find(walker: &mut Walker, words: &[Word]) {
     let mut at = 1;
     while let Some(word) = words.get(at) {
@@ -219,7 +219,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 let end = rest.iter().position(|w| w.is(";") || w.is("+")).unwrap_or(rest.len());
                 let mut command = rest.get(..end).unwrap_or_default().to_vec();
                 fill(&mut command, "{}");
-                // A command that is known to the last word is judged by its own rules; what it is run on is not.
+                // A fully known command is evaluated by its own rules; the files it runs on are not.
                 let program = command.first().and_then(Word::get).map(crate::policy::argv::base_name);
                 let runs_them = |p: &str| super::tables::is_shell(p) || super::tables::is_interpreter(p);
                 let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
@@ -245,7 +245,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
     }
 }
 
-/// `{}` stands for files below the starts: what the command did to it, it did there.
+/// `{}` stands for the files below the starting points: an effect on it is an effect there.
 fn found_files(walker: &mut Walker, before: usize, starts: &[Word]) {
     let new: Vec<super::FileEffect> = walker.found.files.drain(before..).collect();
     for file in new {
@@ -256,14 +256,14 @@ fn found_files(walker: &mut Walker, before: usize, starts: &[Word]) {
         for start in starts {
             let from = walker.found.files.len();
             walker.file(start, file.access, false, true);
-            // That something is read below a folder does not say which file.
+            // That something below a folder is read does not tell which file.
             let doubt = file.access == Access::Read;
             walker.found.files.iter_mut().skip(from).for_each(|f| f.certain &= !doubt);
         }
     }
 }
 
-/// Where `find` starts: the words before its expression.
+/// The starting points of `find`: the words before its expression.
 fn starts(words: &[Word]) -> Vec<Word> {
     let option = |w: &&Word| w.get().is_some_and(|v| matches!(v, "-H" | "-L" | "-P") || v.starts_with("-O"));
     let is_start = |w: &&Word| w.get().is_none_or(|v| !v.starts_with(['-', '(', '!']));
@@ -271,7 +271,7 @@ fn starts(words: &[Word]) -> Vec<Word> {
     if starts.is_empty() { vec![Word::known(".")] } else { starts }
 }
 
-/// Programs that start another one under a grammar that is not known here: what they start is guessed at.
+/// Programs that start another program by a grammar that is not known here: what they start is guessed.
 fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
     if words.len() < 2 && !launchers::reads_commands(base) {
         return;
@@ -309,7 +309,7 @@ fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
     }
 }
 
-/// `watch -n 1 ls -l`: its words make one line for a shell.
+/// `watch -n 1 ls -l`: its words form a command line for a shell.
 fn watch(walker: &mut Walker, words: &[Word]) {
     let mut rest = words.iter().skip(1).peekable();
     while let Some(option) = rest.next_if(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
@@ -328,7 +328,7 @@ fn watch(walker: &mut Walker, words: &[Word]) {
     }
 }
 
-/// What stands for the added words in the options of `xargs`: `{}` in `-i`, `%` in `-I %`.
+/// The placeholder for the added words in the options of `xargs`: `{}` in `-i`, `%` in `-I %`.
 fn placeholder(options: &[Word]) -> Option<String> {
     let mut rest = options.iter().filter_map(Word::get);
     while let Some(option) = rest.next() {
@@ -343,7 +343,7 @@ fn placeholder(options: &[Word]) -> Option<String> {
     None
 }
 
-/// Marks the words that hold a placeholder as unknown. What a shell in them is given is still looked at.
+/// Marks the words that contain the placeholder as unknown. The command line of a shell among them is still examined.
 fn fill(words: &mut [Word], mark: &str) {
     for word in words {
         let Some(value) = word.get().filter(|v| !mark.is_empty() && v.contains(mark)).map(str::to_owned) else {

@@ -1,227 +1,158 @@
-//! A schema without its words, written straight to text.
+//! A schema without its words: whole, or of its parameters those that must be shown.
 //!
-//! What is valid is kept (types, names, `required`, `enum`, shape, bounds); what only explains is dropped. A property
-//! *named* `description` is a property and stays: the walk knows where schemas are.
+//! What is valid is kept (types, names, `required`, `enum`, shape, bounds); what only explains is dropped, and so are
+//! definitions that nothing refers to. A property *named* `description` is a property and stays: the walk knows where
+//! schemas are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::catalog::write_string;
-use crate::schema::{self, Holds, Target, holds};
+use super::reach::{Definitions, Reach};
+use super::write::{Members, write};
+use crate::schema::{self, Role, Target, role};
 
-/// A schema's whole shape. `own` is its text, which the result is never longer than.
-pub(super) fn signature_text(root: &Value, own: &str) -> String {
-    let mut out = String::with_capacity(own.len() / 2);
-    write(&mut out, root);
-    out
-}
-
-/// The required top-level parameters only, open for the others.
-///
-/// Falls back to the whole shape where leaving parameters out could leave out what the others refer to or what the schema
-/// requires in another place.
-pub(super) fn required_text(root: &Value, own: &str) -> String {
-    match Required::of(root, own) {
-        None => signature_text(root, own),
-        Some(required) => {
-            let mut out = String::with_capacity(own.len() / 4);
-            required.write(&mut out);
-            out
-        }
+/// A schema's whole shape. `own` is its text, which the result is never longer than. `None` if nothing can be dropped
+/// without breaking a reference.
+pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
+    let mut reach = Reach::new(root);
+    if may_refer(own) {
+        reach.add(root).ok()?;
     }
+    let mut out = String::with_capacity(own.len() / 2);
+    write(&mut out, root, &reach.definitions());
+    Some(out)
 }
 
-/// A schema of which only the required parameters are written.
-struct Required<'s> {
-    root: &'s Value,
+/// The parameters that a call may need, open for the others: those that the schema requires anywhere, those that one
+/// of its conditions names, and those that these refer to.
+///
+/// `None` where nothing can be left out, or it cannot be told what: then the whole shape has to be shown.
+pub(super) fn required_text(root: &Value, own: &str) -> Option<String> {
+    let shape = Shape::of(root, own)?;
+    let mut out = String::with_capacity(own.len() / 4);
+    shape.write(&mut out);
+    Some(out)
+}
+
+/// Whether a schema may have references. Most have none of any kind, so one search stands for three; a name that
+/// is spelt with escapes could be any.
+fn may_refer(own: &str) -> bool {
+    own.contains("ef\"") || own.contains("\\u")
+}
+
+/// A schema of which only some parameters are written.
+struct Shape<'s> {
     top: &'s Map<String, Value>,
-    names: Vec<&'s str>,
-    /// The definitions that they need.
-    definitions: BTreeSet<&'s str>,
+    shown: BTreeSet<&'s str>,
+    root: &'s Value,
+    definitions: Definitions,
 }
 
-impl<'s> Required<'s> {
+impl<'s> Shape<'s> {
     fn of(root: &'s Value, own: &str) -> Option<Self> {
-        let top = schema::top(root);
-        // One search stands for three: most schemas have no reference of any kind.
-        let refers = own.contains("ef\"");
+        let node = schema::top(root);
+        let top = node.as_object()?;
+        let properties = top.get("properties").and_then(Value::as_object);
         // A reference at the top stands for the whole only if nothing that counts stands beside it.
-        let beside =
-            |key: &String| !matches!(key.as_str(), "$ref" | "$defs" | "definitions") && holds(key) != Holds::Annotation;
-        if (refers && (own.contains("$dynamicRef\"") || own.contains("$recursiveRef\"")))
-            || (!std::ptr::eq(top, root) && root.as_object().is_some_and(|map| map.keys().any(beside)))
-            || (std::ptr::eq(top, root) && schema::reference(root).is_some())
-        {
+        let below_references = if std::ptr::eq(node, root) { None } else { Some(root) };
+        if top.contains_key("$ref") || below_references.is_some_and(|root| !only_refers(root, node)) {
             return None;
         }
-        let names: Vec<&str> = schema::required(root).collect();
-        let mut required = Self { root, top: top.as_object()?, names, definitions: BTreeSet::new() };
-        if refers {
-            required.collect_definitions()?;
-        }
-        Some(required)
-    }
-
-    fn is_required(&self, name: &str) -> bool {
-        self.names.contains(&name)
-    }
-
-    /// Finds the definitions that what is written refers to; nothing if a reference leads anywhere else, since what it
-    /// names might be among the parameters left out.
-    fn collect_definitions(&mut self) -> Option<()> {
-        let mut queue: Vec<&'s Value> = Vec::new();
-        for (key, value) in self.top {
-            match (key.as_str(), value) {
-                ("properties", Value::Object(map)) => {
-                    queue.extend(map.iter().filter(|(name, _)| self.is_required(name)).map(|(_, node)| node));
-                }
-                ("$defs" | "definitions", _) => {}
-                (_, Value::Array(list)) if holds(key) == Holds::Schemas => queue.extend(list),
-                (_, Value::Object(map)) if holds(key) == Holds::Named => queue.extend(map.values()),
-                _ if holds(key) == Holds::Schema => queue.push(value),
-                _ => {}
+        let mut shown = mentioned(root, node)?;
+        let mut reach = Reach::new(root);
+        if may_refer(own) {
+            for (key, value) in top.iter().filter(|(key, _)| is_written(key)) {
+                let mut written = Vec::new();
+                schema::held(key, value, |child| written.push(child));
+                written.into_iter().try_for_each(|child| reach.add(child)).ok()?;
+            }
+            for (_, node) in properties.into_iter().flatten().filter(|(name, _)| shown.contains(name.as_str())) {
+                reach.add(node).ok()?;
             }
         }
-        while let Some(node) = queue.pop() {
-            let mut references = Vec::new();
-            schema::walk(node, &mut |inner| references.extend(schema::reference(inner)));
-            for reference in references {
-                if self.definitions.insert(definition(reference)?)
-                    && let Target::Found(target) = schema::resolve(self.root, reference)
-                {
-                    queue.push(target);
-                }
-            }
-        }
-        Some(())
+        let (referred, definitions) = reach.properties_and_definitions()?;
+        shown.extend(referred);
+        let hides = properties.is_some_and(|own| own.keys().any(|name| !shown.contains(name.as_str())));
+        hides.then_some(Self { top, shown, root, definitions })
     }
 
     fn write(&self, out: &mut String) {
-        let mut members = Members::open(out);
-        let mut has_properties = false;
+        let mut members = Members::open(out, &self.definitions);
         for (key, value) in self.top {
             match (key.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
-                    has_properties = true;
-                    members.named(key, properties.iter().filter(|(name, _)| self.is_required(name)));
+                    members.named(key, properties.iter().filter(|(name, _)| self.shown.contains(name.as_str())));
                 }
-                ("$defs" | "definitions" | "additionalProperties" | "unevaluatedProperties", _) => {}
-                _ => members.member(key, value),
+                _ if is_written(key) => members.member(key, value),
+                _ => {}
             }
-        }
-        if !has_properties {
-            members.named("properties", std::iter::empty());
         }
         members.key("additionalProperties");
         members.out.push_str("true");
-        for key in ["$defs", "definitions"] {
-            if let Some(Value::Object(all)) = self.root.get(key) {
-                let mut kept = all.iter().filter(|(name, _)| self.definitions.contains(name.as_str())).peekable();
-                if kept.peek().is_some() {
-                    members.named(key, kept);
-                }
+        for (key, value) in self.root.as_object().into_iter().flatten() {
+            if role(key) == Role::Definitions {
+                members.member(key, value);
             }
         }
         members.close();
     }
 }
 
-/// The definition that a reference names, if it names a whole one: `#/$defs/Name`.
-fn definition(reference: &str) -> Option<&str> {
-    let name = reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
-    (!name.contains(['/', '~', '%'])).then_some(name)
+/// Whether a member of the top is written as it is folded; its properties, definitions and openness are written apart.
+fn is_written(key: &str) -> bool {
+    !matches!(key, "properties" | "additionalProperties" | "unevaluatedProperties") && role(key) != Role::Definitions
 }
 
-/// Writes a schema without its words.
-fn write(out: &mut String, node: &Value) {
-    let Some(map) = node.as_object() else { return write_value(out, node) };
-    let mut members = Members::open(out);
-    for (key, value) in map {
-        members.member(key, value);
-    }
-    members.close();
+/// Whether the chain of references from `root` to `end` has nothing beside its references that counts.
+fn only_refers(root: &Value, end: &Value) -> bool {
+    let counts = |key: &String| key != "$ref" && !matches!(role(key), Role::Definitions | Role::Annotation);
+    let chain = schema::follow(root, root);
+    let before = chain.layers.iter().take_while(|layer| end.as_object().is_none_or(|end| !std::ptr::eq(**layer, end)));
+    before.into_iter().all(|layer| !layer.keys().any(counts))
 }
 
-/// Writes a value whole.
-fn write_value(out: &mut String, value: &Value) {
-    match value {
-        Value::String(text) => write_string(out, text),
-        Value::Array(list) => {
-            out.push('[');
-            for (index, item) in list.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
+/// The names that the schema of an object requires or makes conditions of, in any branch: `required`, `dependentRequired`
+/// and `dependentSchemas` (before 2019-09: `dependencies`), the properties that a branch constrains, and the one by which
+/// OpenAPI's `discriminator` tells variants apart. `None` if that cannot be told: a branch is behind a reference that cannot be
+/// followed, or lists whole values.
+fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<&'s str>> {
+    let mut names = BTreeSet::new();
+    let mut waiting = vec![top];
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    while let Some(node) = waiting.pop() {
+        if !seen.insert(std::ptr::from_ref(node)) {
+            continue;
+        }
+        if schema::is_dynamic(node) || !std::ptr::eq(node, root) && schema::identifier(node).is_some() {
+            return None;
+        }
+        for (key, value) in node.as_object().into_iter().flatten() {
+            match (key.as_str(), value) {
+                ("$ref", _) => match value.as_str().map(|reference| schema::resolve(root, reference)) {
+                    Some(Target::Found(target)) => waiting.push(target),
+                    _ => return None,
+                },
+                ("const" | "enum", _) => return None,
+                ("required", Value::Array(own)) => names.extend(texts(own)),
+                ("properties", Value::Object(own)) if !std::ptr::eq(node, top) => {
+                    names.extend(own.keys().map(String::as_str));
                 }
-                write_value(out, item);
-            }
-            out.push(']');
-        }
-        Value::Bool(true) => out.push_str("true"),
-        Value::Bool(false) => out.push_str("false"),
-        Value::Null => out.push_str("null"),
-        other => out.push_str(&other.to_string()),
-    }
-}
-
-/// Writes the members of an object one by one.
-struct Members<'o> {
-    out: &'o mut String,
-    first: bool,
-}
-
-impl<'o> Members<'o> {
-    fn open(out: &'o mut String) -> Self {
-        out.push('{');
-        Self { out, first: true }
-    }
-
-    fn key(&mut self, key: &str) {
-        if !std::mem::take(&mut self.first) {
-            self.out.push(',');
-        }
-        write_string(self.out, key);
-        self.out.push(':');
-    }
-
-    /// A keyword of a schema, folded as what it holds.
-    fn member(&mut self, key: &str, value: &Value) {
-        match (holds(key), value) {
-            (Holds::Annotation, _) => {}
-            (Holds::Schema | Holds::Schemas, Value::Array(list)) => {
-                self.key(key);
-                self.out.push('[');
-                for (index, item) in list.iter().enumerate() {
-                    if index > 0 {
-                        self.out.push(',');
-                    }
-                    write(self.out, item);
+                ("dependentRequired" | "dependencies" | "dependentSchemas", Value::Object(own)) => {
+                    names.extend(own.keys().map(String::as_str));
+                    names.extend(own.values().filter_map(Value::as_array).flat_map(|list| texts(list)));
                 }
-                self.out.push(']');
+                ("discriminator", Value::Object(own)) => names.extend(own.get("propertyName").and_then(Value::as_str)),
+                _ => {}
             }
-            (Holds::Schema, _) => {
-                self.key(key);
-                write(self.out, value);
-            }
-            (Holds::Named, Value::Object(map)) => self.named(key, map.iter()),
-            _ => {
-                self.key(key);
-                write_value(self.out, value);
+            if role(key) == Role::InPlace {
+                schema::held(key, value, |branch| waiting.push(branch));
             }
         }
     }
+    Some(names)
+}
 
-    fn named<'v>(&mut self, key: &str, entries: impl Iterator<Item = (&'v String, &'v Value)>) {
-        self.key(key);
-        let mut inner = Members::open(self.out);
-        for (name, node) in entries {
-            inner.key(name);
-            write(inner.out, node);
-        }
-        inner.close();
-    }
-
-    fn close(self) {
-        self.out.push('}');
-    }
+fn texts(list: &[Value]) -> impl Iterator<Item = &str> {
+    list.iter().filter_map(Value::as_str)
 }

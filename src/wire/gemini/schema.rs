@@ -2,31 +2,35 @@
 //!
 //! Source: `Schema` of the Gemini API reference (fields `type`, `format`, `description`, `nullable`, `enum`, `items`,
 //! `properties`, `required`, `anyOf`, bounds), and the errors the API gives: an object must have properties, only strings
-//! may have an enum, of string formats only `enum` and `date-time` pass, `anyOf` stands alone. An object without
-//! properties is therefore asked for as text, which [`restore`] reads again. References are inlined, at most
-//! [`MAX_NODES`] nodes of them, and cut where they run in circles. What is lost is said, and only ever widens.
+//! may have an enum, of string formats only `enum` and `date-time` pass, `anyOf` stands alone. What cannot be said in another
+//! way (an object without properties, a circle of references, listed objects) is asked for as JSON text. The writer records
+//! each such place while it writes, and [`Subset::restore`] reads by that record alone. Where a text could be meant either
+//! way, the object is left out, so that a text always stands for itself.
+//!
+//! References are inlined and cut where they run in circles. What is lost is said.
 
-mod merge;
-mod text;
+mod choice;
+mod read_back;
 
-pub(in crate::wire) use text::restore;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use self::merge::{flatten, open_union};
-use crate::schema::{Holds, Target, holds, reference, resolve};
+use self::read_back::{Kinds, ReadBack, Step};
+use crate::schema::{flattened, follow, is_annotation, merge, pointed, pointer_token, role, single_type};
 
 /// The most schema nodes one tool may have once its references are inlined.
 const MAX_NODES: usize = 2_000;
 
-/// How many references are inlined inside one another.
-const MAX_INLINED: usize = 24;
-
 /// How deep a schema may be once its references are inlined.
 const MAX_NESTED: usize = 48;
 
-/// What the description of an object asked for as text ends with.
-pub(in crate::wire) const AS_TEXT: &str = "(a JSON object, written as text)";
+/// The most values that are copied for one tool, a text counted as one for every [`TEXT`] bytes. Keeps a large definition
+/// that is referred to often from being written often.
+const MAX_WORK: usize = 1_000_000;
+
+/// Bytes of text that count as one value.
+const TEXT: usize = 64;
 
 /// Keywords that pass as they are.
 const KEPT: [&str; 11] = [
@@ -43,11 +47,12 @@ const KEPT: [&str; 11] = [
     "maxProperties",
 ];
 
-/// A schema in the subset, and what was changed for it.
+/// A schema in the subset, what was changed for it, and how to read arguments that were written by it.
 pub(in crate::wire) struct Subset {
-    /// The schema; nothing if there are no properties.
+    /// The schema; `None` if there are no properties.
     pub(in crate::wire) schema: Option<Value>,
     pub(in crate::wire) changes: Vec<Change>,
+    read_back: ReadBack,
 }
 
 /// A keyword that the subset cannot say, or says otherwise.
@@ -60,26 +65,54 @@ pub(in crate::wire) struct Change {
     pub(in crate::wire) count: usize,
 }
 
-/// The parameters of a function.
-pub(in crate::wire) fn parameters(root: &Value) -> Subset {
-    let mut writer = Writer { root, changes: Vec::new(), nodes: 0, depth: 0, open: Vec::new() };
-    let top = writer.inlined(root, "");
-    let top = open_union(top, root, &mut |keyword| writer.changed(keyword, "is opened to all its properties", ""));
-    let map = writer.object(&top, "");
-    let empty = map.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
-    Subset { schema: (!empty).then_some(Value::Object(map)), changes: writer.changes }
+impl Subset {
+    /// The parameters of a function.
+    pub(in crate::wire) fn of(root: &Value) -> Self {
+        let mut writer = Writer::new(root, BTreeSet::new());
+        let (mut map, mut read_back) = writer.top();
+        let ambiguous = read_back.ambiguous();
+        if !ambiguous.is_empty() {
+            // Once more, without asking for JSON text where a text may stand for itself.
+            writer = Writer::new(root, ambiguous);
+            (map, read_back) = writer.top();
+        }
+        let schema = map.contains_key("properties").then_some(Value::Object(map));
+        Self { schema, changes: writer.changes, read_back }
+    }
+
+    /// Arguments that were written by the schema, as the tool takes them: JSON text is read wherever it was asked for. A
+    /// text that is not what was asked for stays.
+    pub(in crate::wire) fn restore(&self, arguments: Value) -> Value {
+        self.read_back.restored(arguments)
+    }
+}
+
+/// A schema that was written, and how to read what stands by it.
+struct Written {
+    schema: Value,
+    back: ReadBack,
 }
 
 struct Writer<'s> {
     root: &'s Value,
+    /// The places where JSON text is not asked for.
+    ambiguous: BTreeSet<Vec<Step>>,
     changes: Vec<Change>,
     nodes: usize,
     depth: usize,
-    /// The references being inlined.
-    open: Vec<String>,
+    work: usize,
+    /// The schemas that are being inlined, to be compared only.
+    open: Vec<*const Map<String, Value>>,
+    /// The place of the arguments that is being written.
+    at: Vec<Step>,
 }
 
-impl Writer<'_> {
+impl<'s> Writer<'s> {
+    fn new(root: &'s Value, ambiguous: BTreeSet<Vec<Step>>) -> Self {
+        let (changes, open, at) = (Vec::new(), Vec::new(), Vec::new());
+        Self { root, ambiguous, changes, nodes: 0, depth: 0, work: 0, open, at }
+    }
+
     fn changed(&mut self, keyword: &str, what: &'static str, path: &str) {
         if let Some(known) = self.changes.iter_mut().find(|own| own.keyword == keyword && own.what == what) {
             known.count += 1;
@@ -88,162 +121,169 @@ impl Writer<'_> {
         self.changes.push(Change { keyword: keyword.to_owned(), what, path: path.to_owned(), count: 1 });
     }
 
-    /// A node with its reference put in place and its `allOf` merged. Leaves the reference in where it runs in a circle.
-    fn inlined(&mut self, node: &Value, path: &str) -> Map<String, Value> {
-        let Some(map) = node.as_object() else { return Map::new() };
-        let mut map = map.clone();
-        for _ in 0..MAX_INLINED {
-            let Some(target) = map.get("$ref").and_then(Value::as_str).map(str::to_owned) else { break };
-            let Target::Found(found) = resolve(self.root, &target) else {
-                self.changed("$ref", "leads nowhere and is left out", path);
-                map.shift_remove("$ref");
-                break;
-            };
-            if self.open.contains(&target) || self.nodes > MAX_NODES {
-                break;
+    /// The arguments' object. Where only its choices have properties it takes all of them and requires none.
+    fn top(&mut self) -> (Map<String, Value>, ReadBack) {
+        let mut map = self.whole(self.root, "");
+        let known = map.get("properties").and_then(Value::as_object).is_some_and(|own| !own.is_empty());
+        let key = ["anyOf", "oneOf"].into_iter().find(|key| map.get(*key).is_some_and(Value::is_array));
+        if let Some(key) = key.filter(|_| !known) {
+            let mut all: Map<String, Value> = Map::new();
+            for choice in map.shift_remove(key).as_ref().and_then(Value::as_array).into_iter().flatten() {
+                let Some(Value::Object(own)) = self.whole(choice, "").shift_remove("properties") else { continue };
+                for (name, node) in own {
+                    // What several choices say of a property is a choice of its own.
+                    match all.get_mut(&name) {
+                        None => drop(all.insert(name, node)),
+                        Some(known) if *known == node => {}
+                        Some(known) => *known = json!({"anyOf": [known.take(), node]}),
+                    }
+                }
             }
-            map.shift_remove("$ref");
-            for (key, value) in found.as_object().into_iter().flatten() {
-                map.entry(key.clone()).or_insert_with(|| value.clone());
-            }
+            self.changed(key, "is opened to all its properties", "");
+            map.insert("properties".to_owned(), Value::Object(all));
         }
-        let root = self.root;
-        flatten(map, root, &mut |keyword, what| self.changed(keyword, what, path))
+        self.object(&map, "")
     }
 
-    /// Writes a node below the top.
-    fn node(&mut self, node: &Value, path: &str) -> Value {
+    /// A schema with its references in place and its `allOf` merged.
+    fn whole(&mut self, node: &Value, path: &str) -> Map<String, Value> {
+        let chain = follow(self.root, node);
+        let mut clashes = Vec::new();
+        let mut map = Map::new();
+        for layer in &chain.layers {
+            self.work += layer.values().map(weight).sum::<usize>();
+            let mut layer: Map<String, Value> = (*layer).clone();
+            layer.shift_remove("$ref");
+            // What stands beside a reference applies too.
+            merge(&mut map, layer, &mut |keyword| clashes.push(keyword.to_owned()));
+        }
+        if chain.broken.is_some() {
+            self.changed("$ref", "leads nowhere and is left out", path);
+        }
+        for member in map.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            let layers = follow(self.root, member).layers;
+            self.work += layers.iter().flat_map(|layer| layer.values()).map(weight).sum::<usize>();
+        }
+        if self.work > MAX_WORK {
+            return Map::new();
+        }
+        let map = flattened(self.root, map, &mut |keyword| clashes.push(keyword.to_owned()));
+        for keyword in clashes {
+            self.changed(&keyword, "is said twice: the first stays", path);
+        }
+        map
+    }
+
+    /// Writes a schema below the top, with what stands `beside` it where it says nothing else. `None` if nothing can be
+    /// asked for by it.
+    fn node(&mut self, node: &Value, beside: &Map<String, Value>, path: &str) -> Option<Written> {
         self.nodes += 1;
-        let opened = reference(node).map(str::to_owned);
-        let circle = opened.as_ref().is_some_and(|own| self.open.contains(own)) || self.nodes > MAX_NODES;
-        if circle || self.open.len() > MAX_INLINED {
-            self.changed("$ref", "runs in a circle or too far, and is cut to any object", path);
-            return as_text(node.get("description"));
+        let targets = self.targets(node);
+        let circle = targets.iter().any(|target| self.open.contains(target));
+        if circle || self.nodes > MAX_NODES || self.work > MAX_WORK || self.depth > MAX_NESTED {
+            return self.cut(node, beside, path);
         }
-        let map = self.inlined(node, path);
-        let depth = self.open.len();
-        self.open.extend(opened);
-        let written = self.written(&map, path);
-        self.open.truncate(depth);
-        written
-    }
-
-    fn written(&mut self, map: &Map<String, Value>, path: &str) -> Value {
-        if self.depth > MAX_NESTED {
-            self.changed("type", "is nested too deeply, and is cut to any object", path);
-            return as_text(map.get("description"));
+        let mut map = self.whole(node, path);
+        for (key, value) in beside {
+            map.entry(key.clone()).or_insert_with(|| value.clone());
         }
+        let opened = self.open.len();
+        self.open.extend(targets);
         self.depth += 1;
-        let written = self.shallow(map, path);
+        let written = self.shallow(&map, path);
         self.depth -= 1;
+        self.open.truncate(opened);
         written
     }
 
-    fn shallow(&mut self, map: &Map<String, Value>, path: &str) -> Value {
-        if let Some(union) = self.union(map, path) {
-            return union;
+    /// The schemas that a schema refers to, itself or in its `allOf`.
+    fn targets(&self, node: &Value) -> Vec<*const Map<String, Value>> {
+        let chain = follow(self.root, node);
+        let all = chain.end().and_then(|map| map.get("allOf")).and_then(Value::as_array);
+        let mut found: Vec<*const Map<String, Value>> = Vec::new();
+        for layers in all.into_iter().flatten().map(|member| follow(self.root, member).layers).chain([chain.layers]) {
+            found.extend(layers.into_iter().skip(1).map(std::ptr::from_ref));
         }
-        match kind(map) {
+        found
+    }
+
+    /// A schema that is not followed any further: JSON text of the kinds that it takes, or plain text if it takes text.
+    fn cut(&mut self, node: &Value, beside: &Map<String, Value>, path: &str) -> Option<Written> {
+        let kinds = possible(self.root, node, 4);
+        let takes_text = !kinds.both(Kinds::STRING).is_empty();
+        let what = match kinds {
+            Kinds::OBJECT => "runs in a circle or too far, and is cut to any object",
+            _ if takes_text => "runs in a circle or too far, and is cut to a text",
+            _ => "runs in a circle or too far, and is cut to JSON written as text",
+        };
+        self.changed("$ref", what, path);
+        let mut words = beside.clone();
+        let target = pointed(self.root, node);
+        if self.work <= MAX_WORK
+            && let Some(text) = node.get("description").or_else(|| target.get("description"))
+        {
+            self.work += weight(text);
+            words.insert("description".to_owned(), text.clone());
+        }
+        if takes_text {
+            return Some(Written { schema: Value::Object(text(&words, "")), back: ReadBack::any_string() });
+        }
+        self.as_text(kinds, &words, path)
+    }
+
+    fn shallow(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
+        if let Some(choices) = self.choices(map, path) {
+            return self.union(choices, path);
+        }
+        let kind = single_type(map);
+        let shaped = kind == Some("object") && map.contains_key("properties");
+        if (map.contains_key("enum") || map.contains_key("const")) && !shaped {
+            return self.listed(map, path);
+        }
+        match kind {
             Some("object") => {
-                let written = self.object(map, path);
+                let (written, back) = self.object(map, path);
                 if written.contains_key("properties") {
-                    return Value::Object(written);
+                    return Some(Written { schema: Value::Object(written), back });
                 }
                 self.changed("object", "without properties is asked for as text", path);
-                as_text(map.get("description"))
+                self.as_text(Kinds::OBJECT, map, path)
             }
             Some("array") => self.array(map, path),
-            Some(kind) => self.scalar(map, kind, path),
-            None => {
-                self.changed("type", "is not said: narrowed to text, number or boolean", path);
-                self.branches(map, vec![json!({"type":"string"}), json!({"type":"number"}), json!({"type":"boolean"})])
-            }
+            Some(kind) => Some(self.scalar(map, kind, path)),
+            None => Some(self.any(map, path)),
         }
     }
 
-    /// A choice between schemas or types; nothing if there is none.
-    fn union(&mut self, map: &Map<String, Value>, path: &str) -> Option<Value> {
-        let key = ["anyOf", "oneOf"].into_iter().find(|key| map.get(*key).is_some_and(Value::is_array));
-        let types = map.get("type").and_then(Value::as_array);
-        let mut base = map.clone();
-        let choices: Vec<Value> = match (key, types) {
-            (Some(key), _) if !map.contains_key("properties") && !map.contains_key("enum") => {
-                if key == "oneOf" {
-                    self.changed("oneOf", "is said as `anyOf`", path);
-                }
-                base.shift_remove(key);
-                map.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
-            }
-            (Some(key), _) => {
-                self.changed(key, "beside properties or an enum is left out", path);
-                base.shift_remove(key);
-                return Some(self.written(&base, path));
-            }
-            (None, Some(types)) => {
-                base.shift_remove("type");
-                types.iter().map(|own| json!({"type": own})).collect()
-            }
-            (None, None) => return None,
+    /// JSON asked for as text, unless a text that stands there could be meant as it is.
+    fn as_text(&mut self, kinds: Kinds, words: &Map<String, Value>, path: &str) -> Option<Written> {
+        if self.ambiguous.contains(&self.at) {
+            self.changed("object", "could not be told from the text that may stand there too, and is left out", path);
+            return None;
+        }
+        let ask = match kinds {
+            Kinds::OBJECT => AS_TEXT,
+            Kinds::ARRAY => "(a JSON array, written as text)",
+            _ => "(JSON, written as text)",
         };
-        let (nulls, choices): (Vec<Value>, Vec<Value>) = choices.into_iter().partition(is_null);
-        if !nulls.is_empty() {
-            base.insert("nullable".to_owned(), Value::Bool(true));
-        }
-        // Each choice with what stands beside it: `anyOf` must stand alone.
-        let mut written: Vec<Value> = Vec::new();
-        for choice in &choices {
-            let mut own = self.inlined(choice, path);
-            for (key, value) in &base {
-                own.entry(key.clone()).or_insert_with(|| value.clone());
-            }
-            let opened = reference(choice).map(str::to_owned);
-            if opened.as_ref().is_some_and(|own| self.open.contains(own)) {
-                own = Map::from_iter([("type".to_owned(), json!("object"))]);
-            }
-            self.nodes += 1;
-            let depth = self.open.len();
-            self.open.extend(opened);
-            let one = if self.nodes > MAX_NODES { as_text(None) } else { self.written(&own, path) };
-            self.open.truncate(depth);
-            let flat = one.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_else(|| vec![one]);
-            for one in flat {
-                if !written.contains(&one) {
-                    written.push(one);
-                }
-            }
-        }
-        match written.len() {
-            0 => {
-                let nullable = base.contains_key("nullable");
-                Some(if nullable { json!({"type": "string", "nullable": true}) } else { self.written(&base, path) })
-            }
-            1 => written.pop(),
-            _ => Some(json!({"anyOf": written})),
-        }
+        Some(Written { schema: Value::Object(text(words, ask)), back: ReadBack::text(kinds) })
     }
 
-    /// A choice made here, each branch with the words and the nullability of the whole.
-    fn branches(&mut self, map: &Map<String, Value>, choices: Vec<Value>) -> Value {
-        let with = |mut choice: Value| {
-            for key in ["description", "nullable"] {
-                if let (Some(own), Some(value)) = (choice.as_object_mut(), map.get(key)) {
-                    own.insert(key.to_owned(), value.clone());
-                }
-            }
-            choice
-        };
-        json!({"anyOf": choices.into_iter().map(with).collect::<Vec<_>>()})
-    }
-
-    fn object(&mut self, map: &Map<String, Value>, path: &str) -> Map<String, Value> {
+    fn object(&mut self, map: &Map<String, Value>, path: &str) -> (Map<String, Value>, ReadBack) {
         let mut out = Map::from_iter([("type".to_owned(), json!("object"))]);
-        let mut properties = Map::new();
+        let (mut properties, mut back) = (Map::new(), ReadBack::default());
         for (name, node) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
             if node == &Value::Bool(false) {
                 continue;
             }
-            let written = self.node(node, &format!("{path}/properties/{}", escaped(name)));
-            properties.insert(name.clone(), written);
+            self.at.push(Step::Property(name.clone()));
+            let below = format!("{path}/properties/{}", pointer_token(name));
+            let written = self.node(node, &Map::new(), &below);
+            self.at.pop();
+            if let Some(written) = written {
+                properties.insert(name.clone(), written.schema);
+                back.properties.insert(name.clone(), written.back);
+            }
         }
         let required: Vec<&Value> = map.get("required").and_then(Value::as_array).into_iter().flatten().collect();
         let known = |name: &&Value| name.as_str().is_some_and(|name| properties.contains_key(name));
@@ -255,63 +295,34 @@ impl Writer<'_> {
                 out.insert("required".to_owned(), Value::Array(required));
             }
         }
-        out
+        (out, back)
     }
 
-    fn array(&mut self, map: &Map<String, Value>, path: &str) -> Value {
+    fn array(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
         let mut out = Map::from_iter([("type".to_owned(), json!("array"))]);
         self.rest(map, &mut out, path, &["items", "prefixItems", "type"]);
         let below = format!("{path}/items");
         let tuple = map.get("prefixItems").or_else(|| map.get("items")).and_then(Value::as_array);
+        self.at.push(Step::Item);
         let items = if let Some(places) = tuple {
             self.changed("prefixItems", "is said as any of its items", path);
-            self.node(&json!({"anyOf": places}), &below)
+            // Behind the places of a tuple anything may stand that `items` (or `additionalItems`) says.
+            let rest = if map.contains_key("prefixItems") { map.get("items") } else { map.get("additionalItems") };
+            let choices: Vec<&Value> = places.iter().chain(rest.filter(|rest| rest.is_object())).collect();
+            self.node(&json!({"anyOf": choices}), &Map::new(), &below)
         } else {
-            self.node(map.get("items").unwrap_or(&Value::Bool(true)), &below)
+            self.node(map.get("items").unwrap_or(&Value::Bool(true)), &Map::new(), &below)
         };
-        out.insert("items".to_owned(), items);
-        Value::Object(out)
-    }
-
-    fn scalar(&mut self, map: &Map<String, Value>, kind: &str, path: &str) -> Value {
-        let mut out = Map::from_iter([("type".to_owned(), json!(kind))]);
-        self.rest(map, &mut out, path, &["type", "enum", "const", "format"]);
-        if map.contains_key("const") {
-            self.changed("const", "is said as an enum of one", path);
-        }
-        let listed = map.get("enum").and_then(Value::as_array).cloned();
-        let listed = listed.or_else(|| map.get("const").map(|only| vec![only.clone()])).unwrap_or_default();
-        let texts: Vec<&Value> =
-            listed.iter().filter(|value| value.as_str().is_some_and(|text| !text.is_empty())).collect();
-        if listed.iter().any(Value::is_null) {
-            out.insert("nullable".to_owned(), Value::Bool(true));
-        }
-        if kind == "string" && !texts.is_empty() {
-            if texts.len() + listed.iter().filter(|value| value.is_null()).count() < listed.len() {
-                self.changed("enum", "loses what is no text, or empty", path);
-            }
-            out.insert("enum".to_owned(), json!(texts));
-        } else if !listed.is_empty() {
-            self.changed("enum", "is said in the description: only texts may have one", path);
-            let values: Vec<String> = listed.iter().take(40).map(Value::to_string).collect();
-            say(&mut out, &format!("One of: {}.", values.join(", ")));
-        }
-        if let Some(format) = map.get("format").and_then(Value::as_str) {
-            let passes = matches!(
-                (kind, format),
-                ("string", "date-time") | ("number", "float" | "double") | ("integer", "int32" | "int64")
-            );
-            if passes {
-                out.insert("format".to_owned(), json!(format));
-            } else {
-                self.changed("format", "is left out where Gemini does not know it", path);
-            }
-        }
-        Value::Object(out)
+        self.at.pop();
+        let items = items?;
+        out.insert("items".to_owned(), items.schema);
+        let back = ReadBack { items: Some(Box::new(items.back)), ..ReadBack::default() };
+        Some(Written { schema: Value::Object(out), back })
     }
 
     /// What passes as it is; what does not is noted, unless it is only words, or definitions already put in place.
     fn rest(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>, path: &str, handled: &[&str]) {
+        use crate::schema::Role::{Definitions, Identity, Reference};
         for (key, value) in map {
             let key = key.as_str();
             if handled.contains(&key) {
@@ -320,51 +331,30 @@ impl Writer<'_> {
             let bound = key.starts_with("min") || key.starts_with("max");
             if KEPT.contains(&key) && (!bound || value.is_number()) {
                 out.insert(key.to_owned(), value.clone());
-            } else if key == "default" || holds(key) != Holds::Annotation && !is_definition(key) {
+            } else if key == "default"
+                || !is_annotation(key) && !matches!(role(key), Definitions | Identity | Reference)
+            {
                 self.changed(key, "is left out", path);
             }
         }
     }
 }
 
-/// Whether a keyword only keeps schemas or names them.
-fn is_definition(key: &str) -> bool {
-    matches!(key, "$defs" | "definitions" | "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$vocabulary" | "$ref")
-}
+/// What the description of an object asked for as text ends with.
+const AS_TEXT: &str = "(a JSON object, written as text)";
 
-/// The type of a schema, said or implied.
-fn kind(map: &Map<String, Value>) -> Option<&str> {
-    let said = map.get("type").and_then(Value::as_str).filter(|own| *own != "null");
-    let said = said.map(|own| match own {
-        "object" | "array" | "string" | "number" | "integer" | "boolean" => own,
-        _ => "string",
-    });
-    let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
-    let first = map.get("enum").and_then(Value::as_array).and_then(|all| all.first()).or_else(|| map.get("const"));
-    said.or(match first {
-        Some(Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_)) => Some("string"),
-        Some(Value::Number(_)) => Some("number"),
-        Some(Value::Bool(_)) => Some("boolean"),
-        None if has(&["properties", "additionalProperties", "patternProperties"]) => Some("object"),
-        None if has(&["items", "prefixItems"]) => Some("array"),
-        None if has(&["pattern", "minLength", "maxLength", "format"]) => Some("string"),
-        None if has(&["minimum", "maximum", "multipleOf"]) => Some("number"),
-        None => None,
-    })
-}
-
-fn is_null(choice: &Value) -> bool {
-    choice.get("type").and_then(Value::as_str) == Some("null") || choice.get("const").is_some_and(Value::is_null)
-}
-
-/// An object that can be anything, asked for as text.
-fn as_text(description: Option<&Value>) -> Value {
+/// A text with the words and the nullability of what it stands for.
+fn text(words: &Map<String, Value>, ask: &str) -> Map<String, Value> {
     let mut out = Map::from_iter([("type".to_owned(), json!("string"))]);
-    if let Some(words) = description.filter(|words| words.is_string()) {
-        out.insert("description".to_owned(), words.clone());
+    for key in ["description", "nullable"] {
+        if let Some(value) = words.get(key).filter(|value| value.is_string() || value.is_boolean()) {
+            out.insert(key.to_owned(), value.clone());
+        }
     }
-    say(&mut out, AS_TEXT);
-    Value::Object(out)
+    if !ask.is_empty() {
+        say(&mut out, ask);
+    }
+    out
 }
 
 /// Adds to a description.
@@ -375,7 +365,30 @@ fn say(out: &mut Map<String, Value>, words: &str) {
     out.insert("description".to_owned(), Value::String(text));
 }
 
-/// A name as a step of a JSON Pointer. Source: RFC 6901.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+/// The kinds of values that a schema can take, looked at as many choices deep as `depth`: all where that does not tell.
+fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
+    let Some(map) = pointed(root, node).as_object() else { return Kinds::ALL };
+    let below = |list: &Value| {
+        let all = list.as_array().filter(|_| depth > 0)?;
+        Some(all.iter().map(|choice| possible(root, choice, depth - 1)).fold(Kinds::NONE, Kinds::and))
+    };
+    let types = match map.get("type") {
+        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).map(Kinds::named).reduce(Kinds::and),
+        _ => single_type(map).map(Kinds::named),
+    };
+    let listed = map.get("enum").and_then(Value::as_array).and_then(|all| all.iter().map(Kinds::of).reduce(Kinds::and));
+    let choices = ["anyOf", "oneOf"].iter().find_map(|key| below(map.get(*key)?));
+    let members = map.get("allOf").and_then(Value::as_array).filter(|_| depth > 0);
+    let members = members.map(|all| all.iter().map(|own| possible(root, own, depth - 1)).fold(Kinds::ALL, Kinds::both));
+    [types, listed, choices, members].into_iter().flatten().fold(Kinds::ALL, Kinds::both)
+}
+
+/// How much work it is to copy a value.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len() / TEXT,
+        Value::Array(list) => 1 + list.iter().map(weight).sum::<usize>(),
+        Value::Object(map) => 1 + map.iter().map(|(key, value)| key.len() / TEXT + weight(value)).sum::<usize>(),
+        _ => 1,
+    }
 }

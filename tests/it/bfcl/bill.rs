@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use toolfold::engine::ToolArray;
+use toolfold::conversation::Tools;
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 
 /// What the Chat API adds to a request that has tools and no system message: 3, and 9 for the tools.
@@ -46,9 +46,9 @@ impl Counter {
     }
 
     /// A tool array as OpenAI bills it.
-    pub(super) fn block(&mut self, array: &ToolArray) -> usize {
+    pub(super) fn block(&mut self, array: &Tools) -> usize {
         self.once(array.digest(), |_| {
-            let tools: Vec<Value> = serde_json::from_str(array).unwrap();
+            let tools: Vec<Value> = array.to().unwrap();
             Meter::default().tool_texts(&tools).unwrap().total(&Tiktoken::new(Encoding::O200kBase))
         })
     }

@@ -1,12 +1,14 @@
 //! Oracles that know the true calls, and what the gate makes of them.
 
 use serde_json::{Value, json};
-use toolfold::engine::{Call, Engine, Outcome, ReplyKind, Session, SessionOptions};
+use toolfold::conversation::{Conversation, Outcome, ReplyKind};
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS};
 use toolfold::wire::Wire;
 
 use super::bill::{Bill, CLOSING, Counter, RESULT};
 use super::tasks::{Task, TrueCall};
+use crate::talk::{Call, Dispatch, Talk};
 
 /// How a model that knows what to call goes about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl Played {
 
 /// Plays a task to its end. Panics where a true call is not forwarded as it is.
 pub(super) fn play(task: &Task, engine: &Engine, arm: Arm, oracle: Oracle, counter: &mut Counter) -> Played {
-    let session = engine.session_with(SessionOptions { arm: Some(arm), ..SessionOptions::default() });
+    let session = engine.talk_as(Wire::OpenAiChat, arm);
     let at = format!("{} {arm} {}", task.id, oracle.name());
     let mut player = Player { session, oracle, counter, played: Played::default(), at, calls: 0 };
     for turn in &task.turns {
@@ -65,13 +67,13 @@ pub(super) fn play(task: &Task, engine: &Engine, arm: Arm, oracle: Oracle, count
         }
         player.ask(CLOSING);
     }
-    let replayed = engine.replay(player.session.log()).unwrap();
+    let replayed = engine.replay(&player.session.take_log(0)).unwrap();
     assert!(replayed == player.session, "{}: the log tells the whole session", task.id);
     player.played
 }
 
 struct Player<'c> {
-    session: Session,
+    session: Conversation,
     oracle: Oracle,
     counter: &'c mut Counter,
     played: Played,
@@ -82,7 +84,7 @@ struct Player<'c> {
 impl Player<'_> {
     /// A request with what the model is shown now, answered with so many tokens.
     fn ask(&mut self, answer: usize) {
-        let array = self.session.present(Wire::OpenAiChat);
+        let array = self.session.tools();
         let block = self.counter.block(&array);
         self.played.bill.ask(array.digest(), block, answer);
     }
@@ -95,7 +97,7 @@ impl Player<'_> {
         self.ask(said);
         let outcome = self.session.dispatch(&call);
         if let Some(content) = outcome.content() {
-            let heard = self.counter.text(content);
+            let heard = self.counter.text(&content);
             self.played.bill.hear(heard);
         }
         (call, outcome)
@@ -108,7 +110,7 @@ impl Player<'_> {
         let category = folded.map(|entry| entry.category.to_string());
         if self.oracle != Oracle::Blind
             && let Some(category) = &category
-            && !self.session.opened().iter().any(|name| name.as_str() == truth.tool)
+            && !self.session.opened().iter().any(|name| *name == truth.tool)
         {
             self.expand(category, &truth.tool);
         }
@@ -127,7 +129,7 @@ impl Player<'_> {
                 // As text too: equal values may still be written differently (the order of keys, 5 and 5.0).
                 assert_eq!(forward.arguments.to_string(), truth.arguments.to_string(), "{told}");
                 assert_eq!(forward.unchecked, None, "{told}: checked, not waved through");
-                self.session.finished(&call.id, true);
+                self.session.report_result(&call.id(), true);
                 self.played.bill.hear(RESULT);
                 self.played.forwarded += 1;
             }
@@ -149,7 +151,7 @@ impl Player<'_> {
         match outcome {
             Outcome::Reply(reply) => {
                 assert_eq!(reply.kind, ReplyKind::Expanded, "{}: {}", self.at, reply.content);
-                assert!(reply.expanded.iter().any(|name| name.as_str() == tool), "{}: {}", self.at, reply.content);
+                assert!(reply.opened.iter().any(|open| open.name == tool), "{}: {}", self.at, reply.content);
             }
             other => panic!("{}: {other:?}", self.at),
         }

@@ -9,6 +9,7 @@ use toolfold::profile::{Arm, Detail, Folded, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::{found, sound};
+use crate::talk::Talk;
 
 /// Reads a tool list and checks what everyone relies on: it ends soon, and says a bounded number of sound things.
 #[track_caller]
@@ -45,8 +46,8 @@ fn with_schema(schema: &str) -> String {
 fn render_all(catalog: &Catalog) {
     for arm in Arm::EVERYWHERE {
         let engine = Engine::builder(catalog.clone()).profile(ToolProfile::derive(catalog)).arm(arm).build().unwrap();
-        let array = engine.session().tools(Wire::OpenAiChat);
-        serde_json::from_str::<Vec<&serde_json::value::RawValue>>(&array).unwrap();
+        let array = engine.talk_on(Wire::OpenAiChat).tools();
+        serde_json::from_str::<Vec<&serde_json::value::RawValue>>(array.json()).unwrap();
     }
 }
 
@@ -90,9 +91,8 @@ fn what_is_no_tool_is_left_out_and_named() {
     refused(r#"[{"inputSchema":{}}]"#, "no-name", "a tool must have a `name`");
     refused(r#"[{"name":3}]"#, "bad-tool", "`name`");
     refused(r#"[{"name":"\ud800"}]"#, "bad-tool", "sound escapes");
-    refused(r#"[{"name":"a","name":"b"}]"#, "bad-tool", "stands twice");
+    refused(r#"[{"name":"a","name":"b"}]"#, "bad-tool", "is there twice");
     refused(r#"[{"name":"a","description":["x"]}]"#, "bad-tool", "`description` must be");
-    refused(r#"[{"type":"web_search"}]"#, "hosted-tool", "`web_search`");
     refused(&with_schema("3"), "bad-schema", "not a number");
     refused(&with_schema("[]"), "bad-schema", "not an array");
     refused(&with_schema(r#"{"a":"\udc00"}"#), "bad-schema", "tool `t`");
@@ -217,8 +217,7 @@ fn a_tool_without_a_schema_is_not_made_longer_by_folding() {
         let length = |arm: Arm| {
             let profile = ToolProfile::derive(&catalog);
             let engine = Engine::builder(catalog.clone()).profile(profile).arm(arm).build().unwrap();
-            let array: Vec<serde_json::Value> =
-                serde_json::from_str(&engine.session().tools(Wire::OpenAiChat)).unwrap();
+            let array: Vec<serde_json::Value> = engine.talk_on(Wire::OpenAiChat).tools().to().unwrap();
             array[0].to_string().len()
         };
         for arm in [Arm::Stable, Arm::Signature, Arm::Lean] {
@@ -254,7 +253,7 @@ fn the_required_detail_keeps_what_stands_beside_a_reference() {
 /// A tool may be named like a category; asked for as a tool, it is the tool that opens.
 #[test]
 fn a_tool_named_like_a_category_opens_by_its_name() {
-    let long = "words ".repeat(30);
+    let long = crate::LONG;
     let text = serde_json::json!([
         {"name": "read", "description": long, "inputSchema": {"type": "object", "properties": {"a": {"description": long}}}},
         {"name": "scan", "description": long, "inputSchema": {"type": "object", "properties": {"a": {"description": long}}}},
@@ -264,7 +263,7 @@ fn a_tool_named_like_a_category_opens_by_its_name() {
         ToolProfile::parse("[category.read]\ntools=['scan']\n[category.x]\ntools=['read']", "p").into_result();
     let engine = Engine::builder(catalog).profile(profile.unwrap()).arm(Arm::Stable).build().unwrap();
     let request = toolfold::profile::ExpandRequest { categories: vec![], tools: vec!["read".to_owned()] };
-    let opened = engine.session().expand(&request).opened;
+    let opened = engine.talk().expand(&request).opened;
     assert!(opened.iter().any(|tool| *tool == "read"), "opened {opened:?}");
 }
 

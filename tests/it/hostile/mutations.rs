@@ -8,9 +8,9 @@ use proptest::sample::Index;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
-use toolfold::wire::Wire;
 
 use super::sound;
+use crate::talk::Talk;
 use crate::tool_lists::tool_lists;
 
 const TOOLS: &str = include_str!("../../../profiles/excel/tools.json");
@@ -128,10 +128,10 @@ fn use_it(catalog: &Catalog, profile: &ToolProfile) {
     }
     for arm in Arm::EVERYWHERE {
         let Ok(engine) = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build() else { continue };
-        let mut session = engine.session();
+        let mut session = engine.talk();
         for _ in 0..2 {
-            let text = session.tools(Wire::OpenAiChat);
-            let array: Vec<&serde_json::value::RawValue> = serde_json::from_str(&text).unwrap();
+            let text = session.tools();
+            let array: Vec<&serde_json::value::RawValue> = serde_json::from_str(text.json()).unwrap();
             assert!(array.len() <= catalog.len() + 2);
             let names = catalog.names().take(3).map(ToString::to_string).collect();
             session.expand(&ExpandRequest { categories: names, tools: vec!["\u{202e}".to_owned()] });

@@ -3,9 +3,9 @@
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
-use toolfold::wire::Wire;
 
-use super::shape::{lost, lost_of_required};
+use super::shape::{lost_of_required, lost_of_signature};
+use crate::talk::Talk;
 use crate::tool_lists::tool_lists;
 
 /// The bytes of a tool's description and schema as they stand in JSON.
@@ -20,7 +20,7 @@ fn check_folding(whose: &str, tool: &Tool) {
         assert!(bytes(&folded) <= bytes(&full), "{whose}/{}: {} is longer than full", tool.name(), detail.name());
         let own = folded.parameters();
         let fault = match detail {
-            Detail::Full | Detail::Signature => lost(tool.parameters(), &own, ""),
+            Detail::Full | Detail::Signature => lost_of_signature(tool.parameters(), &own),
             Detail::Required => lost_of_required(tool.parameters(), &own),
             Detail::Summary | Detail::Index => None,
         };
@@ -47,9 +47,9 @@ fn corpus_every_arm_opens_everything() {
         for arm in Arm::EVERYWHERE {
             let engine =
                 Engine::builder(catalog.clone()).profile(ToolProfile::derive(&catalog)).arm(arm).build().unwrap();
-            let mut session = engine.session();
-            let before = session.tools(Wire::OpenAiChat);
-            serde_json::from_str::<Vec<serde_json::Value>>(&before).unwrap();
+            let mut session = engine.talk();
+            let before = session.tools();
+            before.to::<Vec<serde_json::Value>>().unwrap();
             let mut count = 0;
             for entry in engine.presentation(engine.arm()).deferred() {
                 let request = ExpandRequest { categories: vec![entry.category.to_string()], tools: vec![] };
@@ -57,10 +57,10 @@ fn corpus_every_arm_opens_everything() {
                 assert_eq!(expansion.opened.len(), entry.tools.len(), "{} {arm} {}", list.name, entry.category);
                 count += expansion.opened.len();
             }
-            let folded = engine.session().plan().iter().filter(|planned| planned.detail != Detail::Full).count();
+            let folded = engine.talk().plan().iter().filter(|planned| planned.detail != Detail::Full).count();
             assert_eq!(count, folded, "{} {arm}: every folded tool is in one category", list.name);
             if arm != Arm::Seed {
-                assert_eq!(session.tools(Wire::OpenAiChat), before, "{} {arm}", list.name);
+                assert_eq!(session.tools(), before, "{} {arm}", list.name);
             }
             opened += count;
         }

@@ -94,6 +94,8 @@ pub(crate) fn tool_body() -> impl Strategy<Value = (String, Value)> {
         Just(String::new()),
         "[A-Za-z ,]{1,40}[.] [A-Za-z ,.]{0,200}",
         "[a-z \"\\\\\n\u{e9}\u{4e2d}]{0,150}",
+        // Words enough for a few tools to pay for the meta-tools.
+        "[A-Za-z ,]{1,40}[.] [A-Za-z ,.]{600,900}",
     ];
     (description, arguments())
 }

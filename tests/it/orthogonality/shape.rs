@@ -18,12 +18,18 @@ const ONE: &[&str] = &[
     "else",
 ];
 const MANY: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+const NAMED: &[&str] = &["properties", "patternProperties", "dependentSchemas"];
+const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 /// What may not be lost at any schema.
 const KEPT: &[&str] = &["type", "enum", "const", "required", "$ref", "format", "pattern", "minimum", "maximum"];
 
 /// The first thing that `folded` lost of `full`, as a JSON Pointer and what was there; nothing if it lost nothing.
-pub(crate) fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
+pub(crate) fn lost_of_signature(full: &Value, folded: &Value) -> Option<String> {
+    lost(full, folded, "").or_else(|| dangling(full, folded, folded))
+}
+
+/// As [`lost_of_signature`], of a schema at a JSON Pointer; references apart.
+fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
     let Some(map) = full.as_object() else { return (full != folded).then(|| format!("{at}: {full} became {folded}")) };
     for (key, value) in map {
         let (key, own) = (key.as_str(), folded.get(key));
@@ -31,6 +37,11 @@ pub(crate) fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
             return Some(format!("{at}: `{key}` was {value} and is {own:?}"));
         }
         let found = match value {
+            // Whether a definition is still needed, `dangling` says.
+            Value::Object(named) if DEFINITIONS.contains(&key) => named.iter().find_map(|(name, schema)| {
+                let own = own.and_then(|own| own.get(name))?;
+                lost(schema, own, &format!("{at}/{key}/{name}"))
+            }),
             Value::Object(named) if NAMED.contains(&key) => named.iter().find_map(|(name, schema)| {
                 let at = format!("{at}/{key}/{name}");
                 same(schema, own.and_then(|own| own.get(name)), &at)

@@ -7,10 +7,13 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::{Wire, WireError};
 
+use super::notes;
 use super::{arms, excel, sent};
 use crate::project;
+use crate::talk::Talk;
 
-const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+/// Long enough that even one tool is worth folding, meta-tools counted.
+const WORDS: &str = crate::LONG;
 
 /// A core tool `core` and an extended one `ext`, in Anthropic's shape.
 fn two(core: Value, ext: Value, arm: Arm) -> Engine {
@@ -29,16 +32,16 @@ fn tool(name: &str) -> Value {
 fn full_goes_out_as_it_came_on_its_own_wire() {
     let text = project("profiles/excel/tools.json");
     let compact = serde_json::from_str::<Value>(&text).unwrap().to_string();
-    assert_eq!(excel(Arm::Full).session().tools(Wire::OpenAiChat).text(), compact);
+    assert_eq!(excel(Arm::Full).talk_on(Wire::OpenAiChat).tools().json(), compact);
     let odd = r#"[{"name":"a","input_schema":{"type":"object","x-n":1e3},"cache_control":{"type":"ephemeral"}}]"#;
     let engine = Engine::builder(Catalog::from_anthropic(odd).unwrap()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::Anthropic).text(), odd);
+    assert_eq!(engine.talk_on(Wire::Anthropic).tools().json(), odd);
     let odd = r#"[{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{"k":1.0}}]"#;
     let engine = Engine::builder(Catalog::from_mcp(odd).unwrap()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::Mcp).text(), odd);
-    let odd = r#"[{"type":"function","name":"a","parameters":{"type":"object"},"strict":true}]"#;
+    assert_eq!(engine.talk_on(Wire::Mcp).tools().json(), odd);
+    let odd = r#"[{"strict":true,"type":"function","name":"a","parameters":{"type":"object","properties":{"n":{"const":1.0}}}}]"#;
     let engine = Engine::builder(Catalog::from_openai(odd).unwrap()).build().unwrap();
-    assert_eq!(engine.session().tools(Wire::OpenAiResponses).text(), odd);
+    assert_eq!(engine.talk_on(Wire::OpenAiResponses).tools().json(), odd);
 }
 
 #[test]
@@ -63,8 +66,11 @@ fn every_wire_says_a_tool_in_its_own_keys() {
     let names: Vec<&str> =
         gemini["functionDeclarations"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["core", "ext", "expand_tools"]);
-    assert_eq!(gemini["functionDeclarations"][0]["parameters"], schema);
-    assert_eq!(gemini["functionDeclarations"][1], json!({"name": "ext", "description": "Do it."}), "no empty object");
+    assert_eq!(gemini["functionDeclarations"][0]["parametersJsonSchema"], schema);
+    assert_eq!(
+        gemini["functionDeclarations"][1],
+        json!({"name": "ext", "description": "Do it.", "parametersJsonSchema": stub})
+    );
 }
 
 #[test]
@@ -123,22 +129,16 @@ fn native_is_refused_where_nothing_defers() {
     );
 }
 
+/// Where the breakpoint goes is in `keys.rs`.
 #[test]
-fn a_deferred_tool_loses_its_cache_control_and_says_so() {
+fn a_deferred_tool_has_no_cache_control() {
     let mut ext = tool("ext");
     ext["cache_control"] = json!({"type": "ephemeral"});
     ext["input_examples"] = json!([{"a": "b"}]);
-    let engine = two(tool("core"), ext.clone(), Arm::Native);
-    let array = sent(&engine, Wire::Anthropic);
+    let array = sent(&two(tool("core"), ext.clone(), Arm::Native), Wire::Anthropic);
     assert_eq!(array[1]["defer_loading"], true);
     assert_eq!(array[1].get("cache_control"), None);
     assert_eq!(array[1]["input_examples"], json!([{"a": "b"}]), "what else it came with stays");
-    let notes = Wire::Anthropic.diagnostics(&engine, Arm::Native);
-    assert_eq!(notes.len(), 1);
-    assert_eq!(
-        notes[0].to_string(),
-        "warning[deferred-cache]: tool `ext` is deferred, so that its `cache_control` is left out (put the breakpoint on a core tool or behind the tools)"
-    );
     let full = sent(&two(tool("core"), ext.clone(), Arm::Full), Wire::Anthropic);
     assert_eq!(full[1], ext, "not deferred, so as it came");
     ext["defer_loading"] = json!(true);
@@ -152,7 +152,7 @@ fn never_is_every_tool_deferred() {
     let engine = Engine::builder(Catalog::from_anthropic(tools).unwrap()).build().unwrap();
     let array = sent(&engine, Wire::Anthropic);
     assert_eq!((array[0].get("defer_loading"), &array[1]["defer_loading"]), (None, &json!(true)));
-    assert_eq!(Wire::Anthropic.diagnostics(&engine, Arm::Full)[0].code, "all-deferred");
+    assert_eq!(notes(&engine, Wire::Anthropic, Arm::Full)[0].code, "all-deferred");
 }
 
 #[test]
@@ -163,11 +163,12 @@ fn only_twenty_are_strict_on_anthropic() {
         own
     };
     let tools: Vec<Value> = (0..23).map(strict).collect();
-    let engine = Engine::builder(Catalog::from_anthropic(&json!(tools).to_string()).unwrap()).build().unwrap();
+    let engine =
+        Engine::builder(Catalog::from_anthropic(&json!(tools).to_string()).unwrap()).arm(Arm::Full).build().unwrap();
     let array = sent(&engine, Wire::Anthropic);
     let which: Vec<bool> = array.as_array().unwrap().iter().map(|tool| tool["strict"] == true).collect();
     assert_eq!(which, (0..23).map(|n| n < 20).collect::<Vec<_>>());
-    let notes = Wire::Anthropic.diagnostics(&engine, Arm::Full);
+    let notes = notes(&engine, Wire::Anthropic, Arm::Full);
     assert_eq!(notes.iter().filter(|note| note.code == "too-many-strict").count(), 3);
     let chat = sent(&engine, Wire::OpenAiChat);
     assert!(chat.as_array().unwrap().iter().all(|tool| tool["function"]["strict"] == true), "no such limit there");
@@ -201,7 +202,7 @@ fn a_schema_without_a_type_is_given_an_objects() {
 fn an_empty_catalogue_sends_an_empty_array() {
     let engine = Engine::builder(Catalog::new()).build().unwrap();
     for wire in Wire::ALL {
-        assert_eq!(&**engine.session().tools(wire), "[]", "{wire}");
+        assert_eq!(engine.talk_on(wire).tools().json(), "[]", "{wire}");
     }
 }
 
@@ -210,10 +211,10 @@ fn the_text_is_shared_and_the_same_in_every_engine() {
     for wire in Wire::ALL {
         for arm in arms(wire) {
             let (one, two) = (excel(arm), excel(arm));
-            let mut session = one.session();
-            let first = session.tools(wire);
-            assert!(std::sync::Arc::ptr_eq(&first, &session.tools(wire)), "{wire} {arm}");
-            assert_eq!(first, two.session().tools(wire), "{wire} {arm}");
+            let mut talk = one.talk_on(wire);
+            let first = talk.tools();
+            assert!(std::ptr::eq(first.json(), talk.tools().json()), "{wire} {arm}");
+            assert_eq!(first, two.talk_on(wire).tools(), "{wire} {arm}");
         }
     }
 }

@@ -8,14 +8,15 @@ use toolfold::profile::{ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
 
 use super::arms;
+use crate::talk::Talk;
 use crate::{corpus, project};
 
-fn shape(wire: Wire) -> Validator {
+pub(super) fn shape(wire: Wire) -> Validator {
     let schema: Value = serde_json::from_str(&project(&format!("tests/fixtures/wire/{wire}.schema.json"))).unwrap();
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn catalogues() -> Vec<(String, Catalog, ToolProfile)> {
+pub(super) fn catalogues() -> Vec<(String, Catalog, ToolProfile)> {
     let text = project("profiles/excel/tools.json");
     let own = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let mut found = vec![("profiles/excel".to_owned(), Catalog::from_openai(&text).unwrap(), own)];
@@ -45,9 +46,8 @@ fn corpus_every_array_has_its_wires_shape() {
         for (wire, shape) in &shapes {
             for arm in arms(*wire) {
                 all += 1;
-                let options = toolfold::engine::SessionOptions { arm: Some(arm), ..Default::default() };
-                let mut session = engine.session_with(options);
-                let array: Value = serde_json::from_str(&session.tools(*wire)).unwrap();
+                let mut session = engine.talk_as(*wire, arm);
+                let array = session.tools().value();
                 let errors: Vec<String> =
                     shape.iter_errors(&array).map(|why| format!("{}: {why:.200}", why.instance_path())).collect();
                 if errors.is_empty() {
@@ -55,12 +55,12 @@ fn corpus_every_array_has_its_wires_shape() {
                 } else {
                     faults.push(format!("{name} {wire} {arm}: {}", errors[0]));
                 }
-                let before = session.digest(*wire);
+                let before = session.digest();
                 let categories = session.presentation().deferred().iter().map(|entry| entry.category.to_string());
                 let request = ExpandRequest { categories: categories.collect(), tools: vec![] };
                 session.expand(&request);
                 let changes = arm == toolfold::profile::Arm::Seed && !session.opened().is_empty();
-                assert_eq!(session.digest(*wire) != before, changes, "{name} {wire} {arm}");
+                assert_eq!(session.digest() != before, changes, "{name} {wire} {arm}");
             }
         }
     }
@@ -98,5 +98,10 @@ fn the_shapes_refuse_what_the_apis_refuse() {
     ] {
         refused(Wire::Gemini, &gemini(schema));
     }
+    refused(
+        Wire::Gemini,
+        r#"[{"functionDeclarations":[{"name":"a","parametersJsonSchema":{"type":"object"},"parameters":{"type":"object","properties":{"p":{"type":"string"}}}}]}]"#,
+    );
+    refused(Wire::Gemini, r#"[{"functionDeclarations":[{"name":"a","parametersJsonSchema":{}}]}]"#);
     refused(Wire::Mcp, r#"[{"name":"a"}]"#);
 }

@@ -1,18 +1,46 @@
-//! A JSON Schema in Gemini's subset.
+//! Gemini: plain JSON Schema by default, and the OpenAPI subset with everything read back that it asks for as text.
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
-use toolfold::engine::{Arguments, Engine};
+use toolfold::conversation::Outcome;
+use toolfold::diagnostic::Diagnostic;
+use toolfold::engine::Engine;
 use toolfold::profile::Arm;
-use toolfold::wire::Wire;
+use toolfold::wire::{GeminiParameters, RenderOptions, Wire};
 
-use super::{engine, sent};
+use super::{arms, engine, excel, notes, sent};
+
+mod read_back;
+
+const SUBSET: GeminiParameters = GeminiParameters::OpenApiSubset;
 
 fn one(schema: Value) -> Engine {
     engine(&json!([{"name": "t", "inputSchema": schema}]), "", Arm::Full)
 }
 
-/// What a property's schema becomes, and what is said of it.
+/// What is sent in the subset, and what is said of it.
+struct Rendered {
+    text: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// An arm's first array in the subset.
+fn in_subset(engine: &Engine, arm: Arm) -> Rendered {
+    let mut options = RenderOptions::default();
+    options.gemini_parameters = SUBSET;
+    let mut conversation = engine.conversation(Wire::Gemini).arm(arm).options(options).start().unwrap();
+    let text = conversation.tools().json().to_owned();
+    let mut diagnostics = conversation.diagnostics();
+    diagnostics.drain(..engine.diagnostics().len());
+    diagnostics.retain(|diagnostic| diagnostic.code.starts_with("gemini"));
+    Rendered { text, diagnostics }
+}
+
+fn functions(rendered: &Rendered) -> Value {
+    serde_json::from_str::<Value>(&rendered.text).unwrap()[0]["functionDeclarations"].take()
+}
+
+/// What a property's schema becomes in the subset, and what is said of it.
 #[track_caller]
 fn check(property: Value, expected: Value, said: &[&str]) {
     check_in(property, json!({}), expected, said);
@@ -21,10 +49,10 @@ fn check(property: Value, expected: Value, said: &[&str]) {
 #[track_caller]
 fn check_in(property: Value, defs: Value, expected: Value, said: &[&str]) {
     let engine = one(json!({"type": "object", "properties": {"p": property}, "$defs": defs}));
-    let array = sent(&engine, Wire::Gemini);
-    assert_eq!(array[0]["functionDeclarations"][0]["parameters"]["properties"]["p"], expected);
-    let notes = Wire::Gemini.diagnostics(&engine, Arm::Full);
-    let notes: Vec<String> = notes
+    let rendered = in_subset(&engine, Arm::Full);
+    assert_eq!(functions(&rendered)[0]["parameters"]["properties"]["p"], expected);
+    let notes: Vec<String> = rendered
+        .diagnostics
         .iter()
         .map(|note| {
             assert!(note.message.starts_with("tool `t`: "), "{note}");
@@ -96,7 +124,19 @@ fn types_and_choices() {
     check(
         json!({"enum": ["a", null, ""]}),
         json!({"type": "string", "nullable": true, "enum": ["a"]}),
-        &["/properties/p `enum` loses what is no text, or empty"],
+        &["/properties/p `enum` loses the empty text"],
+    );
+    check(
+        json!({"enum": ["auto", 1, true, {"k": 1}], "description": "D."}),
+        json!({"anyOf": [
+            {"type": "string", "description": "D.", "enum": ["auto"]},
+            {"type": "string", "description": "D. (JSON, written as text)", "enum": ["{\"k\":1}"]},
+            {"type": "number", "description": "D. One of: 1."},
+            {"type": "boolean", "description": "D. One of: true."}]}),
+        &[
+            "/properties/p `enum` lists objects or arrays, which are asked for as text",
+            "/properties/p `enum` is said in the description: only texts may have one",
+        ],
     );
     check(
         json!({"description": "Any."}),
@@ -135,26 +175,123 @@ fn references_are_put_in_place_and_circles_cut() {
 #[test]
 fn without_properties_there_are_no_parameters() {
     for schema in [json!({"type": "object", "properties": {}}), json!({"type": "object"}), json!({})] {
-        assert_eq!(sent(&one(schema), Wire::Gemini)[0]["functionDeclarations"][0], json!({"name": "t"}));
+        assert_eq!(functions(&in_subset(&one(schema), Arm::Full))[0], json!({"name": "t"}));
     }
 }
 
 #[test]
-fn an_object_without_properties_is_asked_for_as_text_and_read_again() {
-    let schema = json!({"type": "object", "properties": {
-        "options": {"type": "object", "description": "Options."},
-        "rows": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}},
-        "note": {"type": "string"}}});
-    let engine = one(schema);
-    let written = sent(&engine, Wire::Gemini);
-    let properties = &written[0]["functionDeclarations"][0]["parameters"]["properties"];
-    assert_eq!(properties["options"], json!({"type": "string", "description": format!("Options. {AS_TEXT}")}));
-    let message = json!({"role": "model", "parts": [{"text": "Now."}, {"functionCall": {"name": "t", "args":
-        {"options": "{\"a\":1}", "rows": ["{\"b\":\"c\"}", "{"], "note": "{\"d\":2}"}}}]});
-    let calls = Wire::Gemini.parse_calls(&engine, &message).unwrap();
-    assert_eq!(calls[0].id, "call-1");
-    let expected = json!({"options": {"a": 1}, "rows": [{"b": "c"}, "{"], "note": "{\"d\":2}"});
-    assert_eq!(calls[0].arguments, Arguments::Json(expected), "texts stay texts, and what is no JSON stays as it is");
+fn an_object_that_a_text_could_be_taken_for_is_left_out() {
+    let text = json!({"type": "string"});
+    let left_out = "`object` could not be told from the text that may stand there too, and is left out";
+    let asked = "`object` without properties is asked for as text";
+    check(
+        json!({"anyOf": [text, {"type": "object"}]}),
+        text.clone(),
+        &[&format!("/properties/p {asked}"), &format!("/properties/p {left_out}")],
+    );
+    check(
+        json!({"type": ["string", "object"]}),
+        text,
+        &[&format!("/properties/p {asked}"), &format!("/properties/p {left_out}")],
+    );
+    // Listed texts that are no JSON can be told from it.
+    check(
+        json!({"anyOf": [{"enum": ["auto"]}, {"type": "object"}]}),
+        json!({"anyOf": [{"type": "string", "enum": ["auto"]}, {"type": "string", "description": AS_TEXT}]}),
+        &[&format!("/properties/p {asked}")],
+    );
+    // Two shapes of one object, which say different things of `x`: it can be sent by the one where it is a text.
+    check(
+        json!({"anyOf": [
+            {"type": "object", "properties": {"x": {"type": "object"}, "y": {"type": "number"}}, "required": ["x"]},
+            {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}]}),
+        json!({"anyOf": [
+            {"type": "object", "properties": {"y": {"type": "number"}}},
+            {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}]}),
+        &[&format!("/properties/p/properties/x {asked}"), &format!("/properties/p/properties/x {left_out}")],
+    );
+}
+
+#[test]
+fn the_default_sends_plain_json_schema() {
+    let schema = json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/P"}, "n": {"type": ["integer", "null"]}},
+        "additionalProperties": false, "$defs": {"P": {"oneOf": [{"type": "object"}, {"const": 1}]}}});
+    let function = sent(&one(schema.clone()), Wire::Gemini)[0]["functionDeclarations"][0].clone();
+    assert_eq!(function, json!({"name": "t", "parametersJsonSchema": schema}));
+    assert_eq!(notes(&one(schema), Wire::Gemini, Arm::Full), [], "nothing is translated");
+    let untyped = sent(&one(json!({"properties": {"p": {}}})), Wire::Gemini)[0]["functionDeclarations"][0].clone();
+    assert_eq!(untyped["parametersJsonSchema"], json!({"type": "object", "properties": {"p": {}}}));
+    // What a model answers stays as it is, a text that looks like JSON too.
+    let engine = one(json!({"type": "object", "properties": {"o": {"type": "object"}}}));
+    let message = json!({"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"o": "{\"a\":1}"}}}]});
+    let mut conversation = engine.conversation(Wire::Gemini).start().unwrap();
+    let turn = conversation.turn(&message).unwrap();
+    let outcome = turn.outcomes().next().unwrap();
+    assert!(matches!(outcome, Outcome::Reply(reply) if reply.is_error), "text is no object, and nothing reads it back");
+    // Where the subset asked for it as text, it is read back before it is judged.
+    let mut options = RenderOptions::default();
+    options.gemini_parameters = SUBSET;
+    let mut conversation = engine.conversation(Wire::Gemini).options(options).start().unwrap();
+    let turn = conversation.turn(&message).unwrap();
+    let Some(Outcome::Forward(forward)) = turn.outcomes().next() else { panic!("it is valid") };
+    assert_eq!(forward.arguments, json!({"o": {"a": 1}}));
+    assert_eq!(forward.arguments_json, "{\"o\":{\"a\":1}}");
+    let again = engine.replay(&conversation.take_log(0)).unwrap();
+    assert_eq!(again.snapshot(), conversation.snapshot(), "the choice is in the log");
+}
+
+#[test]
+fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
+    let engine = excel(Arm::Stable);
+    let array = sent(&engine, Wire::Gemini);
+    let stubs: Vec<&Value> = array[0]["functionDeclarations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|own| own["parametersJsonSchema"]["additionalProperties"] == true)
+        .collect();
+    assert!(stubs.len() > 10, "{}", stubs.len());
+    assert_eq!(notes(&engine, Wire::Gemini, Arm::Stable), []);
+    for arm in arms(Wire::Gemini) {
+        let closed: Vec<_> =
+            in_subset(&engine, arm).diagnostics.into_iter().filter(|own| own.code == "gemini-closed-stub").collect();
+        let hides = matches!(arm, Arm::Stable | Arm::Seed | Arm::Lean);
+        assert_eq!(closed.len(), usize::from(hides), "{arm}: {closed:?}");
+        for one in closed {
+            assert!(one.message.contains(" more are folded to an open schema"), "{one}");
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_came_as_gemini_goes_out_as_it_came_if_the_form_takes_it() {
+    let schema =
+        r#"{"type":"object","properties":{"o":{"type":"object"},"n":{"type":"integer"}},"additionalProperties":false}"#;
+    let plain = format!(r#"{{"name":"a","description":"A.","parametersJsonSchema":{schema}}}"#);
+    let subset = r#"{"name":"b","parameters":{"type":"OBJECT","properties":{"s":{"type":"STRING","nullable":true}}}}"#;
+    let list = format!(r#"[{{"functionDeclarations":[{plain},{subset}]}},{{"googleSearch":{{}}}}]"#);
+    let catalog = toolfold::catalog::Catalog::import(&list, "tools.json", None).into_result().unwrap();
+    let engine = Engine::builder(catalog).arm(Arm::Full).build().unwrap();
+    assert_eq!(engine.conversation(Wire::Gemini).start().unwrap().tools().json(), list);
+    let rendered = in_subset(&engine, Arm::Full);
+    let functions = functions(&rendered);
+    assert_eq!(
+        functions[0],
+        json!({"name": "a", "description": "A.", "parameters": {"type": "object", "properties":
+        {"o": {"type": "string", "description": AS_TEXT}, "n": {"type": "integer"}}}}),
+        "it knows no JSON Schema"
+    );
+    assert_eq!(functions[1].to_string(), subset, "as it came");
+    assert!(rendered.diagnostics.iter().any(|one| one.message.contains("`additionalProperties` is left out")));
+}
+
+#[test]
+fn forms_are_named_in_flags_and_files() {
+    for form in GeminiParameters::ALL {
+        assert_eq!(form.to_string().parse(), Ok(form));
+    }
+    let why = "openapi".parse::<GeminiParameters>().unwrap_err().to_string();
+    assert_eq!(why, "unknown form of Gemini's parameters `openapi`: use json-schema or openapi-subset");
 }
 
 #[test]
@@ -165,14 +302,41 @@ fn a_hostile_schema_ends() {
         defs.insert(format!("d{n}"), json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}));
     }
     let engine = one(json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": defs}));
-    let text = engine.session().tools(Wire::Gemini).to_string();
+    let text = in_subset(&engine, Arm::Full).text;
     assert!(text.len() < 2_000_000, "{} bytes", text.len());
     let all = json!({"anyOf": [{"type": "string"}, {"type": "number"}], "oneOf": [{"minimum": 1}, {"minimum": 2}]});
     let deep = (0..40).fold(all.clone(), |inner, _| json!({"anyOf": [inner, all]}));
     let nested = one(json!({"type": "object", "properties": {"p": deep}}));
-    assert!(nested.session().tools(Wire::Gemini).len() < 2_000_000);
+    assert!(in_subset(&nested, Arm::Full).text.len() < 2_000_000);
     let circle = one(
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}),
     );
-    assert!(circle.session().tools(Wire::Gemini).len() < 2_000);
+    assert!(in_subset(&circle, Arm::Full).text.len() < 2_000);
+    let large =
+        json!({"type": "object", "description": "x".repeat(1_000_000), "properties": {"a": {"type": "string"}}});
+    let many: serde_json::Map<String, Value> =
+        (0..1_500).map(|n| (format!("p{n}"), json!({"$ref": "#/$defs/l"}))).collect();
+    let copied = one(json!({"type": "object", "properties": many, "$defs": {"l": large}}));
+    let text = in_subset(&copied, Arm::Full).text;
+    assert!(text.len() < 80_000_000, "{} bytes", text.len());
+    let itself = one(json!({"type": "object", "properties": {"p": {"$ref": "#"}}}));
+    assert!(in_subset(&itself, Arm::Full).text.len() < 2_000);
+    let merged = one(json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/n"}}, "$defs": {
+        "n": {"type": "object", "properties": {"next": {"allOf": [{"$ref": "#/$defs/n"}]}}}}}));
+    assert!(in_subset(&merged, Arm::Full).text.len() < 2_000);
+}
+
+#[test]
+fn corpus_every_array_in_the_subset_has_its_published_shape() {
+    let shape = super::corpora::shape(Wire::Gemini);
+    let mut faults = Vec::new();
+    for (name, catalog, profile) in super::corpora::catalogues() {
+        let engine = Engine::builder(catalog).profile(profile).without_validation().build().unwrap();
+        for arm in arms(Wire::Gemini) {
+            let array: Value = serde_json::from_str(&in_subset(&engine, arm).text).unwrap();
+            let fault = shape.iter_errors(&array).next();
+            faults.extend(fault.map(|why| format!("{name} {arm}: {} {why:.200}", why.instance_path())));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

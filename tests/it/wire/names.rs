@@ -2,24 +2,38 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolfold::engine::{Call, Engine, Outcome};
-use toolfold::profile::Arm;
+use toolfold::conversation::{Conversation, Outcome};
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ExpandRequest};
 use toolfold::wire::Wire;
 
 use super::engine;
+use crate::talk::Talk;
 
 fn named(names: &[&str]) -> Engine {
     let tools: Vec<_> = names.iter().map(|name| json!({"name": name, "inputSchema": {"type": "object"}})).collect();
     engine(&json!(tools), "", Arm::Full)
 }
 
+/// The names that an array shows.
+fn shown(conversation: &mut Conversation) -> Vec<String> {
+    conversation.tools().entries().into_iter().map(|entry| entry.name).collect()
+}
+
+/// The tool that a call of a name is forwarded to.
+fn reached(conversation: &mut Conversation, name: &str) -> Option<String> {
+    match conversation.call("", name, json!({})).unwrap() {
+        Outcome::Forward(forward) => Some(forward.target.to_string()),
+        _ => None,
+    }
+}
+
 #[track_caller]
 fn check(wire: Wire, names: &[&str], expected: &[&str]) {
-    let engine = named(names);
-    let sent: Vec<String> = names.iter().map(|name| wire.sent_name(&engine, name)).collect();
-    assert_eq!(sent, expected, "{wire}");
-    for (name, sent) in names.iter().zip(&sent) {
-        assert_eq!(wire.name_of(&engine, sent), *name, "{wire}: and back");
+    let mut conversation = named(names).talk_on(wire);
+    assert_eq!(shown(&mut conversation), expected, "{wire}");
+    for (name, sent) in names.iter().zip(expected) {
+        assert_eq!(reached(&mut conversation, sent).as_deref(), Some(*name), "{wire}: and back");
     }
 }
 
@@ -47,69 +61,142 @@ fn what_is_taken_too_long_or_says_nothing_gets_a_hash() {
     check(Wire::OpenAiChat, &["expand.tools"], &["expand_tools_5bef2a62"]);
     check(Wire::OpenAiChat, &["读取"], &["___534cb3fa"]);
     let long = "x".repeat(65);
-    let engine = named(&[&long]);
-    let sent = Wire::OpenAiChat.sent_name(&engine, &long);
+    let sent = shown(&mut named(&[&long]).talk()).remove(0);
     assert!(sent.len() == 64 && sent.starts_with("xxx"), "{sent}");
-    assert_eq!(Wire::Anthropic.sent_name(&engine, &long), long);
+    check(Wire::Anthropic, &[&long], &[&long]);
 }
 
 #[test]
-fn what_was_never_sent_is_given_back() {
-    let engine = named(&["fs.read"]);
-    assert_eq!(Wire::OpenAiChat.name_of(&engine, "nope"), "nope");
-    assert_eq!(
-        Wire::OpenAiChat.name_of(&engine, "fs.read"),
-        "fs.read",
-        "a model that knows the real name is understood"
-    );
+fn a_model_that_knows_a_tools_own_name_is_understood() {
+    let mut conversation = named(&["fs.read"]).talk();
+    assert_eq!(reached(&mut conversation, "fs.read").as_deref(), Some("fs.read"));
+    assert_eq!(reached(&mut conversation, "nope"), None);
+}
+
+const WORDS: &str = "Words enough that folding it saves something, and more than something.";
+
+fn folded(name: &str) -> Value {
+    json!({"name": name, "description": "Read. Then more.",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "string", "description": WORDS.repeat(9)}}}})
+}
+
+/// A host's own tools may have the names of the meta-tools: those take a number, in every text.
+#[test]
+fn a_meta_tool_whose_name_is_taken_takes_a_number() {
+    let tools = json!([folded("expand_tools"), folded("call_tool"), folded("call_tool_2"), folded("other")]);
+    for arm in [Arm::Stable, Arm::Index] {
+        for wire in Wire::ALL {
+            let engine = engine(&tools, "[category.all]\ntools = ['*']", arm);
+            let mut conversation = engine.talk_on(wire);
+            let text = conversation.tools().json().to_owned();
+            assert!(text.contains("\"expand_tools_2\""), "{wire} {arm}: {text}");
+            assert_eq!(text.contains("them with call_tool_3"), arm == Arm::Index, "{wire} {arm}: {text}");
+            assert_eq!(reached(&mut conversation, "expand_tools").as_deref(), Some("expand_tools"), "the host's own");
+            let outcome = conversation.call("", "expand_tools_2", json!({"tools": ["other"]})).unwrap();
+            let Outcome::Reply(reply) = outcome else { panic!("{wire} {arm}: answered") };
+            assert_eq!(reply.opened.len(), 1);
+            let how = reply.content.lines().next().unwrap();
+            assert_eq!(how.contains("call_tool_3"), arm == Arm::Index, "{how}");
+            let wrapped = json!({"name": "other", "arguments": {}});
+            let outcome = conversation.call("", "call_tool_3", wrapped).unwrap();
+            assert!(matches!(outcome, Outcome::Forward(forward) if forward.target.as_str() == "other"));
+        }
+    }
 }
 
 #[test]
 fn texts_and_enums_use_the_names_the_model_sees() {
-    let words = "Words enough that folding it saves something, and more than something.";
-    let tool = |name| json!({"name": name, "description": "Read. Then more.", "inputSchema": {"type": "object", "properties": {"a": {"type": "string", "description": words}}}});
-    let engine = engine(&json!([tool("fs.read"), tool("fs.write")]), "[category.fs]\ntools = ['fs.*']", Arm::Index);
-    let text = engine.session().tools(Wire::OpenAiChat).to_string();
+    let engine = engine(&json!([folded("fs.read"), folded("fs.write")]), "[category.fs]\ntools = ['fs.*']", Arm::Index);
+    let mut conversation = engine.talk();
+    let text = conversation.tools().json().to_owned();
     assert!(text.contains("fs_read, fs_write") && !text.contains("fs.read"), "{text}");
-    let call = json!({"tool_calls": [
+    let message = json!({"tool_calls": [
         {"id": "1", "type": "function", "function": {"name": "expand_tools", "arguments": "{\"tools\":[\"fs_read\"]}"}},
         {"id": "2", "function": {"name": "call_tool", "arguments": "{\"name\":\"fs_write\",\"arguments\":{}}"}}]});
-    let calls = Wire::OpenAiChat.parse_calls(&engine, &call).unwrap();
-    let mut session = engine.session();
-    let outcomes = session.dispatch_all(&calls);
-    assert_eq!(session.opened().iter().map(ToString::to_string).collect::<Vec<_>>(), ["fs.read"]);
-    assert!(format!("{:?}", outcomes[1]).contains("target: \"fs.write\""), "{:?}", outcomes[1]);
+    let turn = conversation.turn(&message).unwrap();
+    let run = turn.runnable();
+    assert_eq!((run.len(), run[0].target.as_str(), run[0].name.as_str()), (1, "fs.write", "call_tool"));
+    assert_eq!(conversation.opened(), ["fs_read"]);
 }
 
 #[test]
 fn answers_use_the_names_the_model_sees_and_leave_everything_else() {
-    let about = "Not fs.read, and words enough that folding it saves something.";
+    let about = format!("Not fs.read. {}", crate::LONG);
     let schema = json!({"type": "object", "properties": {"fs.read": {"enum": ["fs.read"], "description": about}}, "required": ["fs.read"]});
     let tools = json!([
         {"name": "fs.read", "description": "Read. Not fs.read.", "inputSchema": schema},
         {"name": "fs_read", "description": "Read too. More.", "inputSchema": schema}]);
     let engine = engine(&tools, "[category.fs]\ntools = ['fs*']", Arm::Stable);
-    let mut session = engine.session();
-    let mut said = |call: &Call| match session.dispatch(call) {
-        Outcome::Reply(reply) => {
-            Wire::OpenAiChat.format_reply(&engine, call, &reply)["content"].as_str().unwrap().to_owned()
-        }
-        other => panic!("{other:?}"),
+    let mut conversation = engine.talk();
+    let mut said = |name: &str, arguments: Value| {
+        let outcome = conversation.call("", name, arguments).unwrap();
+        outcome.into_messages()[0]["content"].as_str().unwrap().to_owned()
     };
-    let opened = said(&Call::new("1", "expand_tools", json!({"tools": ["fs.read", "fs.raed"]})));
-    let line = opened.lines().nth(1).unwrap();
-    let definition: Value = serde_json::from_str(line).unwrap();
+    let opened = said("expand_tools", json!({"tools": ["fs.read", "fs.raed"]}));
+    let definition: Value = serde_json::from_str(opened.lines().nth(1).unwrap()).unwrap();
     assert_eq!(definition["name"], "fs_read_4074bc02");
     assert_eq!(definition["parameters"], schema, "only where it names the tool");
     assert_eq!(definition["description"], "Read. Not fs.read.");
-    assert!(opened.contains("Unknown: fs.raed. Near: fs_read"), "{opened}");
-    let again = said(&Call::new("2", "expand_tools", json!({"tools": ["fs.read"]})));
+    assert!(opened.contains("Unknown tool `fs.raed`. Did you mean `fs_read`"), "{opened}");
+    let again = said("expand_tools", json!({"tools": ["fs.read"]}));
     assert_eq!(again, "Already open, call it directly: fs_read_4074bc02");
-    let bad = said(&Call::new("3", "fs.read", json!([])));
+    let bad = said("fs.read", json!([]));
     assert!(bad.starts_with("fs_read_4074bc02 was not run"), "{bad}");
-    assert!(said(&Call::new("4", "fs.reads", json!({}))).contains("Near: fs_read"));
-    let again = session.redeliver_on(Wire::OpenAiChat).unwrap();
-    assert!(again.contains("{\"name\":\"fs_read_4074bc02\",") && session.redeliver().unwrap().contains("\"fs.read\""));
+    assert!(said("fs.reads", json!({})).contains("Did you mean `fs_read"));
+    let again = conversation.redeliver().unwrap();
+    assert!(again.contains("{\"name\":\"fs_read_4074bc02\","), "{again}");
+}
+
+/// The acceptance case: a tool whose name only the host can have, beside one that has the name it would be sent under.
+/// Nothing that is said to the model has any other name than the array shows, and each name reaches its own tool.
+#[test]
+fn two_tools_that_would_share_a_name_are_told_apart_everywhere() {
+    let tools = json!([folded("files.write"), folded("files_write")]);
+    for wire in Wire::ALL {
+        for arm in super::arms(wire) {
+            let engine = engine(&tools, "[category.files]\ntools = ['files*']", arm);
+            let mut conversation = engine.talk_on(wire);
+            let array = conversation.tools().json().to_owned();
+            let dotted = matches!(wire, Wire::Gemini | Wire::Mcp);
+            let other = if dotted { "files.write" } else { "files_write_d2d7b6b5" };
+            let other = if array.contains(other) { other.to_owned() } else { find_hashed(&array) };
+            for (name, own) in [(other.as_str(), "files.write"), ("files_write", "files_write")] {
+                let said =
+                    match conversation.call("", "expand_tools", json!({"tools": [name], "category": name})).unwrap() {
+                        Outcome::Reply(reply) => {
+                            format!("{}{}", reply.content, json!(Outcome::Reply(reply.clone()).answers()))
+                        }
+                        outcome => panic!("{wire} {arm}: {outcome:?}"),
+                    };
+                assert!(dotted || !said.contains("files.write"), "{wire} {arm}: {said}");
+                assert_eq!(reached(&mut conversation, name).as_deref(), Some(own), "{wire} {arm}");
+                let bad = conversation.call("", name, json!([1])).unwrap();
+                assert!(bad.content().unwrap().starts_with(&format!("{name} was not run")), "{wire} {arm}: {bad:?}");
+            }
+            let again = conversation.redeliver().unwrap_or_default();
+            assert!(dotted || !again.contains("files.write"), "{wire} {arm}: {again}");
+            assert!(dotted || !conversation.opened().contains(&"files.write".to_owned()));
+        }
+    }
+}
+
+fn find_hashed(array: &str) -> String {
+    let at = array.find("files_write_").unwrap_or_else(|| panic!("a hashed name in {array}"));
+    array[at..].chars().take("files_write_".len() + 8).collect()
+}
+
+/// One call with two thousand names is refused before any of them is looked at.
+#[test]
+fn two_thousand_names_at_once_are_refused() {
+    let names: Vec<String> = (0..2_000).map(|n| format!("server.tool.{n}")).collect();
+    let tools: Vec<Value> = names.iter().map(|name| folded(name)).collect();
+    let engine = engine(&json!(tools), "[category.all]\ntools = ['*']", Arm::Stable);
+    let mut conversation = engine.talk();
+    let outcome = conversation.call("c", "expand_tools", json!({"tools": names})).unwrap();
+    assert!(outcome.content().unwrap().contains("at most 200 names at once"), "{outcome:?}");
+    assert!(conversation.opened().is_empty());
+    let expansion = conversation.expand(&ExpandRequest { categories: vec![], tools: vec!["server_tool_7".to_owned()] });
+    assert_eq!(expansion.opened.len(), 1);
 }
 
 proptest! {
@@ -117,21 +204,23 @@ proptest! {
 
     #[test]
     fn mangling_is_injective_stable_and_reversible(
-        names in proptest::collection::btree_set("[a-c._:/@é-]{1,4}|[a-z.]{60,70}|expand[._]tools", 1..12)
+        names in proptest::collection::btree_set("[a-c._:/@é-]{1,4}|[a-z.]{60,70}|expand[._]tools(_2)?", 1..12)
     ) {
-        let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != "expand_tools").collect();
-        let engine = named(&names);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for wire in Wire::ALL {
-            let sent: Vec<String> = names.iter().map(|name| wire.sent_name(&engine, name)).collect();
+            let mut conversation = named(&names).talk_on(wire);
+            let sent = shown(&mut conversation);
             let mut unique = sent.clone();
             unique.sort();
             unique.dedup();
             prop_assert_eq!(unique.len(), names.len(), "{} {:?}", wire, sent);
+            let mut again = named(&names).talk_on(wire);
+            prop_assert_eq!(&shown(&mut again), &sent);
             for (name, own) in names.iter().zip(&sent) {
-                prop_assert_eq!(&wire.name_of(&engine, own), name);
-                prop_assert_eq!(&wire.sent_name(&named(&names), name), own);
+                let found = reached(&mut conversation, own);
+                prop_assert_eq!(found.as_deref(), Some(*name), "{} {}", wire, own);
                 let most = if matches!(wire, Wire::Anthropic | Wire::Mcp) { 128 } else { 64 };
-                prop_assert!(own.len() <= most && own.is_ascii() && own != "expand_tools");
+                prop_assert!(own.len() <= most && own.is_ascii());
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolfold::engine::{Call, Engine, SessionOptions};
+use toolfold::engine::Engine;
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
 
-use super::transcripts::drive;
+use super::transcripts::{drive, step};
 use super::{arms, engine};
+use crate::talk::{Call, Talk};
 
 /// A catalogue with names of every kind, and a profile over it.
 fn engines() -> impl Strategy<Value = Vec<(Arm, Engine)>> {
@@ -61,8 +62,15 @@ fn turns() -> impl Strategy<Value = Vec<Vec<Made>>> {
     proptest::collection::vec(proptest::collection::vec(made, 1..4), 0..6)
 }
 
-fn calls(engine: &Engine, turns: &[Vec<Made>]) -> Vec<Vec<Call>> {
-    let name = |at: &usize| engine.catalog().at(at % engine.catalog().len()).unwrap().name().to_string();
+/// The names under which a wire's array shows the tools, in catalogue order.
+fn shown(engine: &Engine, wire: Wire) -> Vec<String> {
+    let mut full = engine.talk_as(wire, Arm::Full);
+    full.tools().entries().into_iter().filter(|entry| !entry.own).map(|entry| entry.name).collect()
+}
+
+fn calls(engine: &Engine, wire: Wire, turns: &[Vec<Made>]) -> Vec<Vec<Call>> {
+    let names = shown(engine, wire);
+    let name = |at: &usize| names[at % names.len()].clone();
     let mut id = 0;
     let mut call = |made: &Made| {
         id += 1;
@@ -101,56 +109,98 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The wires that carry an arm.
+fn wires(arm: Arm) -> impl Iterator<Item = Wire> {
+    Wire::ALL.into_iter().filter(move |wire| wire.supports(arm).is_ok())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn only_in_place_ever_changes_the_array(engines in engines(), turns in turns()) {
         for (arm, engine) in &engines {
-            for wire in Wire::ALL.into_iter().filter(|wire| wire.supports(*arm).is_ok()) {
-                let before = engine.session().digest(wire);
-                let mut live = drive(engine, wire, &calls(engine, &turns));
+            for wire in wires(*arm) {
+                let before = engine.talk_on(wire).digest();
+                let mut live = drive(engine, wire, &calls(engine, wire, &turns));
                 if *arm != Arm::Seed {
-                    prop_assert_eq!(live.session.digest(wire), before, "{} {}", wire, arm);
+                    prop_assert_eq!(live.session.digest(), before, "{} {}", wire, arm);
                 }
             }
         }
     }
 
     #[test]
-    fn a_transcript_gives_the_session_back(engines in engines(), turns in turns()) {
+    fn a_transcript_gives_the_conversation_back(engines in engines(), turns in turns()) {
         for (arm, engine) in &engines {
-            for wire in Wire::ALL.into_iter().filter(|wire| wire.supports(*arm).is_ok()) {
-                let mut live = drive(engine, wire, &calls(engine, &turns));
+            for wire in wires(*arm) {
+                let mut live = drive(engine, wire, &calls(engine, wire, &turns));
                 let messages = Value::Array(live.messages);
-                let mut again = engine.from_transcript(wire, &messages, SessionOptions::default()).unwrap();
+                let mut again = engine.conversation(wire).from_transcript(&messages).unwrap();
                 prop_assert_eq!(again.expanded(), live.session.expanded(), "{} {}", wire, arm);
-                prop_assert_eq!(again.digest(wire), live.session.digest(wire), "{} {}", wire, arm);
+                prop_assert_eq!(again.digest(), live.session.digest(), "{} {}", wire, arm);
             }
         }
     }
 
+    /// The same call of the same id gives the same outcome, whatever happened in between, and changes nothing.
     #[test]
-    fn calls_come_back_as_they_went(engines in engines(), turns in turns()) {
+    fn a_call_made_again_changes_nothing(engines in engines(), turns in turns()) {
         for (arm, engine) in &engines {
-            for turn in calls(engine, &turns) {
-                for wire in Wire::ALL.into_iter().filter(|wire| wire.supports(*arm).is_ok()) {
-                    let message = wire.format_calls(engine, *arm, &turn);
-                    prop_assert_eq!(wire.parse_calls(engine, &message).unwrap(), turn.clone(), "{} {}: {}", wire, arm, message);
+            for wire in wires(*arm) {
+                let mut conversation = engine.talk_on(wire);
+                let mut made = Vec::new();
+                for call in calls(engine, wire, &turns).iter().flatten() {
+                    let outcome = conversation.call(&call.id, &call.name, &call.arguments).unwrap();
+                    made.push((call.clone(), outcome));
                 }
+                let before = conversation.snapshot();
+                for (call, outcome) in &made {
+                    let again = conversation.call(&call.id, &call.name, &call.arguments).unwrap();
+                    prop_assert_eq!(again.answers(), outcome.answers(), "{} {}", wire, arm);
+                    let kinds = (std::mem::discriminant(&again), std::mem::discriminant(outcome));
+                    prop_assert_eq!(kinds.0, kinds.1);
+                    let other = conversation.call(&call.id, &call.name, json!({"other": "arguments"}));
+                    prop_assert!(other.is_err(), "the id belongs to another call");
+                }
+                prop_assert_eq!(conversation.snapshot(), before, "{} {}", wire, arm);
             }
         }
     }
 
+    /// Every name in an array is within the wire's alphabet, unlike every other, and stands for its own tool.
     #[test]
     fn arrays_name_every_tool_once_and_in_the_wires_alphabet(engines in engines()) {
         for (arm, engine) in &engines {
-            for wire in Wire::ALL.into_iter().filter(|wire| wire.supports(*arm).is_ok()) {
-                let text = engine.session().tools(wire).to_string();
-                for name in engine.catalog().names() {
-                    let sent = wire.sent_name(engine, name.as_str());
-                    prop_assert!(text.contains(&sent), "{} {}: {} as {}", wire, arm, name, sent);
+            for wire in wires(*arm) {
+                let text = engine.talk_on(wire).tools().json().to_owned();
+                for name in shown(engine, wire) {
+                    prop_assert!(text.contains(&name), "{} {}: {}", wire, arm, name);
                 }
+            }
+        }
+    }
+
+    /// Compactions at any point: what is left in sight is what a conversation made from it alone would have open.
+    #[test]
+    fn what_is_seen_is_what_is_open(engines in engines(), turns in turns(), cut in 0_usize..12) {
+        for (arm, engine) in engines.iter().filter(|(arm, _)| !matches!(arm, Arm::Seed | Arm::Full)) {
+            for wire in wires(*arm).filter(|wire| *wire != Wire::Mcp) {
+                let mut live = drive(engine, wire, &[]);
+                let mut ends = vec![live.messages.len()];
+                for turn in calls(engine, wire, &turns) {
+                    step(&mut live, &turn);
+                    ends.push(live.messages.len());
+                }
+                let from = ends[cut % ends.len()];
+                let left = Value::Array(live.messages[from..].to_vec());
+                let opened_before = live.session.opened();
+                live.session.seen(&left).unwrap();
+                let after = live.session.opened();
+                prop_assert!(after.iter().all(|name| opened_before.contains(name)));
+                // A tool that is still open is named in what is left.
+                let text = left.to_string();
+                prop_assert!(after.iter().all(|name| text.contains(name.as_str())), "{} {}: {:?}", wire, arm, after);
             }
         }
     }
@@ -163,8 +213,12 @@ proptest! {
     fn nothing_panics_on_any_json(value in anything()) {
         let engine = engine(&json!([{"name": "a.b", "inputSchema": {"type": "object"}}]), "", Arm::Stable);
         for wire in Wire::ALL {
-            let _ = wire.parse_calls(&engine, &value);
-            let _ = engine.from_transcript(wire, &value, SessionOptions::default());
+            let mut conversation = engine.talk_on(wire);
+            let read = conversation.turn(&value).map(|turn| turn.into_messages().len());
+            let as_text = engine.talk_on(wire).turn(&value.to_string()).map(|turn| turn.into_messages().len());
+            prop_assert_eq!(read.is_ok(), as_text.is_ok(), "a value and its text read the same");
+            let _ = conversation.seen(&value);
+            let _ = engine.conversation(wire).from_transcript(&value);
         }
     }
 }

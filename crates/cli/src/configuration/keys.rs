@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use toolfold::catalog::Format;
 use toolfold::profile::{Arm, UnknownArm};
-use toolfold::wire::Wire;
+use toolfold::wire::{GeminiParameters, Wire};
 
 /// The original design's switch: `false` is arm full, `true` arm seed.
 pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
@@ -27,7 +27,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 18] = [
+pub const KEYS: [Key; 19] = [
     Key {
         name: "tools.file",
         env: None,
@@ -115,6 +115,14 @@ pub const KEYS: [Key; 18] = [
         default: "",
         help: "the model, for the capability table and the meter",
         check: any,
+    },
+    Key {
+        name: "presentation.gemini",
+        env: None,
+        flag: None,
+        default: "json-schema",
+        help: "how Gemini is told parameters: json-schema, or openapi-subset for endpoints that know nothing else",
+        check: parsed::<GeminiParameters>,
     },
     Key {
         name: "presentation.capabilities",

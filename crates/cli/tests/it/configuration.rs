@@ -7,7 +7,7 @@ fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static str, &st
     let read = |name: &str| environment.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
     let flags: Vec<_> = flags.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     let loaded = Config::resolve(Some((file, "toolfold.toml")), read, &flags);
-    loaded.into_result().map_err(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    loaded.into_result().map_err(|all| all.to_string())
 }
 
 #[test]

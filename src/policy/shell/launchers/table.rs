@@ -1,4 +1,4 @@
-//! The programs that start another one.
+//! The table of programs that start another program.
 
 /// Any later word may be the program.
 pub(super) const ANYWHERE: &[&str] = &[
@@ -188,7 +188,7 @@ pub(super) const ANYWHERE: &[&str] = &[
     "trap",
 ];
 
-/// Only behind one of these words: `docker exec c …`.
+/// Only after one of these words: `docker exec c …`.
 pub(super) const BEHIND: &[(&str, &[&str])] = &[
     ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
     ("fd", &["-x", "-X", "--exec", "--exec-batch"]),

@@ -1,6 +1,6 @@
 //! What a session is expected to cost, prompt caching counted: the yardstick of arm `auto`.
 //!
-//! The model is that of `design/prompt-cache.md`: a request is billed as hit × read + new × write, where the hit is the
+//! The model: a request is billed as hit × read + new × write, where the hit is the
 //! whole request before it if that was long enough to be cached. What the model writes, lifetimes and blocks of 128 tokens are
 //! left out: they are much the same in every arm.
 
@@ -21,8 +21,8 @@ impl Cache {
 }
 
 impl Default for Cache {
-    /// Where nothing is known: reads at a tenth, writes at five quarters, from 1,024 tokens. Of the price lists in
-    /// `design/prompt-cache.md` that is the commonest, and among those that gain least by folding.
+    /// Where nothing is known: reads at a tenth, writes at five quarters, from 1,024 tokens. Of the providers' price
+    /// lists that is the commonest, and among those that gain least by folding.
     fn default() -> Self {
         Self { read: 100, write: 1_250, minimum: 1_024 }
     }
@@ -30,7 +30,7 @@ impl Default for Cache {
 
 /// How long a session is expected to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outlook {
+pub struct Workload {
     /// Requests to the model, those that only expand not among them.
     pub requests: usize,
     /// How often the model asks for a category of folded tools.
@@ -41,9 +41,8 @@ pub struct Outlook {
     pub step_tokens: usize,
 }
 
-impl Default for Outlook {
-    /// 20 requests, 2 expansions, 2,000 tokens of system text, 600 a step. Source: the middle scenario of
-    /// `design/prompt-cache.md`.
+impl Default for Workload {
+    /// 20 requests, 2 expansions, 2,000 tokens of system text, 600 a step: an agent's task of middling length.
     fn default() -> Self {
         Self { requests: 20, expansions: 2, system_tokens: 2_000, step_tokens: 600 }
     }
@@ -63,7 +62,7 @@ pub(super) struct Shape {
     pub(super) categories: usize,
 }
 
-impl Outlook {
+impl Workload {
     /// The input of a session under an arm whose array never changes, in tokens at the price of input.
     pub(super) fn cost(&self, shape: Shape, cache: Cache) -> usize {
         let requests = self.requests.clamp(1, MAX_REQUESTS);
@@ -95,8 +94,8 @@ mod tests {
 
     #[track_caller]
     fn check(requests: usize, expansions: usize, cache: Cache, expected: usize) {
-        let outlook = Outlook { requests, expansions, system_tokens: 0, step_tokens: 100 };
-        assert_eq!(outlook.cost(SHAPE, cache), expected);
+        let workload = Workload { requests, expansions, system_tokens: 0, step_tokens: 100 };
+        assert_eq!(workload.cost(SHAPE, cache), expected);
     }
 
     #[test]
@@ -108,7 +107,7 @@ mod tests {
         // One expansion: three requests, and its answer before the last.
         check(2, 1, Cache::NONE, 2_000 + 2_100 + 2_100 + 500);
         check(0, 0, Cache::NONE, 2_000);
-        let with_system = Outlook { requests: 1, expansions: 0, system_tokens: 300, step_tokens: 100 };
+        let with_system = Workload { requests: 1, expansions: 0, system_tokens: 300, step_tokens: 100 };
         assert_eq!(with_system.cost(SHAPE, Cache::NONE), 2_300);
     }
 
@@ -122,7 +121,7 @@ mod tests {
     #[test]
     fn nothing_overflows_or_runs_for_long() {
         let most = usize::MAX;
-        let endless = Outlook { requests: most, expansions: most, system_tokens: most, step_tokens: most };
+        let endless = Workload { requests: most, expansions: most, system_tokens: most, step_tokens: most };
         let shape = Shape { block: usize::MAX, reply: usize::MAX, categories: usize::MAX };
         assert!(endless.cost(shape, Cache::default()) > 0);
     }

@@ -1,0 +1,145 @@
+//! toolfold in an agent on [rig](https://docs.rs/rig-core), with a scripted model in place of a provider's.
+//! Run it: `cargo run --example rig`
+//!
+//! The model, the tools, the request and the messages are the library's own types. They are no provider's wire, so that
+//! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
+//! toolfold in the lines marked `toolfold`.
+
+use std::error::Error;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use rig_core::completion::message::{ToolResultContent, UserContent};
+use rig_core::completion::{
+    AssistantContent, CompletionError, CompletionModel, CompletionRequest, CompletionResponse, Message, ToolDefinition,
+    Usage,
+};
+use rig_core::streaming::StreamingCompletionResponse;
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::conversation::Outcome;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::wire::{ToolEntry, Wire};
+
+/// What a turn sent, and what became of the calls it got back.
+pub(crate) struct Turn {
+    /// The request's `tools` as the library writes them.
+    pub(crate) tools: String,
+    /// The digest of the array that the conversation gave.
+    pub(crate) digest: String,
+    /// A line for each call.
+    pub(crate) calls: Vec<String>,
+}
+
+pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
+    block_on(talk(Scripted))
+}
+
+async fn talk(model: impl CompletionModel + Clone) -> Result<Vec<Turn>, Box<dyn Error>> {
+    // toolfold, once a process. The tools are those the agent has: here the built-in ones.
+    let catalog = Catalog::from_openai(include_str!("../profiles/excel/tools.json"))?;
+    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").into_result()?;
+    let engine = Engine::builder(catalog).profile(profile).build()?;
+    // toolfold, once a conversation.
+    let mut conversation = engine.conversation(Wire::OpenAiChat).arm(Arm::Stable).start()?;
+
+    let mut history = Vec::new();
+    let mut prompt = Message::user("Make column A of sales.xlsx a percentage.");
+    let mut turns = Vec::new();
+    loop {
+        let array = conversation.tools(); // toolfold: the tools to send, in neutral form
+        let tools = tools(array.entries())?;
+        let sent = serde_json::to_string(&tools)?;
+
+        let request = model.completion_request(prompt.clone()).messages(history.clone()).tools(tools);
+        let response = request.send().await?;
+        let mut calls = Vec::new();
+        let mut results = Vec::new();
+        for content in &response.choice {
+            let AssistantContent::ToolCall(call) = content else { continue };
+            let name = &call.function.name;
+            let outcome = conversation.call(call.id.as_str(), name, &call.function.arguments)?; // toolfold: the gate
+            let (became, content) = match &outcome {
+                Outcome::Forward(forward) => {
+                    let result = run_tool(forward.target.as_str(), &forward.arguments);
+                    conversation.report_result(&forward.id, true); // toolfold
+                    ("forward", result)
+                }
+                // With a policy, show a `Confirm` to a person first; `examples/agent.rs` does.
+                other => ("reply", other.content().unwrap_or_default().into_owned()),
+            };
+            calls.push(format!("{name} -> {became}"));
+            let content = vec![ToolResultContent::text(content)];
+            results.push(UserContent::tool_result_for(call.id.clone(), call.provider.clone(), name, content));
+        }
+        turns.push(Turn { tools: sent, digest: array.digest().to_owned(), calls });
+        if results.is_empty() {
+            return Ok(turns);
+        }
+        history.push(prompt);
+        history.push(Message::Assistant { id: response.message_id, content: response.choice });
+        prompt = results.into();
+    }
+}
+
+/// The tools in the library's type.
+fn tools(entries: Vec<ToolEntry>) -> serde_json::Result<Vec<ToolDefinition>> {
+    let tool = |entry: ToolEntry| {
+        let parameters = serde_json::from_str(&entry.parameters)?;
+        Ok(ToolDefinition { name: entry.name, description: entry.description, parameters })
+    };
+    entries.into_iter().map(tool).collect()
+}
+
+/// In place of a provider's model: it opens a category, calls a tool of it (and one that does not exist), and ends.
+#[derive(Clone)]
+struct Scripted;
+
+impl CompletionModel for Scripted {
+    async fn completion(&self, request: CompletionRequest) -> Result<CompletionResponse, CompletionError> {
+        let format = json!({"file_path": "sales.xlsx", "cell_range": "A2:A99", "number_format": "0.0%"});
+        let call = AssistantContent::tool_call::<&str, &str>;
+        // How often it has answered already.
+        let turn = request.chat_history.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
+        let choice = match turn {
+            0 => vec![call("c1", "expand_tools", json!({"categories": ["format"]}))],
+            1 => vec![call("c2", "format_cells", format), call("c3", "format_column", json!({"column": "A"}))],
+            _ => vec![AssistantContent::text("Column A shows percentages now.")],
+        };
+        Ok(CompletionResponse::new(choice, Usage::new(), "scripted"))
+    }
+
+    async fn stream(&self, _: CompletionRequest) -> Result<StreamingCompletionResponse, CompletionError> {
+        Err(CompletionError::ProviderError("the script does not stream".to_owned()))
+    }
+}
+
+/// The agent's own: toolfold never runs a tool.
+fn run_tool(name: &str, _arguments: &Value) -> String {
+    format!("{name}: done")
+}
+
+/// In place of a runtime: the script never waits. An agent that asks a provider runs on tokio.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+    }
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let mut last: Option<String> = None;
+    for (at, turn) in run()?.into_iter().enumerate() {
+        let same = if last.as_ref().is_none_or(|last| *last == turn.digest) { "unchanged" } else { "CHANGED" };
+        println!("turn {at}: {} bytes of tools, digest {:.12} {same}", turn.tools.len(), turn.digest);
+        for call in &turn.calls {
+            println!("  {call}");
+        }
+        last = Some(turn.digest);
+    }
+    Ok(())
+}

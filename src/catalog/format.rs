@@ -1,0 +1,80 @@
+//! The shapes of tool lists.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The shape of a tool list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// OpenAI Chat Completions: `{"type":"function","function":{"name",…,"parameters"}}`.
+    OpenAiChat,
+    /// OpenAI Responses, and the older `functions` array: `{"type":"function","name",…,"parameters"}`.
+    OpenAiResponses,
+    /// Anthropic Messages: `{"name",…,"input_schema"}`.
+    Anthropic,
+    /// MCP `tools/list`: `{"name",…,"inputSchema"}`.
+    Mcp,
+    /// Gemini: `{"functionDeclarations":[{"name",…,"parametersJsonSchema"}]}`, or `parameters` in its OpenAPI subset.
+    Gemini,
+}
+
+impl Format {
+    /// Every format, in the order they are documented.
+    pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Mcp, Self::Gemini];
+
+    /// The name used in flags and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Mcp => "mcp",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// The keys under which a tool of this format keeps its schema. The first that is there counts, and is written.
+    pub(super) fn schema_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses => &["parameters"],
+            Self::Anthropic => &["input_schema"],
+            Self::Mcp => &["inputSchema"],
+            // The JSON form of a protobuf message takes both ways to write a key.
+            Self::Gemini => &["parametersJsonSchema", "parameters_json_schema", "parameters"],
+        }
+    }
+
+    /// What a tool of this format looks like, for messages.
+    pub(super) fn example(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => r#"a tool looks like {"type":"function","function":{"name":"…","parameters":{…}}}"#,
+            Self::OpenAiResponses => r#"a tool looks like {"type":"function","name":"…","parameters":{…}}"#,
+            Self::Anthropic => r#"a tool looks like {"name":"…","input_schema":{…}}"#,
+            Self::Mcp => r#"a tool looks like {"name":"…","inputSchema":{…}}"#,
+            Self::Gemini => r#"a tool looks like {"functionDeclarations":[{"name":"…","parametersJsonSchema":{…}}]}"#,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no [`Format`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp or gemini",
+    crate::diagnostic::visible(.0)
+)]
+pub struct UnknownFormat(pub String);
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL.into_iter().find(|f| f.name() == text).ok_or_else(|| UnknownFormat(text.to_owned()))
+    }
+}

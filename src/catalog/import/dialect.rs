@@ -1,0 +1,66 @@
+//! Gemini's OpenAPI subset as JSON Schema.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that count, which the JSON form of a 64-bit integer writes as text (`"minItems":"1"`).
+const COUNTS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
+
+/// Makes a schema of `parameters` plain JSON Schema; whether anything was to be changed.
+///
+/// `type` is written in capitals there, an optional null is `nullable`, counts may be text, and `propertyOrdering` says
+/// the order of properties, which JSON Schema cannot. Source: the Gemini API's `Schema`.
+pub(super) fn from_gemini(schema: &mut Value) -> bool {
+    let Some(map) = schema.as_object_mut() else { return false };
+    let mut changed = map.shift_remove("propertyOrdering").is_some();
+    changed |= map.shift_remove("property_ordering").is_some();
+    changed |= kind(map);
+    for key in COUNTS {
+        let count = map.get(key).and_then(Value::as_str).and_then(|text| text.parse::<u64>().ok());
+        if let Some(count) = count {
+            map.insert(key.to_owned(), json!(count));
+            changed = true;
+        }
+    }
+    for (key, value) in map.iter_mut() {
+        changed |= match (key.as_str(), value) {
+            ("items", inner) => from_gemini(inner),
+            ("anyOf" | "any_of", Value::Array(list)) => {
+                list.iter_mut().fold(false, |any, inner| from_gemini(inner) | any)
+            }
+            ("properties" | "$defs" | "defs", Value::Object(named)) => {
+                named.values_mut().fold(false, |any, inner| from_gemini(inner) | any)
+            }
+            _ => false,
+        };
+    }
+    changed
+}
+
+/// The type in small letters, with null beside it where the schema is nullable.
+fn kind(map: &mut Map<String, Value>) -> bool {
+    let own = map.get("type").and_then(Value::as_str).map(str::to_owned);
+    let nullable = map.get("nullable").and_then(Value::as_bool);
+    let Some(own) = own else { return false };
+    let plain = own.to_ascii_lowercase();
+    if plain == "type_unspecified" {
+        map.shift_remove("type");
+        return true;
+    }
+    if nullable.is_some() {
+        map.shift_remove("nullable");
+    }
+    if nullable == Some(true) {
+        if let Some(Value::Array(choices)) = map.get_mut("enum")
+            && !choices.contains(&Value::Null)
+        {
+            choices.push(Value::Null);
+        }
+        map.insert("type".to_owned(), json!([plain, "null"]));
+        return true;
+    }
+    let changed = plain != own || nullable.is_some();
+    if changed {
+        map.insert("type".to_owned(), json!(plain));
+    }
+    changed
+}

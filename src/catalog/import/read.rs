@@ -1,0 +1,153 @@
+//! Reading one tool.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::check::{check_schema, hidden_text, portable};
+use super::dialect::from_gemini;
+use super::fields::{self, Fields};
+use super::notes::{bad_tool, caution, fault};
+use super::sniff;
+use crate::catalog::compact::compact;
+use crate::catalog::faults::Faults;
+use crate::catalog::slice::Slice;
+use crate::catalog::tool::{Key, qualified};
+use crate::catalog::{Format, Tool};
+use crate::diagnostic::Diagnostic;
+use crate::name::ToolName;
+use crate::schema;
+
+const SCHEMA_HELP: &str = "a schema is a JSON object, nested at most 120 levels deep";
+
+/// The tool that a text is, in a namespace if it stands in one. `outer` are the text's fields.
+pub(super) fn tool(
+    raw: &RawValue,
+    outer: &Fields<'_>,
+    format: Format,
+    namespace: Option<&Arc<str>>,
+    noticed: &mut Vec<Diagnostic>,
+) -> Result<Tool, Diagnostic> {
+    // A declaration in Gemini's subset looks like a flat function.
+    let takes = |own: Format| own == format || (own == Format::OpenAiResponses && format == Format::Gemini);
+    if let Some(own) = sniff::of_tool(outer).filter(|own| !takes(*own)) {
+        return Err(fault("mixed-formats", format!("this tool has the shape of {own} in a list of {format}"))
+            .help("one list has one format: import them apart"));
+    }
+    let text: Arc<str> = compact(raw.get()).into();
+    // Read again from the compact text, so that what is kept of it is a part of it.
+    let parts = Parts::of(&text, format).map_err(bad_tool)?;
+    let fields = parts.function.as_ref().unwrap_or(&parts.outer);
+
+    let Some(own_name) = fields.string("name").map_err(bad_tool)? else {
+        return Err(fault("no-name", "a tool must have a `name`").help(format.example()));
+    };
+    let full_name = namespace.map_or_else(|| own_name.clone(), |space| qualified(space, &own_name));
+    let name =
+        Tool::check_name(&full_name).map_err(|why| fault("bad-name", why.to_string()).help("rename the tool"))?;
+    let strict = fields.boolean("strict").map_err(bad_tool)?;
+    let annotations = match fields.get("annotations").filter(|_| format == Format::Mcp) {
+        None => None,
+        Some(raw) => serde_json::from_str(raw.get()).map_err(|why| {
+            fault("bad-annotations", format!("tool `{name}`: annotations: {}", fields::without_place(&why)))
+                .help("hints are true or false, such as {\"readOnlyHint\": true}")
+        })?,
+    };
+    let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.get(key)?)));
+    let found = found.filter(|(_, raw)| raw.get() != "null");
+    let declared = found.is_some();
+    let (parameters, parameters_text) = match found {
+        Some((key, raw)) => read_schema(&name, raw, &text, format == Format::Gemini && key == "parameters")?,
+        None => {
+            if let Format::Mcp | Format::Anthropic = format {
+                let key = format.schema_keys().first().copied().unwrap_or_default();
+                let message = format!("tool `{name}` has no `{key}`; it is taken to have no parameters");
+                noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
+            }
+            const NONE: &str = r#"{"type":"object","properties":{}}"#;
+            (serde_json::json!({"type":"object","properties":{}}), Slice::whole(NONE))
+        }
+    };
+    check_schema(&name, &parameters, noticed);
+    let description = fields.string("description").map_err(bad_tool)?;
+    noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), &parameters));
+    noticed.extend(portable(&name).filter(|_| namespace.is_none()));
+    Ok(Tool {
+        namespaced: namespace.map(|space| (space.clone(), own_name.into())),
+        title: fields.string("title").map_err(bad_tool)?.map(Into::into),
+        description: description.map(Into::into),
+        keys: parts.keys(&text, format),
+        source: parts.is_whole(format).then(|| Slice::whole(text.clone())),
+        origin: Some(format),
+        name,
+        no_parameters: schema::takes_no_parameters(&parameters),
+        faults: Faults::of(&parameters),
+        parameters: Arc::new(parameters),
+        parameters_text,
+        declared,
+        annotations,
+        strict,
+    })
+}
+
+/// A tool's fields, and those of its `function` where it has one (Chat Completions).
+struct Parts<'t> {
+    outer: Fields<'t>,
+    function: Option<Fields<'t>>,
+}
+
+impl<'t> Parts<'t> {
+    fn of(text: &'t str, format: Format) -> Result<Self, String> {
+        let outer = Fields::parse(text)?;
+        let function = outer.get("function").filter(|_| format == Format::OpenAiChat);
+        let function = function.map(|raw| Fields::parse(raw.get())).transpose()?;
+        Ok(Self { outer, function })
+    }
+
+    /// The keys that toolfold has no field for.
+    fn keys(&self, text: &Arc<str>, format: Format) -> Box<[Key]> {
+        let known = |key: &str| match key {
+            "name" | "description" => true,
+            "type" => matches!(format, Format::OpenAiChat | Format::OpenAiResponses),
+            "strict" => format != Format::Mcp && format != Format::Gemini,
+            "title" => format == Format::Mcp,
+            other => format.schema_keys().contains(&other),
+        };
+        let key = |outer: bool| {
+            move |(name, raw): (&str, &RawValue)| Key { name: name.into(), text: Slice::of(text, raw.get()), outer }
+        };
+        match &self.function {
+            None => self.outer.iter().filter(|(name, _)| !known(name)).map(key(false)).collect(),
+            Some(function) => {
+                let beside = self.outer.iter().filter(|(name, _)| !matches!(*name, "type" | "function"));
+                let inside = function.iter().filter(|(name, _)| !known(name));
+                inside.map(key(false)).chain(beside.map(key(true))).collect()
+            }
+        }
+    }
+
+    /// Whether the text is a tool of its format as it is. A flat function without `type` is the older `functions` array,
+    /// and one without `function` is none of Chat Completions.
+    fn is_whole(&self, format: Format) -> bool {
+        match format {
+            Format::OpenAiChat => self.function.is_some() && self.outer.get("type").is_some(),
+            Format::OpenAiResponses => self.outer.get("type").is_some(),
+            Format::Anthropic | Format::Mcp | Format::Gemini => true,
+        }
+    }
+}
+
+fn read_schema(name: &ToolName, raw: &RawValue, text: &Arc<str>, subset: bool) -> Result<(Value, Slice), Diagnostic> {
+    let mut value: Value = serde_json::from_str(raw.get()).map_err(|why| {
+        fault("bad-schema", format!("tool `{name}`: the schema cannot be read: {}", fields::without_place(&why)))
+            .help(SCHEMA_HELP)
+    })?;
+    Tool::check_parameters(&value)
+        .map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")).help(SCHEMA_HELP))?;
+    if subset && from_gemini(&mut value) {
+        let own = Slice::whole(value.to_string());
+        return Ok((value, own));
+    }
+    Ok((value, Slice::of(text, raw.get())))
+}

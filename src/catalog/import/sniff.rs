@@ -1,0 +1,107 @@
+//! Which format a list has, and what an entry of it is.
+
+use super::fields::Fields;
+use crate::catalog::Format;
+
+/// The keys under which a Gemini entry lists its functions.
+pub(super) const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
+
+/// Keys of Gemini entries that are not functions. Source: the Gemini API's `Tool`, in both ways to write a key.
+const GEMINI_TOOLS: [&str; 16] = [
+    "googleSearch",
+    "google_search",
+    "googleSearchRetrieval",
+    "google_search_retrieval",
+    "codeExecution",
+    "code_execution",
+    "urlContext",
+    "url_context",
+    "googleMaps",
+    "google_maps",
+    "computerUse",
+    "computer_use",
+    "fileSearch",
+    "file_search",
+    "enterpriseWebSearch",
+    "enterprise_web_search",
+];
+
+/// What an entry of a list is.
+pub(super) enum Kind {
+    /// A tool.
+    Tool,
+    /// An entry that holds tools under this key.
+    Group(&'static str),
+    /// Something else; what it is, in short.
+    Foreign(String),
+}
+
+/// The format of a list: the first tool decides, else the first entry that only one format has.
+pub(super) fn format_of<'f, 't: 'f>(entries: impl Iterator<Item = &'f Fields<'t>> + Clone) -> Option<Format> {
+    entries.clone().find_map(of_tool).or_else(|| entries.clone().find_map(of_other))
+}
+
+/// The format of one tool, if it decides it.
+pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
+    let has = |key: &str| fields.get(key).is_some();
+    if fields.get("function").is_some_and(|f| f.get().starts_with('{')) {
+        Some(Format::OpenAiChat)
+    } else if DECLARATIONS.iter().any(|key| is_list(fields, key)) {
+        Some(Format::Gemini)
+    } else if has("inputSchema") {
+        Some(Format::Mcp)
+    } else if has("input_schema") {
+        Some(Format::Anthropic)
+    } else if has("parametersJsonSchema") || has("parameters_json_schema") {
+        Some(Format::Gemini)
+    } else if has("parameters") || is_namespace(fields) {
+        Some(Format::OpenAiResponses)
+    } else {
+        None
+    }
+}
+
+fn of_other(fields: &Fields<'_>) -> Option<Format> {
+    let kind = match fields.string("type") {
+        Ok(Some(kind)) => kind,
+        Ok(None) if GEMINI_TOOLS.iter().any(|key| fields.get(key).is_some()) => return Some(Format::Gemini),
+        _ => return None,
+    };
+    // Anthropic's tools carry the date of their version: `web_search_20250305`.
+    let date = kind.rsplit_once('_').map(|(_, date)| date)?;
+    (date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit())).then_some(Format::Anthropic)
+}
+
+/// What an entry of a list of that format is.
+///
+/// # Errors
+/// The reason why it cannot be told: its `type` is not a text.
+pub(super) fn kind(fields: &Fields<'_>, format: Format) -> Result<Kind, String> {
+    if format == Format::Gemini {
+        if let Some(key) = DECLARATIONS.into_iter().find(|key| is_list(fields, key)) {
+            return Ok(Kind::Group(key));
+        }
+        let label = fields.iter().next().map(|(key, _)| key.to_owned());
+        // An empty object is neither, and is refused as a tool without a name.
+        return Ok(label.filter(|_| fields.get("name").is_none()).map_or(Kind::Tool, Kind::Foreign));
+    }
+    if format == Format::Mcp {
+        // A server lists its own tools and nothing else; `type` means nothing there.
+        return Ok(Kind::Tool);
+    }
+    Ok(match fields.string("type")? {
+        None => Kind::Tool,
+        Some(kind) if kind == "function" => Kind::Tool,
+        Some(kind) if kind == "custom" && format == Format::Anthropic => Kind::Tool,
+        Some(_) if is_namespace(fields) && format == Format::OpenAiResponses => Kind::Group("tools"),
+        Some(kind) => Kind::Foreign(kind),
+    })
+}
+
+fn is_namespace(fields: &Fields<'_>) -> bool {
+    matches!(fields.string("type"), Ok(Some(kind)) if kind == "namespace") && is_list(fields, "tools")
+}
+
+fn is_list(fields: &Fields<'_>, key: &str) -> bool {
+    fields.get(key).is_some_and(|list| list.get().starts_with('['))
+}

@@ -1,0 +1,93 @@
+//! A document's bases, anchors and references, wherever they stand: for whoever must allow for everything that a
+//! reference could mean to a validator.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::reference::pointer_token;
+
+/// Where the references of a document can lead.
+#[derive(Debug, Default)]
+pub struct Document<'s> {
+    /// The document, then every object that has an `$id` of its own, each with its JSON Pointer.
+    bases: Vec<(String, &'s Value)>,
+    anchors: Vec<(&'s str, &'s Value)>,
+    references: Vec<&'s str>,
+}
+
+impl<'s> Document<'s> {
+    /// Looks through a document once. It takes as much stack as the document is deep: check that first
+    /// ([`MAX_DEPTH`](super::MAX_DEPTH)).
+    #[must_use]
+    pub fn new(root: &'s Value) -> Self {
+        let mut document = Self { bases: vec![(String::new(), root)], ..Self::default() };
+        document.gather(root, &mut String::new());
+        document
+    }
+
+    fn gather(&mut self, node: &'s Value, at: &mut String) {
+        let length = at.len();
+        match node {
+            Value::Array(list) => {
+                for (index, value) in list.iter().enumerate() {
+                    at.push_str(&format!("/{index}"));
+                    self.gather(value, at);
+                    at.truncate(length);
+                }
+            }
+            Value::Object(map) => {
+                if length > 0 && map.get("$id").is_some_and(Value::is_string) {
+                    self.bases.push((at.clone(), node));
+                }
+                for (key, value) in map {
+                    match (key.as_str(), value.as_str()) {
+                        ("$ref" | "$dynamicRef" | "$recursiveRef", Some(reference)) => self.references.push(reference),
+                        ("$anchor" | "$dynamicAnchor", Some(name)) => self.anchors.push((name, node)),
+                        _ => {}
+                    }
+                    at.push('/');
+                    at.push_str(&pointer_token(key));
+                    self.gather(value, at);
+                    at.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Every reference, as it is written.
+    #[must_use]
+    pub fn references(&self) -> &[&'s str] {
+        &self.references
+    }
+
+    /// The JSON Pointers to everything that a reference could mean by its own JSON Pointer; empty if it has none.
+    #[must_use]
+    pub fn pointers(&self, reference: &str) -> Vec<String> {
+        let fragment = fragment(reference);
+        let bases = self.bases.iter().filter(|_| fragment.starts_with('/'));
+        bases.map(|(base, _)| format!("{base}{fragment}")).collect()
+    }
+
+    /// Everything that a reference could mean, wherever it stands.
+    #[must_use]
+    pub fn targets(&self, reference: &str) -> Vec<&'s Value> {
+        let fragment = fragment(reference);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return self.bases.iter().filter_map(|(_, base)| base.pointer(&fragment)).collect();
+        }
+        let named = self.anchors.iter().filter(|(name, _)| *name == fragment).map(|(_, node)| *node);
+        // In draft 7 an anchor is an `$id` that is nothing but a fragment.
+        let old = self.bases.iter().map(|(_, base)| *base);
+        let old = old.filter(|base| base.get("$id").and_then(Value::as_str) == Some(reference));
+        named.chain(old).collect()
+    }
+}
+
+/// What stands behind the `#` of a reference, decoded; empty if there is none, which means a whole document.
+fn fragment(reference: &str) -> Cow<'_, str> {
+    let encoded = reference.split_once('#').map_or("", |(_, fragment)| fragment);
+    percent_decode_str(encoded).decode_utf8_lossy()
+}

@@ -1,0 +1,100 @@
+//! Putting several schemas that apply to one value into one.
+
+use serde_json::{Map, Value};
+
+use super::reference::follow;
+
+/// How many members of nested `allOf` are merged, level by level; what is beyond is left out and reported.
+const MAX_MERGED: usize = 64;
+
+/// Merges `from` into `into`: `properties` and `required` are joined, of anything else that both have `into`'s stays.
+/// `clash` is told each keyword whose two values differ, annotations apart. What the result accepts is meant to be no
+/// narrower than what both accept together: it is for showing a schema, not for judging by it.
+pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>, clash: &mut impl FnMut(&str)) {
+    // `then` belongs to its own `if`.
+    let conditional = |key: &str| matches!(key, "if" | "then" | "else");
+    let has_conditional = into.keys().any(|key| conditional(key));
+    for (key, value) in from {
+        if has_conditional && conditional(&key) {
+            if into.get(&key) != Some(&value) {
+                clash(&key);
+            }
+            continue;
+        }
+        match (into.get_mut(&key), value) {
+            (Some(Value::Object(known)), Value::Object(more)) if key == "properties" => {
+                for (name, node) in more {
+                    match known.get(&name) {
+                        Some(own) if *own != node => clash("properties"),
+                        Some(_) => {}
+                        None => {
+                            known.insert(name, node);
+                        }
+                    }
+                }
+            }
+            (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
+                for name in more {
+                    if !known.contains(&name) {
+                        known.push(name);
+                    }
+                }
+            }
+            (Some(known), value) => {
+                if *known != value && !super::is_annotation(&key) {
+                    clash(&key);
+                }
+            }
+            (None, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+/// A schema with its chain of references in place: its own members first, then those of what it refers to. A `$ref` that
+/// leads nowhere or in a circle stays.
+#[must_use]
+pub fn dereferenced(root: &Value, node: &Value) -> Map<String, Value> {
+    let chain = follow(root, node);
+    let mut whole = Map::new();
+    let last = chain.layers.len().saturating_sub(1);
+    for (at, layer) in chain.layers.iter().enumerate() {
+        let resolved = at < last;
+        for (key, value) in layer.iter().filter(|(key, _)| !(resolved && *key == "$ref")) {
+            if !whole.contains_key(key) {
+                whole.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    whole
+}
+
+/// A schema with the members of its `allOf` merged in, nested ones too, each with its references followed inside
+/// `root`. `clash` is told what [`merge`] tells, and `allOf` if members were left out.
+#[must_use]
+pub fn flattened(root: &Value, mut map: Map<String, Value>, clash: &mut impl FnMut(&str)) -> Map<String, Value> {
+    for _ in 0..MAX_MERGED {
+        let Some(Value::Array(members)) = map.shift_remove("allOf") else { return map };
+        let mut nested: Vec<Value> = Vec::new();
+        for member in &members {
+            let mut own = dereferenced(root, member);
+            if let Some(Value::Array(more)) = own.shift_remove("allOf") {
+                nested.extend(more);
+            }
+            merge(&mut map, own, clash);
+        }
+        if nested.is_empty() {
+            return map;
+        }
+        if nested.len() > MAX_MERGED {
+            nested.truncate(MAX_MERGED);
+            clash("allOf");
+        }
+        map.insert("allOf".to_owned(), Value::Array(nested));
+    }
+    if map.shift_remove("allOf").is_some() {
+        clash("allOf");
+    }
+    map
+}

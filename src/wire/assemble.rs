@@ -1,0 +1,117 @@
+//! Putting tools into the order of the list they came in, with everything else that the list holds.
+
+use super::out::OutTool;
+use super::render::{RenderInput, comma};
+use crate::catalog::{Entry, Foreign, Format, Group, Layout, Member};
+
+/// Writes the entries of an array, without its brackets: tools as `write` writes them, in catalogue order, and what the
+/// list holds besides in its place where it came in this `format`. Meta-tools are last.
+pub(super) fn entries(
+    out: &mut String,
+    input: &RenderInput<'_>,
+    format: Format,
+    tools: &[&OutTool<'_>],
+    write: &mut dyn FnMut(&mut String, &OutTool<'_>),
+) {
+    let own = input.catalog.layout().filter(|layout| layout.format == format);
+    let mut places = vec![None; if own.is_some() { input.catalog.len() } else { 0 }];
+    for tool in tools {
+        if let Some(place) = tool.index.and_then(|at| places.get_mut(at)) {
+            *place = Some(*tool);
+        }
+    }
+    let mut assembly = Assembly { out, places, write };
+    match own {
+        None => assembly.list(format, tools),
+        Some(layout) => assembly.layout(layout, tools),
+    }
+}
+
+struct Assembly<'a, 's> {
+    out: &'a mut String,
+    /// What is sent of each tool, by its place in the catalogue.
+    places: Vec<Option<&'a OutTool<'s>>>,
+    write: &'a mut dyn FnMut(&mut String, &OutTool<'_>),
+}
+
+impl<'a, 's> Assembly<'a, 's> {
+    fn layout(&mut self, layout: &Layout, tools: &[&'a OutTool<'s>]) {
+        let gemini = layout.format == Format::Gemini;
+        let meta = tools.iter().filter(|tool| tool.index.is_none()).copied();
+        // On Gemini every function stands in a group: what came in none goes into the last.
+        let at_end: Vec<&OutTool<'s>> = if gemini { self.loose(layout).chain(meta).collect() } else { meta.collect() };
+        let last = layout.entries.iter().rposition(|entry| gemini && matches!(entry, Entry::Group(..)));
+        for (at, entry) in layout.entries.iter().enumerate() {
+            match entry {
+                Entry::Tool(_) if gemini => {}
+                Entry::Tool(place) => self.tool_at(*place),
+                Entry::Foreign(foreign) => self.foreign(foreign),
+                Entry::Group(group, members) => {
+                    self.group(group, members, if last == Some(at) { &at_end } else { &[] });
+                }
+                Entry::Breakpoint(_) => {}
+            }
+        }
+        if last.is_none() {
+            self.list(layout.format, &at_end);
+        }
+    }
+
+    /// The tools that stand in no group.
+    fn loose<'l>(&'l self, layout: &'l Layout) -> impl Iterator<Item = &'a OutTool<'s>> + use<'l, 'a, 's> {
+        layout.entries.iter().filter_map(|entry| match entry {
+            Entry::Tool(at) => self.places.get(*at).copied().flatten(),
+            _ => None,
+        })
+    }
+
+    /// A group with what is sent of its members, and more tools behind them.
+    fn group(&mut self, group: &Group, members: &[Member], more: &[&OutTool<'_>]) {
+        let start = self.out.len();
+        comma(self.out);
+        self.out.push_str(&group.before);
+        let empty = self.out.len();
+        for member in members {
+            match member {
+                Member::Tool(place) => self.tool_at(*place),
+                Member::Foreign(foreign) => self.foreign(foreign),
+            }
+        }
+        more.iter().for_each(|tool| self.tool(tool));
+        if self.out.len() == empty && group.beside.is_empty() {
+            // Without tools a namespace is nothing, and APIs refuse it.
+            self.out.truncate(start);
+        } else {
+            self.out.push_str(&group.after);
+        }
+    }
+
+    /// Tools one after the other; on Gemini in an entry of their own.
+    fn list(&mut self, format: Format, tools: &[&OutTool<'_>]) {
+        let in_entry = format == Format::Gemini && !tools.is_empty();
+        if in_entry {
+            comma(self.out);
+            self.out.push_str("{\"functionDeclarations\":[");
+        }
+        tools.iter().for_each(|tool| self.tool(tool));
+        if in_entry {
+            self.out.push_str("]}");
+        }
+    }
+
+    fn tool_at(&mut self, place: usize) {
+        if let Some(tool) = self.places.get(place).copied().flatten() {
+            self.tool(tool);
+        }
+    }
+
+    fn tool(&mut self, tool: &OutTool<'_>) {
+        comma(self.out);
+        (self.write)(self.out, tool);
+    }
+
+    fn foreign(&mut self, foreign: &Foreign) {
+        comma(self.out);
+        self.out.push_str(foreign.text());
+    }
+}

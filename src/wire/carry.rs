@@ -1,0 +1,85 @@
+//! What a wire cannot carry of a list that came from another, said once for each thing.
+
+use indexmap::IndexMap;
+
+use super::Wire;
+use super::out::OutTool;
+use super::render::RenderInput;
+use crate::diagnostic::{Diagnostic, Place, visible};
+
+/// How many tools a diagnostic names; the rest are counted.
+const MAX_NAMED: usize = 8;
+/// How many keys are named one by one.
+const MAX_KEYS: usize = 20;
+/// How much of a key or label is shown, in characters.
+const MAX_CHARS: usize = 80;
+
+/// Notes what is left out of the array because it belongs to another wire.
+pub(super) fn note_losses(wire: Wire, input: &RenderInput<'_>, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    foreign_entries(wire, input, notes);
+    foreign_keys(wire, tools, notes);
+}
+
+fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnostic>) {
+    let Some(layout) = input.catalog.layout().filter(|layout| layout.format != wire.format()) else { return };
+    let mut entries: IndexMap<&str, usize> = IndexMap::new();
+    let beside = layout.groups().flat_map(|(group, _)| group.beside.iter().map(AsRef::as_ref));
+    for label in input.catalog.foreign().map(|entry| entry.label()).chain(beside) {
+        *entries.entry(label).or_default() += 1;
+    }
+    for (label, count) in entries.iter().take(MAX_KEYS) {
+        let entries = if *count == 1 { String::new() } else { format!(" ({count} entries)") };
+        let message = format!(
+            "`{}`{entries} is an entry of {} that {wire} has no place for: it is left out",
+            short(label),
+            layout.format
+        );
+        notes.push(
+            Diagnostic::warning("foreign-entry", Place::default(), message)
+                .help("declare what stands for it in the request yourself, beside the array that toolfold gives"),
+        );
+    }
+    if entries.len() > MAX_KEYS {
+        let message = format!("{} more kinds of entries are left out on {wire}", entries.len() - MAX_KEYS);
+        notes.push(Diagnostic::warning("foreign-entry", Place::default(), message));
+    }
+    let spaces: Vec<&str> = input.catalog.namespaces().collect();
+    if !spaces.is_empty() {
+        let message = format!(
+            "{wire} has no namespaces: the tools of {} are sent one by one, under longer names",
+            named(&spaces)
+        );
+        notes.push(Diagnostic::note("foreign-entry", Place::default(), message));
+    }
+}
+
+fn foreign_keys(wire: Wire, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    let mut lost: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for tool in tools.iter().filter(|tool| tool.tool().origin().is_some_and(|own| own != wire.format())) {
+        for (key, _) in tool.tool().extra() {
+            lost.entry(key).or_default().push(tool.name);
+        }
+    }
+    for (key, tools) in lost.iter().take(MAX_KEYS) {
+        let message = format!("{wire} has no place for the key `{}` of {}: it is left out", short(key), named(tools));
+        notes.push(Diagnostic::note("foreign-key", Place::default(), message));
+    }
+    if lost.len() > MAX_KEYS {
+        let message = format!("{} more keys are left out on {wire}", lost.len() - MAX_KEYS);
+        notes.push(Diagnostic::note("foreign-key", Place::default(), message));
+    }
+}
+
+fn named(names: &[&str]) -> String {
+    let mut text: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{}`", short(name))).collect();
+    if names.len() > MAX_NAMED {
+        text.push(format!("{} more", names.len() - MAX_NAMED));
+    }
+    text.join(", ")
+}
+
+fn short(text: &str) -> String {
+    let head: String = text.chars().take(MAX_CHARS).collect();
+    let more = if head.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", visible(&head))
+}

@@ -1,0 +1,236 @@
+//! What providers refuse: how many tools, which names, how long a description. Rows of the capability table.
+//!
+//! [`Limits::of`] says what holds for a wire and model; [`Limits::check`] compares an array with it. A limit never fails a
+//! request here: arm `auto` stays within it, and an arm that somebody chose gets a diagnostic.
+
+mod check;
+mod facts;
+
+pub use facts::{RenderedFacts, ToolFacts};
+
+use serde::Deserialize;
+
+use super::Wire;
+use super::capability::{Capabilities, before};
+use super::model::{ModelId, ModelPattern};
+use crate::catalog::Catalog;
+use crate::profile::{Arm, Assignment, Expanded, Presentation, TokenFactors};
+
+/// The shortest bound of a name's length that can be had: a mangled name ends in a hash, see `names`.
+const MIN_NAME: usize = 16;
+
+/// One row: what is refused with some models. An absent limit is said by another row, or by none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitRow {
+    /// The wire.
+    pub wire: Wire,
+    /// The models.
+    pub models: ModelPattern,
+    /// The most tools of one request: entries of `tools`, or Gemini's function declarations.
+    pub max_tools: Option<usize>,
+    /// The most tools that may be `strict`.
+    pub max_strict: Option<usize>,
+    /// The longest description of a tool, in characters.
+    pub max_description: Option<usize>,
+    /// The most functions that are recommended for one namespace.
+    pub max_namespace: Option<usize>,
+    /// Names of tools.
+    pub name: Option<NameRule>,
+    /// Names of the parameters at the top of a tool's schema.
+    pub property_key: Option<NameRule>,
+    /// What tools cost in an array, for a thousand tokens that OpenAI bills for them.
+    pub array_token_factor: Option<u32>,
+    /// What tools cost as JSON in an answer, for a thousand tokens that OpenAI bills for them in an array.
+    pub json_token_factor: Option<u32>,
+    /// Who says so.
+    pub source: String,
+    /// When it was so, as a year and month or a day.
+    pub date: String,
+}
+
+/// What a provider takes for a name: ASCII letters, digits and some joints.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "WrittenRule")]
+pub struct NameRule {
+    max_len: usize,
+    joints: String,
+    letter_first: bool,
+}
+
+impl NameRule {
+    /// A rule for names of at most `max_len` bytes, of ASCII letters, digits and `joints`. `letter_first` asks for a letter
+    /// or `_` in front.
+    ///
+    /// # Errors
+    /// A sentence where names could not be mangled into the rule: `max_len` is under 16, or `joints` lacks `_` or has
+    /// anything but ASCII punctuation.
+    pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, String> {
+        if max_len < MIN_NAME {
+            return Err(format!("`max_len` is {max_len}: at least {MIN_NAME} are needed for a name with a hash"));
+        }
+        if !joints.contains('_') || !joints.bytes().all(|b| b.is_ascii_punctuation()) {
+            return Err("`joints` must be ASCII punctuation, `_` among it".to_owned());
+        }
+        Ok(Self { max_len, joints: joints.to_owned(), letter_first })
+    }
+
+    /// What every provider known takes.
+    fn strictest() -> Self {
+        Self { max_len: 64, joints: "_-".to_owned(), letter_first: true }
+    }
+
+    /// The longest name, in bytes.
+    #[must_use]
+    pub fn max_len(&self) -> usize {
+        self.max_len
+    }
+
+    /// Whether a character may stand in a name.
+    #[must_use]
+    pub fn allows(&self, c: char) -> bool {
+        c.is_ascii_alphanumeric() || self.joints.contains(c)
+    }
+
+    /// Whether a character may stand first.
+    #[must_use]
+    pub fn starts(&self, c: char) -> bool {
+        self.allows(c) && (!self.letter_first || c.is_ascii_alphabetic() || c == '_')
+    }
+
+    /// Whether a name is taken as it is.
+    #[must_use]
+    pub fn fits(&self, name: &str) -> bool {
+        name.len() <= self.max_len
+            && name.chars().all(|c| self.allows(c))
+            && name.chars().next().is_some_and(|c| self.starts(c))
+    }
+}
+
+impl std::fmt::Display for NameRule {
+    /// `1 to 64 letters, digits, "_" or "-"`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "1 to {} ASCII letters, digits or any of `{}`", self.max_len, self.joints)?;
+        if self.letter_first { f.write_str(", a letter or `_` first") } else { Ok(()) }
+    }
+}
+
+/// A rule as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRule {
+    max_len: usize,
+    joints: String,
+    #[serde(default)]
+    letter_first: bool,
+}
+
+impl TryFrom<WrittenRule> for NameRule {
+    type Error = String;
+    fn try_from(rule: WrittenRule) -> Result<Self, String> {
+        Self::new(rule.max_len, &rule.joints, rule.letter_first)
+    }
+}
+
+/// A limit and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit<T = usize> {
+    /// The limit.
+    pub value: T,
+    /// The row's source and date.
+    pub source: String,
+}
+
+/// What holds for a wire and model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// The most tools of one request.
+    pub max_tools: Option<Limit>,
+    /// The most tools that may be `strict`.
+    pub max_strict: Option<Limit>,
+    /// The longest description of a tool, in characters.
+    pub max_description: Option<Limit>,
+    /// The most functions that are recommended for one namespace.
+    pub max_namespace: Option<Limit>,
+    /// Names of tools.
+    pub name: NameRule,
+    /// Names of the parameters at the top of a tool's schema.
+    pub property_key: Option<Limit<NameRule>>,
+    /// What tokens are worth.
+    pub tokens: TokenFactors,
+}
+
+impl Limits {
+    /// What the shipped table says of a wire and model. [`Capabilities::limits`] asks a table with overrides.
+    #[must_use]
+    pub fn of(wire: Wire, model: Option<&str>) -> Self {
+        Capabilities::builtin().limits(wire, model)
+    }
+
+    /// Why an arm's first array would hold too many tools; `None` if it does not. `extra` entries are added by the host,
+    /// such as `activate_skill` and tools that the provider runs.
+    #[must_use]
+    pub fn refuses(
+        &self,
+        wire: Wire,
+        catalog: &Catalog,
+        assignment: &Assignment,
+        arm: Arm,
+        extra: usize,
+    ) -> Option<String> {
+        let most = self.max_tools.as_ref()?;
+        let presentation = Presentation::new(catalog, assignment, arm);
+        let plan = presentation.plan(catalog, assignment, &Expanded::default());
+        let sent = presentation.array(catalog, &plan);
+        let entries = if wire == Wire::OpenAiResponses && arm == Arm::Native {
+            // The deferred are inside namespaces, and `tool_search` stands for `expand_tools`.
+            sent.filter(|sent| !sent.deferred).count() + presentation.deferred().len()
+        } else {
+            sent.count()
+        };
+        let all = entries + extra;
+        (all > most.value).then(|| format!("it has {all} tools, and {wire} takes {} ({})", most.value, most.source))
+    }
+}
+
+impl Capabilities {
+    /// The same table behind these limit rows, the most specific first.
+    #[must_use]
+    pub fn with_limits(&self, overrides: impl IntoIterator<Item = LimitRow>) -> Self {
+        let limits = before(overrides, &self.limits, |row| &row.models);
+        Self { limits, ..self.clone() }
+    }
+
+    /// The limit rows, in the order in which they are asked.
+    pub fn limit_rows(&self) -> impl Iterator<Item = &LimitRow> {
+        self.limits.iter()
+    }
+
+    /// What holds for a wire and model: for each limit the first row that says it.
+    #[must_use]
+    pub fn limits(&self, wire: Wire, model: Option<&str>) -> Limits {
+        let id = model.map(ModelId::parse);
+        let rows: Vec<&LimitRow> =
+            self.limits.iter().filter(|row| row.wire == wire && row.models.covers(id.as_ref())).collect();
+        let first = |cell: fn(&LimitRow) -> Option<usize>| {
+            rows.iter().find_map(|row| Some(Limit { value: cell(row)?, source: said_by(row) }))
+        };
+        let key = |row: &&LimitRow| Some(Limit { value: row.property_key.clone()?, source: said_by(row) });
+        let known = TokenFactors::default();
+        Limits {
+            max_tools: first(|row| row.max_tools),
+            max_strict: first(|row| row.max_strict),
+            max_description: first(|row| row.max_description),
+            max_namespace: first(|row| row.max_namespace),
+            name: rows.iter().find_map(|row| row.name.clone()).unwrap_or_else(NameRule::strictest),
+            property_key: rows.iter().find_map(key),
+            tokens: TokenFactors {
+                array: rows.iter().find_map(|row| row.array_token_factor).unwrap_or(known.array),
+                json: rows.iter().find_map(|row| row.json_token_factor).unwrap_or(known.json),
+            },
+        }
+    }
+}
+
+fn said_by(row: &LimitRow) -> String {
+    format!("{}, {}", row.source, row.date)
+}

@@ -1,0 +1,252 @@
+//! One tool on its way out: what its wire decided about it, before it is written.
+
+use std::borrow::Cow;
+
+use super::Wire;
+use super::render::{MetaRole, RenderInput, ToolEntry};
+use super::repair::{Demands, Repaired, repaired};
+use crate::catalog::{Catalog, Format, Tool, write_string};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::profile::{Arm, Detail, Folded};
+
+/// The key of a cache breakpoint (Anthropic).
+pub(super) const BREAKPOINT: &str = "cache_control";
+/// The key of a tool that the provider keeps out of the prompt (Anthropic, OpenAI Responses).
+const DEFERRED: &str = "defer_loading";
+
+/// One tool of an array.
+pub(super) struct OutTool<'s> {
+    pub(super) folded: Folded<'s>,
+    /// The name under which it is sent.
+    pub(super) name: &'s str,
+    /// The place in the catalogue; nothing for a meta-tool.
+    pub(super) index: Option<usize>,
+    /// Which meta-tool it is, if it is one.
+    pub(super) role: Option<MetaRole>,
+    /// Whether it is declared with `defer_loading`.
+    pub(super) deferred: bool,
+    pub(super) strict: bool,
+    /// Whether it stands in the namespace it came in.
+    pub(super) in_namespace: bool,
+    /// A cache breakpoint that was moved to it.
+    pub(super) breakpoint: Option<&'s str>,
+    /// Keys that the tool came with and that may not go out.
+    pub(super) dropped: Vec<&'static str>,
+    /// The description where the wire has to change it.
+    description: Option<String>,
+    /// The schema's text where the wire has to change it.
+    schema: Option<String>,
+}
+
+impl<'s> OutTool<'s> {
+    pub(super) fn new(folded: Folded<'s>, name: &'s str, index: Option<usize>) -> Self {
+        // An empty strict schema would strip the arguments, so only the whole one is strict.
+        let strict = folded.detail() == Detail::Full && folded.tool().strict() == Some(true);
+        Self {
+            folded,
+            name,
+            index,
+            role: None,
+            deferred: false,
+            strict,
+            in_namespace: false,
+            breakpoint: None,
+            dropped: Vec::new(),
+            description: None,
+            schema: None,
+        }
+    }
+
+    pub(super) fn tool(&self) -> &'s Tool {
+        self.folded.tool()
+    }
+
+    pub(super) fn description(&self) -> &str {
+        self.description.as_deref().unwrap_or_else(|| self.folded.description())
+    }
+
+    pub(super) fn schema(&self) -> &str {
+        self.schema.as_deref().unwrap_or_else(|| self.folded.parameters_text())
+    }
+
+    /// The tool's whole text, where it is sent whole, under its own name, unchanged, on the wire it came from.
+    pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
+        let same = self.folded.detail() == Detail::Full
+            && self.dropped.is_empty()
+            && self.schema.is_none()
+            && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
+        self.tool().source_as(self.name, format).filter(|_| same)
+    }
+
+    /// The value of a key that toolfold has no field for, if the tool came with it in that format.
+    pub(super) fn key(&self, format: Format, name: &str) -> Option<&'s str> {
+        let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().origin() == Some(format));
+        keys.filter(|key| &*key.name == name).map(crate::catalog::Key::text).next()
+    }
+
+    /// Drops the keys of its own that say otherwise than what was decided.
+    pub(super) fn settle(&mut self, format: Format) {
+        if self.key(format, DEFERRED).is_some_and(|own| (own == "true") != self.deferred) {
+            self.dropped.push(DEFERRED);
+        }
+        if self.breakpoint.is_some() && self.key(format, BREAKPOINT).is_some() {
+            self.dropped.push(BREAKPOINT);
+        }
+    }
+
+    /// What was decided and no key of its own says.
+    pub(super) fn added(&self, format: Format) -> Vec<(&'static str, &'s str)> {
+        let own = |key: &str| self.key(format, key).is_some() && !self.dropped.contains(&key);
+        let deferred = (self.deferred && !own(DEFERRED)).then_some((DEFERRED, "true"));
+        let breakpoint = self.breakpoint.filter(|_| !own(BREAKPOINT)).map(|text| (BREAKPOINT, text));
+        deferred.into_iter().chain(breakpoint).collect()
+    }
+
+    /// Writes the keys that the tool came with in that format and that toolfold has no field for. `outer`: those that stand
+    /// beside `function` (Chat Completions).
+    pub(super) fn write_keys(&self, out: &mut String, format: Format, outer: bool) {
+        if self.tool().origin() != Some(format) {
+            return;
+        }
+        for key in self.tool().keys().iter().filter(|key| key.outer == outer && !self.dropped.contains(&&*key.name)) {
+            out.push(',');
+            write_string(out, &key.name);
+            out.push(':');
+            out.push_str(key.text());
+        }
+    }
+
+    /// Makes the schema one that the wire takes, and says so.
+    pub(super) fn repair(&mut self, wire: Wire, demands: Demands, expand: Option<&str>, notes: &mut Vec<Diagnostic>) {
+        let tool = self.tool();
+        if !tool.declares_parameters() {
+            let needed = match wire {
+                Wire::Anthropic => "input_schema",
+                Wire::Mcp => "inputSchema",
+                _ => return,
+            };
+            if self.tool().source_as(self.name, wire.format()).is_some() {
+                let message =
+                    format!("tool `{}` is sent with an empty `{needed}`: {wire} refuses one without", self.name);
+                notes.push(Diagnostic::note("repaired-schema", Place::default(), message));
+            }
+            return;
+        }
+        // Folding keeps `items`, except where it cuts an array to its bare type.
+        let cut =
+            !matches!(self.folded.detail(), Detail::Full | Detail::Signature | Detail::Required | Detail::Summary);
+        if !demands.meet(tool.faults()) && !(cut && self.folded.parameters_text().contains("\"array\"")) {
+            return;
+        }
+        let Some(Repaired { text, added, opened, still_strict }) = repaired(self.folded.parameters_text(), demands)
+        else {
+            return;
+        };
+        let and_strict = if self.strict && !still_strict { ", and not as strict" } else { "" };
+        self.strict &= still_strict;
+        if !added.is_empty() && self.index.is_some() {
+            let message = format!(
+                "tool `{}`: the schema is sent with {}{and_strict}: {wire} refuses it without",
+                self.name,
+                listed(&added)
+            );
+            notes.push(Diagnostic::note("repaired-schema", Place::default(), message));
+        }
+        if let Some(keyword) = opened {
+            let message = format!(
+                "tool `{}`: {wire} refuses `{keyword}` at the top of a schema; the tool is declared open and its description says so",
+                self.name
+            );
+            notes.push(
+                Diagnostic::warning("refused-at-top", Place::default(), message)
+                    .help("calls are still checked against the whole schema; put the alternatives one level below, or say them in the description"),
+            );
+            let how = match expand.filter(|_| self.folded.detail() != Detail::Full) {
+                Some(expand) => format!("get them with {expand} before calling it."),
+                None => "a call that does not fit is answered with them.".to_owned(),
+            };
+            let own = self.folded.description();
+            let gap = if own.is_empty() { "" } else { " " };
+            self.description =
+                Some(format!("{own}{gap}Its parameters have alternatives that are not shown here: {how}"));
+        }
+        self.schema = Some(text);
+    }
+
+    pub(super) fn entry(&self) -> ToolEntry {
+        ToolEntry {
+            name: self.name.to_owned(),
+            description: self.description().to_owned(),
+            parameters: self.schema().to_owned(),
+            strict: self.strict,
+            detail: self.folded.detail(),
+            deferred: self.deferred,
+            own: self.index.is_none(),
+        }
+    }
+}
+
+fn listed(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The tools of an array, before anything is decided.
+pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<'s>> {
+    let native = input.presentation.arm() == Arm::Native;
+    let in_namespace = in_namespaces(wire, input.catalog);
+    let array = input.presentation.array(input.catalog, input.plan);
+    let own = array.filter(|sent| sent.index.is_some()).map(|sent| {
+        let tool = sent.tool.tool();
+        let inside = sent.index.is_some_and(|at| in_namespace.get(at) == Some(&true));
+        let name = match tool.namespaced().filter(|_| inside) {
+            Some((_, name)) => name,
+            None => input.names.sent(tool.name().as_str()),
+        };
+        let mut out = OutTool::new(sent.tool, name, sent.index);
+        out.in_namespace = inside;
+        // What came deferred stays so.
+        out.deferred = (sent.deferred && native) || out.key(wire.format(), "defer_loading") == Some("true");
+        out
+    });
+    let meta = input.meta.iter().map(|entry| {
+        let whole = Folded::new(&entry.tool, Detail::Full, None);
+        let mut tool = OutTool::new(whole, entry.tool.name().as_str(), None);
+        tool.role = Some(entry.role);
+        tool
+    });
+    own.chain(meta).collect()
+}
+
+/// Which tools stand in a namespace, by place; empty where none does.
+pub(super) fn in_namespaces(wire: Wire, catalog: &Catalog) -> Vec<bool> {
+    let Some(layout) = catalog.layout().filter(|layout| layout.format == wire.format()) else {
+        return Vec::new();
+    };
+    let mut inside = vec![false; catalog.len()];
+    for (_, members) in layout.groups().filter(|(group, _)| group.namespace.is_some()) {
+        for member in members {
+            if let Some(flag) = member.tool().and_then(|at| inside.get_mut(at)) {
+                *flag = true;
+            }
+        }
+    }
+    inside
+}
+
+/// A tool's own text with more members at its end.
+pub(super) fn with_members<'t>(text: &'t str, members: &[(&str, &str)]) -> Cow<'t, str> {
+    let Some(head) = text.strip_suffix('}').filter(|_| !members.is_empty()) else { return Cow::Borrowed(text) };
+    let mut out = head.to_owned();
+    for (key, value) in members {
+        out.push_str(if out.ends_with('{') { "\"" } else { ",\"" });
+        out.push_str(key);
+        out.push_str("\":");
+        out.push_str(value);
+    }
+    out.push('}');
+    Cow::Owned(out)
+}

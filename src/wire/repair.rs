@@ -1,0 +1,278 @@
+//! Schemas that an API refuses although they are valid, made ones that it takes.
+//!
+//! A repair changes nothing of what is valid, with one exception that says so: alternatives at the top of a schema cannot
+//! be declared where an API refuses them, so that the tool is declared open. A schema that needs no repair keeps every byte.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::render::RenderOptions;
+use super::{GeminiParameters, Wire};
+use crate::catalog::{ALTERNATIVES, Faults, Fields, is_array, write_string};
+use crate::schema::{Holds, holds, is_annotation};
+
+/// How many references one after the other are followed from the top of a schema.
+const MAX_HOPS: usize = 8;
+
+/// What an API asks of a schema.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Demands {
+    /// `properties` at the top. Below it OpenAI takes an object without them.
+    properties: bool,
+    /// `items` in every array.
+    items: bool,
+    /// What may not stand at the top.
+    refused: &'static [&'static str],
+}
+
+impl Demands {
+    /// What a wire asks for; nothing where it takes every schema. Every one of these asks for `"type":"object"`.
+    ///
+    /// Sources, by the error texts: OpenAI "object schema missing properties" (only ever reported with `context=()`), "array
+    /// schema missing items" (at any depth), "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/
+    /// 'not' at the top level"; Anthropic "input_schema does not support oneOf, allOf, or anyOf at the top level" and
+    /// "input_schema.type: Field required"; MCP 2025-11-25, `Tool.inputSchema`. Gemini has published no such error for
+    /// `parametersJsonSchema`; its own clients always say the type.
+    pub(super) fn of(wire: Wire, options: &RenderOptions) -> Option<Self> {
+        match wire {
+            Wire::OpenAiChat | Wire::OpenAiResponses => {
+                Some(Self { properties: true, items: true, refused: &ALTERNATIVES })
+            }
+            Wire::Anthropic => Some(Self { properties: false, items: false, refused: &["oneOf", "anyOf", "allOf"] }),
+            Wire::Mcp => Some(Self { properties: false, items: false, refused: &[] }),
+            // The subset is written from the schema as it is.
+            Wire::Gemini if options.gemini_parameters == GeminiParameters::OpenApiSubset => None,
+            Wire::Gemini => Some(Self { properties: false, items: false, refused: &[] }),
+        }
+    }
+
+    /// Whether a schema with these faults may need repair.
+    pub(super) fn meet(self, faults: Faults) -> bool {
+        faults.not_an_object
+            || (self.properties && faults.no_properties)
+            || (self.items && faults.no_items)
+            || (!self.refused.is_empty() && faults.alternatives)
+    }
+}
+
+/// A schema made one that an API takes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Repaired {
+    /// Its text.
+    pub(super) text: String,
+    /// What was put in, in words for a diagnostic.
+    pub(super) added: Vec<String>,
+    /// The keyword at the top that cannot be sent, if there was one.
+    pub(super) opened: Option<&'static str>,
+    /// Whether the result can be strict if the schema was: nothing in it is left open.
+    pub(super) still_strict: bool,
+}
+
+/// The schema of a text as an API takes it; nothing if it takes it as it is.
+pub(super) fn repaired(text: &str, demands: Demands) -> Option<Repaired> {
+    let mut arrays = Arrays::default();
+    let done = repaired_text(text, demands, &mut arrays);
+    if !arrays.unreadable {
+        return done;
+    }
+    // A key is repeated somewhere. The value that everyone else reads repeats none.
+    let canonical = serde_json::from_str::<Value>(text).ok()?.to_string();
+    repaired_text(&canonical, demands, &mut Arrays::default())
+}
+
+/// What was found of arrays.
+#[derive(Debug, Default)]
+struct Arrays {
+    /// How many were given `items`.
+    given: usize,
+    /// Whether an object could not be taken apart.
+    unreadable: bool,
+}
+
+fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Repaired> {
+    let Some(mut members) = top_members(text) else {
+        arrays.unreadable = true;
+        return None;
+    };
+    let mut done = Repaired::default();
+    if demands.properties && has(&members, "$ref") && !has(&members, "properties") {
+        if inline(&mut members) {
+            done.added.push("the definition that its top refers to".to_owned());
+        } else {
+            members.retain(|(key, _)| key != "$ref");
+            done.opened = Some("$ref");
+        }
+    }
+    done.opened = done.opened.or_else(|| demands.refused.iter().copied().find(|key| has(&members, key)));
+    if done.opened.is_some() {
+        open(&mut members, demands.refused);
+    }
+    typed(&mut members, &mut done);
+    if demands.properties && !has(&members, "properties") {
+        let after_type = members.iter().position(|(key, _)| key == "type").map_or(0, |at| at + 1);
+        members.insert(after_type, ("properties".to_owned(), "{}".into()));
+        done.added.push("`\"properties\":{}`".to_owned());
+    }
+    if demands.items {
+        for (key, value) in &mut members {
+            *value = Cow::Owned(below(key, value, arrays));
+        }
+        if arrays.given > 0 {
+            let places = if arrays.given == 1 { "one array".to_owned() } else { format!("{} arrays", arrays.given) };
+            done.added.push(format!("`\"items\":{{}}` in {places}"));
+        }
+    }
+    if done.added.is_empty() && done.opened.is_none() {
+        return None;
+    }
+    let closed = members.iter().any(|(key, value)| key == "additionalProperties" && value == "false");
+    done.still_strict = closed && done.opened.is_none() && arrays.given == 0;
+    done.text = written(&members);
+    Some(done)
+}
+
+type Members<'t> = Vec<(String, Cow<'t, str>)>;
+
+fn top_members(text: &str) -> Option<Members<'_>> {
+    let fields = Fields::parse(text).ok()?;
+    Some(fields.into_iter().map(|(key, raw)| (key, Cow::Borrowed(raw.get()))).collect())
+}
+
+fn has(members: &Members<'_>, key: &str) -> bool {
+    members.iter().any(|(own, _)| own == key)
+}
+
+/// Puts the definition that a reference at the top names in its place; whether it could. Only definitions of the schema
+/// itself are followed, and none that has a keyword which the top has too: both would count.
+fn inline(members: &mut Members<'_>) -> bool {
+    for _ in 0..MAX_HOPS {
+        let Some(at) = members.iter().position(|(key, _)| key == "$ref") else { return true };
+        let Some(target) = members.get(at).and_then(|(_, reference)| definition(members, reference)) else { break };
+        if target.iter().any(|(key, _)| key != "$ref" && counts(key) && has(members, key)) {
+            break;
+        }
+        let fresh: Members<'_> = target.into_iter().filter(|(key, _)| key == "$ref" || !has(members, key)).collect();
+        members.splice(at..=at, fresh);
+    }
+    false
+}
+
+/// Whether a keyword is more than words.
+fn counts(key: &str) -> bool {
+    !is_annotation(key)
+}
+
+/// The members of the definition that a reference, as JSON text, names.
+fn definition<'t>(members: &Members<'t>, reference: &str) -> Option<Members<'t>> {
+    let reference: String = serde_json::from_str(reference).ok()?;
+    let (holder, name) = reference.strip_prefix("#/")?.split_once('/')?;
+    if !matches!(holder, "$defs" | "definitions") || name.contains(['/', '~', '%']) {
+        return None;
+    }
+    let all = members.iter().find(|(key, _)| key == holder).and_then(|(_, text)| top_members_of(text))?;
+    let (_, found) = all.into_iter().find(|(key, _)| key == name)?;
+    top_members_of(&found)
+}
+
+/// The members of an object's text, borrowed where the text is.
+fn top_members_of<'t>(text: &Cow<'t, str>) -> Option<Members<'t>> {
+    match text {
+        Cow::Borrowed(text) => top_members(text),
+        Cow::Owned(text) => {
+            let members = top_members(text)?;
+            Some(members.into_iter().map(|(key, value)| (key, Cow::Owned(value.into_owned()))).collect())
+        }
+    }
+}
+
+/// Takes out what an API refuses at the top. Everything that was valid still is: the object takes other properties too.
+fn open(members: &mut Members<'_>, refused: &[&str]) {
+    members.retain(|(key, _)| !refused.contains(&key.as_str()) && key != "unevaluatedProperties");
+    match members.iter_mut().find(|(key, _)| key == "additionalProperties") {
+        Some((_, value)) => *value = "true".into(),
+        None => {
+            if !has(members, "properties") {
+                members.push(("properties".to_owned(), "{}".into()));
+            }
+            members.push(("additionalProperties".to_owned(), "true".into()));
+        }
+    }
+}
+
+/// Says that the arguments are an object.
+fn typed(members: &mut Members<'_>, done: &mut Repaired) {
+    const OBJECT: &str = "\"object\"";
+    match members.iter_mut().find(|(key, _)| key == "type") {
+        Some((_, value)) if value == OBJECT => return,
+        Some((_, value)) => *value = OBJECT.into(),
+        None => members.insert(0, ("type".to_owned(), OBJECT.into())),
+    }
+    if members.len() == 1 {
+        members.push(("properties".to_owned(), "{}".into()));
+    }
+    if done.opened.is_none() {
+        done.added.push("`\"type\":\"object\"`".to_owned());
+    }
+}
+
+/// A keyword's value with `items` in every array schema in it.
+fn below(key: &str, text: &str, arrays: &mut Arrays) -> String {
+    match (holds(key), text.bytes().next()) {
+        (Holds::Schemas | Holds::SchemaOrSchemas, Some(b'[')) => {
+            let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            let inner: Vec<String> = list.iter().map(|raw| with_items(raw.get(), arrays)).collect();
+            format!("[{}]", inner.join(","))
+        }
+        (Holds::Schema | Holds::SchemaOrSchemas, Some(b'{')) => with_items(text, arrays),
+        (Holds::Named | Holds::NamedOrNames, Some(b'{')) => {
+            let Some(mut named) = top_members(text) else {
+                arrays.unreadable = true;
+                return text.to_owned();
+            };
+            for (_, schema) in &mut named {
+                *schema = Cow::Owned(with_items(schema, arrays));
+            }
+            written(&named)
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// A schema with `items` in every array schema in it, itself included.
+fn with_items(text: &str, arrays: &mut Arrays) -> String {
+    if !text.starts_with('{') {
+        return text.to_owned();
+    }
+    let Some(mut members) = top_members(text) else {
+        arrays.unreadable = true;
+        return text.to_owned();
+    };
+    for (key, value) in &mut members {
+        *value = Cow::Owned(below(key, value, arrays));
+    }
+    let kind = members.iter().position(|(key, _)| key == "type");
+    let kind = kind.and_then(|at| Some((at, serde_json::from_str::<Value>(&members.get(at)?.1).ok()?)));
+    if let Some((at, kind)) = kind.filter(|_| !has(&members, "items"))
+        && is_array(Some(&kind))
+    {
+        members.insert(at + 1, ("items".to_owned(), "{}".into()));
+        arrays.given += 1;
+    }
+    written(&members)
+}
+
+fn written(members: &Members<'_>) -> String {
+    let mut out = String::from("{");
+    for (key, value) in members {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        write_string(&mut out, key);
+        out.push(':');
+        out.push_str(value);
+    }
+    out.push('}');
+    out
+}

@@ -1,0 +1,188 @@
+//! Folding, case by case.
+#![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
+
+use serde_json::{Value, json};
+use toolfold::catalog::{Catalog, Tool};
+use toolfold::profile::{Arm, Detail, Expanded, Folded, Presentation, ToolProfile};
+
+const WORDS: &str = "Words that say what the parameter is for, long enough that it pays to leave them out.";
+
+fn text(extra: &[(&str, Value)]) -> Value {
+    let mut node = json!({"type": "string", "description": WORDS});
+    for (key, value) in extra {
+        node[key] = value.clone();
+    }
+    node
+}
+
+/// The detail and the schema that come of folding `schema`.
+fn folded(schema: &Value, detail: Detail) -> (Detail, Value) {
+    let tool = Tool::new("f", "Do it. And more of it, which nobody needs to know at first.", schema.clone()).unwrap();
+    let folded = Folded::new(&tool, detail, None);
+    (folded.detail(), folded.parameters().into_owned())
+}
+
+/// Which of the parameters a, b, c and d are shown at `required`, where `extra` stands beside them and `a` is required.
+#[track_caller]
+fn check_shown(extra: Value, expected: &str) {
+    let long =
+        |name: &str| text(&[("enum", json!([format!("{name}-one of several"), format!("{name}-two of several")]))]);
+    let mut schema = json!({"type": "object", "required": ["a"],
+        "properties": {"a": long("a"), "b": long("b"), "c": long("c"), "d": long("d")}});
+    schema.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let (detail, own) = folded(&schema, Detail::Required);
+    let names: String = own["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(names, expected, "{detail:?} {own}");
+    assert_eq!(detail, if expected == "abcd" { Detail::Signature } else { Detail::Required }, "{own}");
+}
+
+#[test]
+fn what_is_required_anywhere_is_shown() {
+    check_shown(json!({}), "a");
+    check_shown(json!({"oneOf": [{"required": ["b"]}, {"required": ["c"]}]}), "abc");
+    check_shown(json!({"anyOf": [{"required": ["b"]}]}), "ab");
+    check_shown(json!({"allOf": [{"anyOf": [{"required": ["d"]}]}]}), "ad");
+    check_shown(json!({"not": {"required": ["b", "c"]}}), "abc");
+    check_shown(json!({"if": {"properties": {"b": {"const": 1}}}, "then": {"required": ["c"]}}), "abc");
+    check_shown(json!({"else": {"required": ["d"]}}), "ad");
+    check_shown(json!({"dependentRequired": {"b": ["c"]}}), "abc");
+    check_shown(json!({"dependentSchemas": {"b": {"required": ["d"]}}}), "abd");
+    check_shown(json!({"dependencies": {"b": ["c"]}}), "abc");
+    check_shown(json!({"dependencies": {"b": {"required": ["d"]}}}), "abd");
+    check_shown(json!({"anyOf": [{"$ref": "#/$defs/N"}], "$defs": {"N": {"required": ["c"]}}}), "ac");
+    check_shown(json!({"discriminator": {"propertyName": "d"}}), "ad");
+    check_shown(json!({"patternProperties": {"^x": {"$ref": "#/properties/c"}}}), "ac");
+    // What cannot be told keeps everything.
+    check_shown(json!({"anyOf": [{"$ref": "https://example.com/n.json"}]}), "abcd");
+    check_shown(json!({"anyOf": [{"$ref": "#/$defs/Gone"}]}), "abcd");
+    check_shown(json!({"anyOf": [{"$dynamicRef": "#n"}]}), "abcd");
+    check_shown(json!({"anyOf": [{"$id": "other", "required": ["b"]}]}), "abcd");
+    check_shown(json!({"anyOf": [{"enum": [{"a": "x"}]}]}), "abcd");
+    check_shown(json!({"patternProperties": {"^x": {"$ref": "#"}}}), "abcd");
+    check_shown(
+        json!({"patternProperties": {"^x": {"$ref": "#/additionalProperties"}}, "additionalProperties": {}}),
+        "abcd",
+    );
+    // Required and never declared: there is nothing to show.
+    check_shown(json!({"oneOf": [{"required": ["z"]}, {"required": ["a"]}]}), "a");
+}
+
+/// The names under `$defs` of the signature of a schema with one parameter and these definitions.
+#[track_caller]
+fn check_definitions(parameter: Value, definitions: Value, expected: &[&str]) {
+    let schema = json!({"type": "object", "properties": {"p": parameter}, "description": WORDS, "$defs": definitions});
+    for detail in [Detail::Signature, Detail::Required] {
+        let (_, own) = folded(&schema, detail);
+        let names: Vec<&str> = own["$defs"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        if detail == Detail::Signature {
+            assert_eq!(names, expected, "{own}");
+        }
+        assert!(own.get("$defs") != Some(&json!({})), "an empty map is not written");
+    }
+}
+
+#[test]
+fn definitions_that_nothing_refers_to_are_dropped() {
+    let refer = |to: &str| json!({"$ref": to});
+    let loops = json!({"properties": {"l": {"$ref": "#/$defs/L"}}, "title": WORDS});
+    let all = json!({"A": text(&[]), "B": refer("#/$defs/C"), "C": text(&[]), "L": loops, "a/b": text(&[])});
+    check_definitions(text(&[]), all.clone(), &[]);
+    check_definitions(refer("#/$defs/A"), all.clone(), &["A"]);
+    check_definitions(refer("#/$defs/B"), all.clone(), &["B", "C"]);
+    check_definitions(refer("#/$defs/L"), all.clone(), &["L"]);
+    check_definitions(refer("#/%24defs/A"), all.clone(), &["A"]);
+    check_definitions(refer("#/$defs/a~1b"), all.clone(), &["a/b"]);
+    check_definitions(refer("#/$defs/L/properties/l"), all.clone(), &["L"]);
+    check_definitions(
+        json!({"items": {"anyOf": [refer("#/$defs/A"), refer("#/$defs/B")]}}),
+        all.clone(),
+        &["A", "B", "C"],
+    );
+    let mapping =
+        json!({"oneOf": [{}], "discriminator": {"propertyName": "k", "mapping": {"a": "#/$defs/A", "z": "Z"}}});
+    check_definitions(mapping, all.clone(), &["A"]);
+    // Forms that are not followed keep them all.
+    let every = ["A", "B", "C", "L", "a/b"];
+    for kept in
+        [refer("other.json"), refer("#name"), refer("#/$defs/Gone"), json!({"$dynamicRef": "#A"}), refer("#/$defs")]
+    {
+        check_definitions(kept, all.clone(), &every);
+    }
+}
+
+#[test]
+fn where_a_reference_needs_what_folding_drops_the_schema_stays_as_it_is() {
+    let reference = json!({"$ref": "#/x-shared/S", "description": WORDS});
+    let shared = json!({"type": "object", "required": ["p"], "properties": {"p": reference}, "x-shared": {"S": {"type": "string"}}});
+    let based = json!({"type": "object", "required": ["p"], "properties": {"p": {"$id": "p.json", "$defs": {"I": {"title": WORDS}},
+        "properties": {"i": {"$ref": "#/$defs/I"}}}}});
+    for schema in [shared, based] {
+        for detail in [Detail::Signature, Detail::Required] {
+            assert_eq!(folded(&schema, detail).1, schema, "{detail:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reference_through_an_unknown_keyword_is_followed() {
+    let schema = json!({"type": "object", "properties": {"p": {"$ref": "#/components/schemas/P", "description": WORDS}},
+        "components": {"schemas": {"P": {"properties": {"q": {"$ref": "#/$defs/Q"}}}}},
+        "$defs": {"Q": {"type": "string"}, "R": {"type": "string", "title": WORDS}}});
+    let (_, own) = folded(&schema, Detail::Signature);
+    assert_eq!(own["$defs"], json!({"Q": {"type": "string"}}));
+    assert_eq!(own["components"], schema["components"], "written as it is");
+}
+
+#[test]
+fn a_property_named_like_a_keyword_is_a_property() {
+    let schema = json!({"type": "object", "properties": {
+        "description": text(&[]), "$defs": {"type": "object", "properties": {"definitions": text(&[])}}}});
+    let (_, own) = folded(&schema, Detail::Signature);
+    assert_eq!(
+        own,
+        json!({"type": "object", "properties": {"description": {"type": "string"},
+        "$defs": {"type": "object", "properties": {"definitions": {"type": "string"}}}}})
+    );
+}
+
+#[test]
+fn a_parameter_that_is_cheaper_than_its_openness_is_shown() {
+    let schema = json!({"type": "object", "properties": {"a": text(&[]), "n": {"type": "integer"}}, "required": ["a"]});
+    let (detail, own) = folded(&schema, Detail::Required);
+    assert_eq!(detail, Detail::Signature);
+    assert_eq!(own["properties"]["n"], json!({"type": "integer"}));
+}
+
+/// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a description of so many bytes.
+#[track_caller]
+fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
+    let description = "word ".repeat(bytes / 5);
+    let mut catalog = Catalog::new();
+    for at in 0..count {
+        catalog.add(Tool::new(&format!("tool_{at}"), &description, json!({"type": "object"})).unwrap()).unwrap();
+    }
+    let profile = ToolProfile::parse("[category.all]\ndescription = 'all of them'\ntools = ['*']", "p.toml").value;
+    let assignment = profile.assign(&catalog).value;
+    let presentation = Presentation::new(&catalog, &assignment, arm);
+    let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
+    let folded = plan.iter().filter(|planned| planned.deferred).count();
+    assert_eq!(folded, if folds { count } else { 0 }, "{arm}: {count} tools of {bytes} bytes");
+    assert_eq!(presentation.meta_tools().count() > 0, folds, "{arm}: {count} tools of {bytes} bytes");
+    assert_eq!(presentation.deferred().is_empty(), !folds);
+    assert!(folds || plan.iter().all(|planned| planned.detail == Detail::Full));
+}
+
+#[test]
+fn nothing_is_folded_that_does_not_pay_for_its_meta_tools() {
+    for arm in [Arm::Seed, Arm::Stable, Arm::Signature, Arm::Lean] {
+        check_paying(arm, 1, 400, false);
+        check_paying(arm, 1, 2_000, true);
+        check_paying(arm, 4, 400, true);
+    }
+    // A bridge has a second meta-tool, and spares the whole entry.
+    check_paying(Arm::Index, 1, 600, false);
+    check_paying(Arm::Index, 6, 600, true);
+    // The provider keeps whole tools out of the prompt.
+    check_paying(Arm::Native, 1, 100, false);
+    check_paying(Arm::Native, 12, 100, true);
+}

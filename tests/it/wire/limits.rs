@@ -1,0 +1,210 @@
+//! What providers refuse: limits as data, and what is said of an array that breaks one.
+
+use serde_json::{Value, json};
+use toolfold::profile::{Arm, TokenFactors};
+use toolfold::wire::limits::NameRule;
+use toolfold::wire::{Capabilities, Limits, RenderedFacts, Wire};
+
+use super::{arms, engine, excel};
+use crate::talk::Talk;
+
+/// What is said of an array: code and message of each diagnostic.
+#[track_caller]
+fn check(wire: Wire, model: Option<&str>, array: &Value, expected: &[&str]) {
+    let facts = RenderedFacts::read(wire, &array.to_string()).unwrap();
+    let said: Vec<String> = Limits::of(wire, model)
+        .check(wire, &facts)
+        .iter()
+        .map(|one| {
+            assert!(!one.is_error() && one.help.as_ref().is_some_and(|help| help.len() > 20), "{one}");
+            format!("{}: {}", one.code, one.message)
+        })
+        .collect();
+    assert_eq!(said, expected);
+}
+
+fn function(name: &str) -> Value {
+    json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}})
+}
+
+#[test]
+fn every_wire_has_its_limits() {
+    let most = |wire| Limits::of(wire, None).max_tools.map(|most| most.value);
+    assert_eq!(Wire::ALL.map(most), [Some(128), Some(128), None, Some(512), None]);
+    let rule = |wire| Limits::of(wire, Some("any")).name;
+    assert_eq!(rule(Wire::OpenAiChat), NameRule::new(64, "_-", false).unwrap());
+    assert_eq!(rule(Wire::OpenAiResponses), NameRule::new(64, "_-", false).unwrap());
+    assert_eq!(rule(Wire::Anthropic), NameRule::new(128, "_-", false).unwrap());
+    assert_eq!(rule(Wire::Gemini), NameRule::new(64, "_.-", true).unwrap());
+    assert_eq!(rule(Wire::Mcp), NameRule::new(128, "_-.", false).unwrap());
+    let anthropic = Limits::of(Wire::Anthropic, None);
+    assert_eq!(anthropic.max_strict.map(|most| most.value), Some(20));
+    assert_eq!(anthropic.property_key.map(|key| key.value), Some(NameRule::new(64, "_.-", false).unwrap()));
+    let long = |model| Limits::of(Wire::OpenAiChat, model).max_description.map(|most| most.value);
+    assert_eq!([long(None), long(Some("gpt-5.4")), long(Some("azure/gpt-5.4"))], [None, None, Some(1_024)]);
+    let tokens = |wire, model| Limits::of(wire, model).tokens;
+    let factors = |array, json| TokenFactors { array, json };
+    assert_eq!(tokens(Wire::OpenAiChat, None), TokenFactors::default());
+    assert_eq!(tokens(Wire::Mcp, None), TokenFactors::default(), "where nothing is known");
+    assert_eq!(tokens(Wire::Anthropic, Some("claude-opus-4.6")), factors(1_520, 1_390));
+    assert_eq!(tokens(Wire::Anthropic, Some("claude-opus-4-10")), factors(2_000, 1_800));
+}
+
+#[test]
+fn a_rule_for_names() {
+    let gemini = Limits::of(Wire::Gemini, None).name;
+    for (name, fits) in [
+        ("a", true),
+        ("_a", true),
+        ("a.b-c_d", true),
+        ("A9", true),
+        ("", false),
+        ("9a", false),
+        ("-a", false),
+        (".a", false),
+        ("a:b", false),
+        ("a b", false),
+        ("ä", false),
+    ] {
+        assert_eq!(gemini.fits(name), fits, "{name}");
+    }
+    assert!(gemini.fits(&"a".repeat(64)) && !gemini.fits(&"a".repeat(65)));
+    assert!(Limits::of(Wire::OpenAiChat, None).name.fits("9a"));
+    for (max_len, joints) in [(15, "_"), (64, "-"), (64, "_ä"), (64, "_a")] {
+        assert!(NameRule::new(max_len, joints, false).is_err(), "{max_len} {joints}");
+    }
+}
+
+#[test]
+fn too_many_tools_are_counted_as_the_provider_counts_them() {
+    let many = |count: usize| Value::Array((0..count).map(|n| function(&format!("t{n}"))).collect());
+    check(Wire::OpenAiChat, None, &many(128), &[]);
+    let said = "too-many-tools: the array has 129 tools, and openai-chat takes at most 128";
+    check(Wire::OpenAiChat, None, &many(129), &[said]);
+    check(Wire::Anthropic, None, &many(129), &[]);
+    // A namespace and a tool that the provider runs are one entry each.
+    let inside: Vec<Value> = (0..200).map(|n| json!({"type": "function", "name": format!("t{n}")})).collect();
+    let array = json!([{"type": "namespace", "name": "n", "tools": inside}, {"type": "web_search"}, "odd"]);
+    let facts = RenderedFacts::read(Wire::OpenAiResponses, &array.to_string()).unwrap();
+    assert_eq!((facts.entries, facts.tools.len(), facts.namespaces), (3, 200, vec![("n".to_owned(), 200)]));
+    check(
+        Wire::OpenAiResponses,
+        None,
+        &array,
+        &["large-namespace: namespace `n` has 200 functions; up to 9 are recommended"],
+    );
+    // Gemini counts declarations, of all its entries.
+    let half: Vec<Value> = (0..257).map(|n| json!({"name": format!("t{n}")})).collect();
+    let array = json!([{"functionDeclarations": half}, {"googleSearch": {}}, {"functionDeclarations": half}]);
+    check(Wire::Gemini, None, &array, &["too-many-tools: the array has 514 tools, and gemini takes at most 512"]);
+}
+
+#[test]
+fn names_parameters_descriptions_and_strict_tools() {
+    check(
+        Wire::OpenAiChat,
+        None,
+        &json!([function("a.b")]),
+        &["refused-name: openai-chat does not take the name `a.b`"],
+    );
+    let keys = json!({"filter[id]": {}, "good.one": {}, "$top": {}, "x y": {}, "äh": {}});
+    let tool = json!([{"name": "t", "input_schema": {"type": "object", "properties": keys}}, {"name": "u", "input_schema":
+        {"type": "object", "properties": {"nested": {"type": "object", "properties": {"a b": {}}}}}}]);
+    let said =
+        "refused-parameter: tool `t`: anthropic does not take the parameters `filter[id]`, `$top`, `x y` and 1 more";
+    check(Wire::Anthropic, None, &tool, &[said]);
+    check(Wire::Mcp, None, &json!([{"name": "t", "inputSchema": {"properties": keys}}]), &[]);
+    let long =
+        |length: usize| json!([{"type": "function", "function": {"name": "t", "description": "ä".repeat(length)}}]);
+    check(Wire::OpenAiChat, Some("azure/gpt-5.4"), &long(1_024), &[]);
+    let said = "long-description: tool `t`: the description has 1025 characters, openai-chat takes 1024 there";
+    check(Wire::OpenAiChat, Some("azure/gpt-5.4"), &long(1_025), &[said]);
+    check(Wire::OpenAiChat, Some("gpt-5.4"), &long(1_025), &[]);
+    let strict = |count: usize| {
+        Value::Array((0..count).map(|n| json!({"name": format!("t{n}"), "input_schema": {}, "strict": true})).collect())
+    };
+    check(Wire::Anthropic, None, &strict(20), &[]);
+    check(
+        Wire::Anthropic,
+        None,
+        &strict(21),
+        &["too-many-strict: 21 tools are strict, and anthropic takes at most 20"],
+    );
+}
+
+#[test]
+fn many_faults_are_counted() {
+    let bad: Vec<Value> = (0..50).map(|n| function(&format!("t.{n}"))).collect();
+    let facts = RenderedFacts::read(Wire::OpenAiChat, &json!(bad).to_string()).unwrap();
+    let said = Limits::of(Wire::OpenAiChat, None).check(Wire::OpenAiChat, &facts);
+    assert_eq!(said.len(), 21);
+    assert!(said.last().unwrap().message.starts_with("30 more tools"), "{said:?}");
+}
+
+/// Facts of what the wires really write: names, and counts that the presentation gives on another way.
+#[test]
+fn facts_are_read_from_every_array() {
+    for wire in Wire::ALL {
+        for arm in arms(wire) {
+            let engine = excel(arm);
+            let facts = RenderedFacts::read(wire, engine.talk_on(wire).tools().json()).unwrap();
+            let presentation = engine.presentation(arm);
+            let plan =
+                presentation.plan(engine.catalog(), engine.assignment(), &toolfold::profile::Expanded::default());
+            let searched = wire == Wire::OpenAiResponses && arm == Arm::Native;
+            let sent = presentation.array(engine.catalog(), &plan).count();
+            assert_eq!(facts.tools.len() + usize::from(searched), sent, "{wire} {arm}: the search is no function");
+            let refused = Limits::of(wire, None).check(wire, &facts);
+            let refused: Vec<_> = refused.iter().filter(|one| one.code != "large-namespace").collect();
+            assert!(refused.is_empty(), "{wire} {arm}: {refused:?}");
+        }
+    }
+}
+
+#[test]
+fn a_configuration_overrides_limit_by_limit() {
+    let rows = "[[limit]]\nwire = 'openai-chat'\nmodel = 'local-*'\nmax_tools = 1000\nsource = 'own'\ndate = '2026-11'\n\
+                [[limit]]\nwire = 'mcp'\nmodel = '*'\nname = { max_len = 20, joints = '_' }\nsource = 'own'\ndate = '2026-11'";
+    let own = Capabilities::parse(rows, "own.toml").into_result().unwrap();
+    let table = own.over(Capabilities::builtin());
+    let most = |model| table.limits(Wire::OpenAiChat, model).max_tools.map(|most| (most.value, most.source));
+    assert_eq!(most(Some("local-llama")), Some((1_000, "own, 2026-11".to_owned())));
+    assert_eq!(most(Some("gpt-5.4")).map(|most| most.0), Some(128));
+    assert_eq!(table.limits(Wire::OpenAiChat, Some("local-llama")).name.max_len(), 64, "the rest stays");
+    assert_eq!(table.limits(Wire::Mcp, None).name.max_len(), 20);
+    let short = rows.replace("max_len = 20", "max_len = 9");
+    let why = Capabilities::parse(&short, "own.toml").diagnostics.first().unwrap().to_string();
+    assert!(why.contains("at least 16") && why.contains("own.toml:10"), "{why}");
+}
+
+#[test]
+fn which_arms_a_limit_refuses() {
+    let tools: Vec<Value> = (0..127)
+        .map(|n| {
+            json!({"name": format!("t{n}"), "description": "word ".repeat(40),
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "string", "description": "x".repeat(80)}}}})
+        })
+        .collect();
+    let engine = engine(&json!(tools), "", Arm::Full);
+    let limits = Limits::of(Wire::OpenAiChat, None);
+    let refuses =
+        |arm, extra| limits.refuses(Wire::OpenAiChat, engine.catalog(), engine.assignment(), arm, extra).is_some();
+    assert!(!refuses(Arm::Full, 1) && refuses(Arm::Full, 2), "127 tools, and what the host adds");
+    assert!(!refuses(Arm::Stable, 0) && refuses(Arm::Stable, 1), "expand_tools is one more");
+    assert!(!refuses(Arm::Index, 100));
+    let searched = |extra| {
+        let limits = Limits::of(Wire::OpenAiResponses, None);
+        limits.refuses(Wire::OpenAiResponses, engine.catalog(), engine.assignment(), Arm::Native, extra)
+    };
+    assert_eq!(searched(100), None, "namespaces count once");
+    assert_eq!(
+        Limits::of(Wire::Anthropic, None).refuses(
+            Wire::Anthropic,
+            engine.catalog(),
+            engine.assignment(),
+            Arm::Full,
+            9_999
+        ),
+        None
+    );
+}

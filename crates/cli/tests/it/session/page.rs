@@ -1,6 +1,6 @@
 //! `docs/session.md` says what happens.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Place, Session};
 
@@ -66,4 +66,41 @@ fn the_page_names_every_request() {
         let name = request["required"][0].as_str().unwrap();
         assert!(page.contains(&format!("{{\"{name}\":")), "docs/session.md does not show `{name}`");
     }
+}
+
+/// The kinds of answers that a call gets when it is made again and again, each time with another id.
+fn again(times: usize, name: &str, arguments: &Value, ran: bool) -> Vec<String> {
+    let mut session = Session::start(&["--arm", "stable"]);
+    let mut told = Vec::new();
+    for at in 0..times {
+        let id = format!("c{at}");
+        let answer = session.say(json!({"call": {"id": id, "name": name, "arguments": arguments}}));
+        told.push(match answer["outcome"].as_str() {
+            Some("reply") => answer["reason"].as_str().unwrap().to_owned(),
+            other => other.unwrap().to_owned(),
+        });
+        if ran && answer["outcome"] == "forward" {
+            session.say(json!({"finished": {"id": id, "ok": false}}));
+        }
+    }
+    assert_eq!(session.end().0, 0);
+    told
+}
+
+#[test]
+fn loops_have_the_numbers_of_the_page() {
+    let page = crate::project("docs/session.md");
+    for row in ["| 3 failures in a row |", "| 4 in a row |", "| 3 in a row |", "held back twice, then it runs again"] {
+        assert!(page.contains(row), "docs/session.md does not say `{row}`");
+    }
+    let sheet = json!({"file_path": "a.xlsx"});
+    assert_eq!(
+        again(6, "list_sheets", &sheet, true),
+        ["forward", "forward", "forward", "loop", "loop", "forward"],
+        "failing at the host"
+    );
+    assert_eq!(again(4, "format_cells", &json!({}), false), ["invalid", "invalid", "loop", "loop"]);
+    assert_eq!(again(3, "nope", &json!({}), false), ["unknown_tool", "unknown_tool", "loop"]);
+    let looked = again(5, "expand_tools", &json!({"categories": ["chart"]}), false);
+    assert_eq!(looked, ["expanded", "expanded", "expanded", "loop", "loop"]);
 }

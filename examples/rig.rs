@@ -99,7 +99,7 @@ struct Scripted;
 impl CompletionModel for Scripted {
     async fn completion(&self, request: CompletionRequest) -> Result<CompletionResponse, CompletionError> {
         let format = json!({"file_path": "sales.xlsx", "cell_range": "A2:A99", "number_format": "0.0%"});
-        let call = AssistantContent::tool_call::<&str, &str>;
+        let call = |id: &str, name: &str, arguments| AssistantContent::tool_call(id, name, arguments);
         // How often it has answered already.
         let turn = request.chat_history.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
         let choice = match turn {

@@ -14,6 +14,7 @@ use crate::skill::Activation;
 use crate::wire::{Answered, Wire};
 
 /// What to do with a call. Exhaustive on purpose: a host handles every case.
+#[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as a call is judged")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Answered here: send [`Reply::content`] as the call's result, or append [`Outcome::into_messages`].
@@ -28,6 +29,7 @@ pub enum Outcome {
 }
 
 /// What a person's answer makes of a call that waited.
+#[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as a call is judged")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resumed {
     /// Approved: run it.

@@ -35,7 +35,9 @@ impl Arguments {
                 None => nearest_value(text, 0).ok_or_else(|| why.to_string()),
             },
         };
-        Self { text: Some(text.to_owned()), read }
+        // Where a key is repeated, another reader of the text might take the value that nobody judged.
+        let text = Some(text).filter(|text| read.is_err() || !repeats_a_key(text, 0));
+        Self { text: text.map(str::to_owned), read }
     }
 
     fn empty() -> Self {
@@ -50,7 +52,7 @@ impl Arguments {
         self.read.as_ref().map_err(String::as_str)
     }
 
-    /// JSON text: as it was written, or made from the value if there was none.
+    /// JSON text: as it was written, or made from the value if there was none or a key in it is repeated.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match (&self.text, &self.read) {
@@ -283,9 +285,61 @@ fn write_exact(out: &mut String, text: &str, depth: usize) {
     }
 }
 
+/// Whether an object in a JSON text has a key twice. What is no JSON, or too deep to tell, has not.
+fn repeats_a_key(text: &str, depth: usize) -> bool {
+    let text = text.trim();
+    match text.bytes().next() {
+        Some(b'{') if depth <= MAX_DEPTH => {
+            let Ok(Members(members)) = serde_json::from_str(text) else { return false };
+            let mut keys = std::collections::BTreeSet::new();
+            members.iter().any(|(key, raw)| !keys.insert(key.as_str()) || repeats_a_key(raw.get(), depth + 1))
+        }
+        Some(b'[') if depth <= MAX_DEPTH => {
+            let items = serde_json::from_str::<Vec<&RawValue>>(text).unwrap_or_default();
+            items.iter().any(|raw| repeats_a_key(raw.get(), depth + 1))
+        }
+        _ => false,
+    }
+}
+
+/// The members of an object, in order and with those that repeat a key.
+struct Members<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> serde::de::Visitor<'de> for Reader {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_judged_is_what_is_handed_on() {
+        for (text, handed) in [
+            (r#"{"a": 1, "a": 2}"#, r#"{"a":2}"#),
+            (r#"{"x":[{"p":"/work","\u0070":"/etc"}]}"#, r#"{"x":[{"p":"/etc"}]}"#),
+            (r#"{"a": 1, "b": {"a": 2}}"#, r#"{"a": 1, "b": {"a": 2}}"#),
+            (r#"{"a": 12345678901234567890123}"#, r#"{"a": 12345678901234567890123}"#),
+        ] {
+            assert_eq!(Arguments::from_text(text).text(), handed, "{text}");
+        }
+    }
 
     #[test]
     fn integers_of_any_size_keep_their_digits() {

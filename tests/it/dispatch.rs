@@ -119,7 +119,7 @@ fn a_schema_that_does_not_compile_lets_calls_through_with_a_mark() {
     assert!(engine.diagnostics().iter().any(|d| d.code == "bad-schema" && d.message.contains("`f`")));
     match engine.talk().dispatch(&call("f", json!({"a": 1}))) {
         Outcome::Forward(forward) => {
-            assert_eq!(forward.unchecked.as_deref(), Some("the tool's schema does not compile"))
+            assert_eq!(forward.unchecked.as_deref(), Some("the tool's schema does not compile"));
         }
         other => panic!("{other:?}"),
     }

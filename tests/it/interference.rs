@@ -200,7 +200,7 @@ fn became(outcome: &Outcome) -> (&'static str, PolicyMark) {
         Outcome::Forward(_) => "run",
         Outcome::Confirm(_) => "confirm",
         Outcome::Refuse(_) => "refuse",
-        _ => "reply",
+        Outcome::Reply(_) => "reply",
     };
     (kind, outcome.context().policy)
 }

@@ -288,7 +288,7 @@ fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String
     }
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let request = ExpandRequest { categories: list(categories), tools: list(tools) };
-    expand(&catalog, &assignment, &presentation, &expanded, &request, &CatalogNames).reply.to_string()
+    expand(&catalog, &assignment, &presentation, &expanded, &request, &CatalogNames).reply
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl Player<'_> {
         let category = folded.map(|entry| entry.category.to_string());
         if self.oracle != Oracle::Blind
             && let Some(category) = &category
-            && !self.session.opened().iter().any(|name| *name == truth.tool)
+            && !self.session.opened().contains(&truth.tool)
         {
             self.expand(category, &truth.tool);
         }

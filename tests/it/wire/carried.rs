@@ -179,9 +179,9 @@ fn a_long_name_in_a_namespace_is_not_renamed() {
     let (space, name) = ("s".repeat(60), "n".repeat(60));
     let list = json!([{"type": "namespace", "name": space, "description": "D.", "tools": [responses(&name)]}]);
     let engine = engine(&list.to_string(), None, Arm::Full);
-    assert_eq!(engine.session().tools(Wire::OpenAiResponses).text(), list.to_string());
-    assert_eq!(Wire::OpenAiResponses.diagnostics(&engine, Arm::Full), vec![]);
-    let said: Vec<&str> = Wire::OpenAiChat.diagnostics(&engine, Arm::Full).iter().map(|note| note.code).collect();
+    assert_eq!(engine.talk_on(Wire::OpenAiResponses).tools().json(), list.to_string());
+    assert_eq!(notes(&engine, Wire::OpenAiResponses, Arm::Full), vec![]);
+    let said: Vec<&str> = notes(&engine, Wire::OpenAiChat, Arm::Full).iter().map(|note| note.code).collect();
     assert_eq!(said, ["renamed-tool", "foreign-entry"]);
 }
 

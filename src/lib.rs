@@ -24,7 +24,7 @@
 //!         break;
 //!     }
 //!     for call in turn.runnable() {
-//!         turn.finish(&call.id, run(&call.target, &call.arguments_json))?; // the agent's own code
+//!         turn.finish(&call.id, run(call.target.as_str(), &call.arguments_json))?; // the agent's own code
 //!     }
 //!     let answers = turn.into_messages(); // one answer a call, in the shape of this API
 //!     messages.push(message);

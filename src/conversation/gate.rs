@@ -19,6 +19,7 @@ use super::event::Event;
 use super::outcome::{Context, Forward, Outcome, PolicyMark};
 use super::{CallError, CallId, Conversation, ReplyKind};
 use crate::catalog::Tool;
+use crate::diagnostic::visible;
 use crate::engine::{Checked, Engine, Exact};
 use crate::name::sha256_hex;
 use crate::policy::Decision;
@@ -115,7 +116,13 @@ impl Conversation {
         let none = Value::Object(serde_json::Map::new());
         let value = judging.arguments.value();
         let exact = Exact { value: value.unwrap_or(&none), text: judging.arguments.written() };
-        let judged = engine.policy().map(|policy| self.verdict(policy, meant.tool, exact));
+        let mut judged = engine.policy().map(|policy| self.verdict(policy, meant.tool, exact));
+        // A person is shown every digit that will run.
+        if let (Some(judged), Some(written)) = (&mut judged, judging.arguments.exact())
+            && judged.verdict.decision != Decision::Allow
+        {
+            judged.displayed.arguments = visible(&written).into_owned();
+        }
         // Deny comes before anything that would reveal a schema.
         if let (Some(policy), Some(judged)) = (engine.policy(), &judged)
             && judged.verdict.decision == Decision::Deny

@@ -36,8 +36,12 @@ impl Arguments {
             },
         };
         // Where a key is repeated, another reader of the text might take the value that nobody judged.
-        let text = Some(text).filter(|text| read.is_err() || !repeats_a_key(text, 0));
-        Self { text: text.map(str::to_owned), read }
+        let mut own = String::new();
+        match read.is_ok() && repeats_a_key(text, 0) {
+            true => write_exact(&mut own, text, 0),
+            false => own.push_str(text),
+        }
+        Self { text: Some(own), read }
     }
 
     fn empty() -> Self {
@@ -52,7 +56,8 @@ impl Arguments {
         self.read.as_ref().map_err(String::as_str)
     }
 
-    /// JSON text: as it was written, or made from the value if there was none or a key in it is repeated.
+    /// JSON text: as it was written, or made from the value if there was none. Where a key was repeated, the value that
+    /// counts stands there once.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match (&self.text, &self.read) {
@@ -80,6 +85,14 @@ impl Arguments {
             (_, Some(raw)) => Self::from_text(raw.get()),
             (value, None) => Self::from(value),
         })
+    }
+
+    /// The value as it was written, keys in order and nothing between the tokens; `None` if it came as a value or is no JSON.
+    pub(crate) fn exact(&self) -> Option<String> {
+        let text = self.text.as_ref().filter(|_| self.read.is_ok())?;
+        let mut out = String::new();
+        write_exact(&mut out, text, 0);
+        Some(out)
     }
 
     /// The same for equal arguments, whatever the order of their keys and the space between them; different where any digit
@@ -264,19 +277,23 @@ fn write_exact(out: &mut String, text: &str, depth: usize) {
     match text.bytes().next() {
         Some(b'{') if depth <= MAX_DEPTH => {
             out.push('{');
-            for (key, raw) in sorted(text).unwrap_or_default() {
+            for (at, (key, raw)) in sorted(text).unwrap_or_default().into_iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
                 crate::catalog::write_string(out, &key);
                 out.push(':');
                 write_exact(out, raw.get(), depth + 1);
-                out.push(',');
             }
             out.push('}');
         }
         Some(b'[') if depth <= MAX_DEPTH => {
             out.push('[');
-            for raw in serde_json::from_str::<Vec<&RawValue>>(text).unwrap_or_default() {
+            for (at, raw) in serde_json::from_str::<Vec<&RawValue>>(text).unwrap_or_default().into_iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
                 write_exact(out, raw.get(), depth + 1);
-                out.push(',');
             }
             out.push(']');
         }
@@ -332,7 +349,7 @@ mod tests {
     #[test]
     fn what_is_judged_is_what_is_handed_on() {
         for (text, handed) in [
-            (r#"{"a": 1, "a": 2}"#, r#"{"a":2}"#),
+            (r#"{"a": 1, "a": 1e400}"#, r#"{"a":1e400}"#),
             (r#"{"x":[{"p":"/work","\u0070":"/etc"}]}"#, r#"{"x":[{"p":"/etc"}]}"#),
             (r#"{"a": 1, "b": {"a": 2}}"#, r#"{"a": 1, "b": {"a": 2}}"#),
             (r#"{"a": 12345678901234567890123}"#, r#"{"a": 12345678901234567890123}"#),

@@ -1,6 +1,6 @@
 //! One conversation with a model: what it is shown, what it calls, and what becomes of each call.
 //!
-//! A [`Conversation`] is bound for its whole life to a [`Wire`](crate::wire::Wire), a model and an arm. Everything that leaves it for the
+//! A [`Conversation`] is bound for its whole life to a [`Wire`], a model and an arm. Everything that leaves it for the
 //! model (tool entries, answers, errors) uses the names that the model sees on that wire, and everything that the model
 //! writes is understood by them. Towards the host a tool has the name that the host gave it ([`Forward::target`]).
 //!

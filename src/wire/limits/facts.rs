@@ -32,7 +32,7 @@ pub struct ToolFacts {
 }
 
 impl RenderedFacts {
-    /// Reads an array as [`Wire::render`] writes it. Schemas are passed over but for the names of their parameters. An entry
+    /// Reads an array as a conversation writes it. Schemas are passed over but for the names of their parameters. An entry
     /// of another shape is only counted.
     ///
     /// # Errors

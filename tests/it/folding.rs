@@ -1,5 +1,6 @@
 //! Folding: what it may drop, and what it must never cost.
 
 mod cases;
+#[cfg(feature = "tiktoken")]
 mod corpora;
 mod generated;

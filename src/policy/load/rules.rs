@@ -162,6 +162,16 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &Po
     let mut hold = true;
     for (key, wanted) in [("match", true), ("not_match", false)] {
         let Some(value) = table.get(key) else { continue };
+        // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
+        if rule.command.is_some() && !cfg!(feature = "shell") {
+            reader.note_once(
+                "policy-example-unread",
+                value.span().start,
+                "the examples of this file's commands are not checked: this build reads no shell commands",
+                "build with the feature `shell`",
+            );
+            continue;
+        }
         let DeValue::Array(items) = value.get_ref() else {
             reader.error("policy-type", value.span().start, format!("`{key}` must be a list"), "");
             hold = false;

@@ -23,6 +23,13 @@ impl Reader<'_> {
         self.diagnostics.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
     }
 
+    /// Says something that is true of the whole file, where it shows first.
+    pub(super) fn note_once(&mut self, code: &'static str, at: usize, message: &str, help: &str) {
+        if self.diagnostics.iter().all(|said| said.code != code) {
+            self.diagnostics.push(Diagnostic::note(code, self.place(at), message).help(help));
+        }
+    }
+
     pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &[&str]) {
         let help = match nearest(key, known.iter().copied(), 1).first() {
             Some(close) => format!("did you mean `{close}`?"),

@@ -185,6 +185,11 @@ impl Conversation {
         Tools::new(array, self.engine.clone(), self.bound.clone(), self.plan())
     }
 
+    /// Notes in the log what the array that was shown last costs, by a meter of the host's. It changes nothing else.
+    pub fn counted(&mut self, meter: impl Into<String>, tokens: usize) {
+        self.record(Event::Counted { meter: meter.into(), tokens });
+    }
+
     /// SHA-256 of the array to send now, in hexadecimal digits. Notes nothing.
     pub fn digest(&mut self) -> String {
         self.current_array().digest().to_owned()

@@ -36,7 +36,7 @@ pub use cache::CacheRow;
 pub(crate) use calls::WireCall;
 pub use capability::{Capabilities, Capability, CapabilityRow, Support};
 pub use gemini::{GeminiParameters, UnknownGeminiParameters};
-pub use limits::{LimitRow, Limits, RenderedFacts};
+pub use limits::{Limit, LimitRow, Limits, NameRule, RenderedFacts};
 pub use message::Message;
 pub use model::{ModelId, ModelPattern};
 pub(crate) use names::{NameTable, Named, NoFreeName};

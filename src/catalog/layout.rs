@@ -95,6 +95,19 @@ pub(crate) struct Breakpoint {
 }
 
 impl Layout {
+    /// How many entries a provider counts in this list beside the tools of the catalogue, and how many tools it does not
+    /// count, because their namespace stands for them. Gemini counts function declarations and nothing else.
+    pub(crate) fn entries_beside(&self) -> (usize, usize) {
+        if self.format == Format::Gemini {
+            return (0, 0);
+        }
+        self.entries.iter().fold((0, 0), |(more, fewer), entry| match entry {
+            Entry::Foreign(_) => (more + 1, fewer),
+            Entry::Group(_, members) => (more + 1, fewer + members.iter().filter_map(Member::tool).count()),
+            Entry::Tool(_) | Entry::Breakpoint(_) => (more, fewer),
+        })
+    }
+
     /// Tools one after the other.
     pub(super) fn of_tools(format: Format, count: usize) -> Self {
         Self { format, entries: (0..count).map(Entry::Tool).collect() }

@@ -8,8 +8,8 @@ use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::name::sha256_hex;
 use crate::profile::{Arm, Expanded, Plan};
 use crate::wire::{
-    Arguments, GeminiParameters, MetaEntry, MetaRole, NameTable, NoFreeName, RenderInput, RenderOptions, ToolEntry,
-    Wire,
+    Arguments, GeminiParameters, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput,
+    RenderOptions, ToolEntry, Wire,
 };
 
 /// A rendered tool array: the text to send, and its digest.
@@ -50,9 +50,20 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// The binding of an engine, shared by all conversations that have the same.
-    pub(super) fn of(engine: &Engine, wire: Wire, arm: Arm, options: &RenderOptions) -> Result<Arc<Self>, NoFreeName> {
-        let names = engine.memo(wire as u64, || table(engine, wire).map(Arc::new));
+    /// The binding of an engine, shared by all conversations that have the same. A rule for names other than the shipped
+    /// one makes a binding of its own.
+    pub(super) fn of(
+        engine: &Engine,
+        wire: Wire,
+        arm: Arm,
+        options: &RenderOptions,
+        rule: &NameRule,
+    ) -> Result<Arc<Self>, NoFreeName> {
+        if *rule != Limits::of(wire, None).name {
+            let names = Arc::new(table(engine, wire, rule)?);
+            return Ok(Arc::new(Self::new(engine, wire, arm, names, options.clone())));
+        }
+        let names = engine.memo(wire as u64, || table(engine, wire, rule).map(Arc::new));
         let names = names.as_ref().clone()?;
         let key = (wire as u64) | (arm as u64) << 8 | u64::from(options.key()) << 16;
         Ok(engine.memo(key, || Self::new(engine, wire, arm, names, options.clone())))
@@ -114,10 +125,10 @@ impl Bound {
     }
 }
 
-fn table(engine: &Engine, wire: Wire) -> Result<NameTable, NoFreeName> {
+fn table(engine: &Engine, wire: Wire, rule: &NameRule) -> Result<NameTable, NoFreeName> {
     let categories: Vec<&str> = engine.assignment().categories().map(|(name, _)| name.as_str()).collect();
     let foreign: Vec<&str> = engine.catalog().foreign().filter_map(Foreign::name).collect();
-    NameTable::new(wire, engine.catalog(), &foreign, &categories, ACTIVATE_SKILL)
+    NameTable::new(wire, rule, engine.catalog(), &foreign, &categories, ACTIVATE_SKILL)
 }
 
 /// A meta-tool under another name.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, ReplyKind, State};
+use super::{ApprovalId, CallId, PolicyMark, ReplyKind, State};
 use crate::name::{CategoryName, ToolName};
 use crate::profile::Arm;
 use crate::skill::ActiveSkill;
-use crate::wire::{RenderOptions, Wire};
+use crate::wire::{Limits, RenderOptions, Wire};
 
 /// The form of log records and snapshots that this version writes and reads.
 pub const LOG_VERSION: u32 = 2;
@@ -32,6 +32,9 @@ pub enum Event {
         /// Choices in how the wire writes the array.
         #[serde(default, skip_serializing_if = "is_default")]
         options: RenderOptions,
+        /// What the provider refuses, where a host said otherwise than [`Limits::of`]: names depend on it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limits: Option<Box<Limits>>,
         /// The tools a sub-agent was given, by their names in the catalogue; `None` if it has all of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allowed: Option<Vec<String>>,
@@ -45,6 +48,13 @@ pub enum Event {
     Presented {
         /// SHA-256 of the array.
         digest: String,
+    },
+    /// The host counted the array that was shown last.
+    Counted {
+        /// What counted it, in the spelling of the command line's `--meter`.
+        meter: String,
+        /// Its tokens.
+        tokens: usize,
     },
     /// The model called.
     Called {
@@ -149,6 +159,12 @@ pub enum Event {
         /// Whether the model had not been shown the tool's whole schema.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         blind: bool,
+        /// What policy said of it; absent if none was loaded.
+        #[serde(default, skip_serializing_if = "PolicyMark::is_off")]
+        policy: PolicyMark,
+        /// Why, in policy's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// The call may not run.
     Refused {

@@ -195,7 +195,8 @@ impl Conversation {
     ) -> Outcome {
         let blind = self.is_closed(meant);
         let unchecked = unchecked.map(str::to_owned);
-        self.record(Event::Forwarded { id: judging.call.id.clone(), unchecked: unchecked.clone(), blind });
+        let (id, policy, reason) = (judging.call.id.clone(), context.policy, context.reason.clone());
+        self.record(Event::Forwarded { id, unchecked: unchecked.clone(), blind, policy, reason });
         self.begins(&judging.call.id, meant.tool);
         Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, unchecked, context))
     }

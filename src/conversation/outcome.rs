@@ -41,10 +41,11 @@ pub enum Resumed {
 }
 
 /// Whether layer 3 had a say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyMark {
     /// No policy is loaded: everything is allowed, and this says so.
+    #[default]
     Off,
     /// The call never came before it: it was answered here.
     NotAsked,
@@ -56,6 +57,12 @@ pub enum PolicyMark {
     Confirm,
     /// Denied.
     Deny,
+}
+
+impl PolicyMark {
+    pub(super) fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
 }
 
 /// What every outcome records.

@@ -62,9 +62,10 @@ impl Engine {
         }
         state.wire.supports(state.arm).map_err(StartError::from)?;
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
-        let bound = Bound::of(&engine, state.wire, state.arm, &state.options).map_err(no_free_name)?;
-        let limits = Arc::new(Limits::of(state.wire, state.model.as_deref()));
-        Ok(Conversation::new(engine, bound, limits, state))
+        let said = state.limits.as_deref().cloned();
+        let limits = said.unwrap_or_else(|| Limits::of(state.wire, state.model.as_deref()));
+        let bound = Bound::of(&engine, state.wire, state.arm, &state.options, &limits.name).map_err(no_free_name)?;
+        Ok(Conversation::new(engine, bound, Arc::new(limits), state))
     }
 
     /// The same engine over the tools of these names only; it knows skills only if `activate_skill` is among them.
@@ -126,12 +127,12 @@ impl Conversation {
         };
         let engine = self.engine.allowed(&names);
         let options = self.state.options.clone();
-        let bound = Bound::of(&engine, self.wire(), arm, &options).map_err(no_free_name)?;
+        let bound = Bound::of(&engine, self.wire(), arm, &options, &self.limits.name).map_err(no_free_name)?;
         let state = State::new(self.branch(), self.state.variant.clone(), self.wire());
         let mut child = Self::new(engine, bound, self.limits.clone(), state);
         let (wire, model) = (self.wire(), self.state.model.clone());
-        let (reason, allowed) = (reason.to_owned(), Some(names));
-        child.record(Event::Started { wire, model, arm, reason, options, allowed });
+        let (reason, limits, allowed) = (reason.to_owned(), self.state.limits.clone(), Some(names));
+        child.record(Event::Started { wire, model, arm, reason, options, limits, allowed });
         Ok(child)
     }
 

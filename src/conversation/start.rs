@@ -7,9 +7,10 @@ use super::bound::Bound;
 use super::event::Event;
 use super::state::State;
 use super::{Conversation, StartError};
+use crate::catalog::Layout;
 use crate::engine::Engine;
-use crate::profile::{Arm, AutoContext, Choice, Delivery, choose};
-use crate::wire::{CacheRow, Capabilities, NoFreeName, RenderOptions, Support, Wire, WireError};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, TokenFactors, choose};
+use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// A conversation that is about to start.
 #[derive(Debug, Clone)]
@@ -78,12 +79,13 @@ impl<'e> Start<'e> {
     /// free name is left for a meta-tool.
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
-        let bound = Bound::of(self.engine, self.wire, arm, &self.options).map_err(no_free_name)?;
-        let limits = Arc::new(self.capabilities.limits(self.wire, self.model.as_deref()));
+        let limits = self.capabilities.limits(self.wire, self.model.as_deref());
+        let bound = Bound::of(self.engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
         let state = State::new(self.id, variant, self.wire);
-        let mut conversation = Conversation::new(self.engine.clone(), bound, limits, state);
         let (wire, model, options) = (self.wire, self.model, self.options);
-        conversation.record(Event::Started { wire, model, arm, reason, options, allowed: None });
+        let said = (limits != Limits::of(wire, model.as_deref())).then(|| Box::new(limits.clone()));
+        let mut conversation = Conversation::new(self.engine.clone(), bound, Arc::new(limits), state);
+        conversation.record(Event::Started { wire, model, arm, reason, options, limits: said, allowed: None });
         Ok(conversation)
     }
 
@@ -142,17 +144,23 @@ impl<'e> Start<'e> {
         });
         let cache = self.capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
         let limits = self.capabilities.limits(wire, model);
-        // Beside an arm's own there is `activate_skill`, which every arm declares.
-        let extra = usize::from(engine.skills().is_some_and(|skills| skills.tool().is_some()));
+        // Beside an arm's own there is `activate_skill`, which every arm declares, and what the list has beside tools.
+        let skill = usize::from(engine.skills().is_some_and(|skills| skills.tool().is_some()));
+        let layout = engine.catalog().layout().filter(|layout| layout.format == wire.format());
+        let (beside, grouped) = layout.map_or((0, 0), Layout::entries_beside);
+        let extra = skill + beside;
         let too_many = limits.refuses(wire, engine.catalog(), engine.assignment(), Arm::Native, extra);
         let refused: Vec<(Delivery, String)> = refused.chain(too_many.map(|why| (Delivery::Native, why))).collect();
+        let measured = limits.tokens != TokenFactors::default();
+        let openai = matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses);
+        let meter = if measured || openai { wire.name() } else { "OpenAI, as nothing is known of this model" };
         let context = AutoContext {
             native: native.as_deref(),
             refused: &refused,
             cache,
-            max_tools: limits.max_tools.map(|most| most.value.saturating_sub(extra)),
+            max_tools: limits.max_tools.map(|most| (most.value + grouped).saturating_sub(extra)),
             tokens: limits.tokens,
-            meter: Some(wire.name()),
+            meter: Some(meter),
         };
         choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.workload())
     }

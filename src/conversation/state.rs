@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::breaker::Breaker;
 use super::event::Event;
-use super::{ApprovalId, CallId, ReplyKind};
+use super::{ApprovalId, CallId, PolicyMark, ReplyKind};
 use crate::name::{CategoryName, ToolName};
 use crate::profile::{Arm, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
-use crate::wire::{RenderOptions, Wire};
+use crate::wire::{Limits, RenderOptions, Wire};
 
 /// How many calls are remembered; the oldest are forgotten first. A forgotten id is judged anew.
 const MAX_CALLS: usize = 256;
@@ -37,7 +37,14 @@ pub(super) enum Became {
         mentioned: Vec<ToolName>,
     },
     /// Forwarded; `ok` once the host has run it.
-    Forwarded { unchecked: Option<String>, blind: bool, ok: Option<bool> },
+    Forwarded {
+        unchecked: Option<String>,
+        blind: bool,
+        #[serde(default)]
+        policy: PolicyMark,
+        reason: Option<String>,
+        ok: Option<bool>,
+    },
     /// Waits for a person.
     Waiting { approval: ApprovalId, reason: String },
     /// A person approved it, and it runs with the stored arguments.
@@ -99,6 +106,7 @@ pub struct State {
     pub(super) arm: Arm,
     pub(super) reason: String,
     pub(super) options: RenderOptions,
+    pub(super) limits: Option<Box<Limits>>,
     pub(super) allowed: Option<Vec<String>>,
     openings: Vec<Opening>,
     /// What is open: the openings put together.
@@ -133,6 +141,7 @@ impl State {
             arm: Arm::Full,
             reason: String::new(),
             options: RenderOptions::default(),
+            limits: None,
             allowed: None,
             openings: Vec::new(),
             expanded: Expanded::default(),
@@ -157,8 +166,9 @@ impl State {
                 let (id, events) = (std::mem::take(&mut self.id), self.events);
                 *self = Self { id, events, ..(**state).clone() };
             }
-            Event::Started { wire, model, arm, reason, options, allowed } => {
+            Event::Started { wire, model, arm, reason, options, limits, allowed } => {
                 self.options = options.clone();
+                self.limits.clone_from(limits);
                 self.wire = *wire;
                 self.model.clone_from(model);
                 self.arm = *arm;
@@ -211,12 +221,12 @@ impl State {
                 };
                 self.became(id, became);
             }
-            Event::Forwarded { id, unchecked, blind } => {
+            Event::Forwarded { id, unchecked, blind, policy, reason } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
                 }
-                let (unchecked, blind) = (unchecked.clone(), *blind);
-                self.became(id, Became::Forwarded { unchecked, blind, ok: None });
+                let (unchecked, blind, policy, reason) = (unchecked.clone(), *blind, *policy, reason.clone());
+                self.became(id, Became::Forwarded { unchecked, blind, policy, reason, ok: None });
             }
             Event::Refused { id, content, reason } => {
                 let (content, reason) = (content.clone(), reason.clone());
@@ -224,6 +234,7 @@ impl State {
             }
             Event::Finished { id, ok } => self.finished(id, *ok),
             Event::Branched { .. } => self.branches += 1,
+            Event::Counted { .. } => {}
         }
     }
 

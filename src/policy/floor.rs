@@ -52,16 +52,18 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
     Some(Reason::new(Effect::Ask, text))
 }
 
-/// Whether a command is the one by which a person approves: `toolfold approvals approve`, or `accept`, its alias. An
-/// agent that may run programs must not answer for the person.
+/// Whether a command is one by which a person answers: `toolfold approvals approve`, or `accept`, its alias, or a
+/// `toolfold session`, whose lines `accept` and `approve_skill` are a person's too. An agent that may run programs must
+/// not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
-    cx.effects.commands.iter().find(|command| approves(&command.words))?;
-    Some(Reason::new(Effect::Deny, "only a person approves calls: no call may run `toolfold approvals approve`"))
+    let command = cx.effects.commands.iter().find_map(|command| approves(&command.words))?;
+    Some(Reason::new(Effect::Deny, format!("only a person approves calls: no call may run `toolfold {command}`")))
 }
 
-fn approves(words: &[Word]) -> bool {
-    let Some((program, rest)) = words.split_first() else { return false };
-    let Some(program) = program.get() else { return false };
+/// The command of a person that these words run, or may run.
+fn approves(words: &[Word]) -> Option<&'static str> {
+    let (program, rest) = words.split_first()?;
+    let program = program.get()?;
     // Cargo passes on what follows `--`; without it, everything after its own options.
     let own = |at: usize| {
         let behind = rest.get(at + 1..)?;
@@ -72,13 +74,17 @@ fn approves(words: &[Word]) -> bool {
     let rest = match (base_name(program), run.and_then(own)) {
         ("cargo", Some(own)) => own,
         (name, _) if name.eq_ignore_ascii_case("toolfold") => rest,
-        _ => return false,
+        _ => return None,
     };
+    let is = |wanted: &str| rest.iter().any(|word| word.get() == Some(wanted));
+    // Cargo's example of that name is another program.
+    let example = rest.iter().position(|word| word.get() == Some("--example")).map(|at| at + 1);
+    if rest.iter().enumerate().any(|(at, word)| word.get() == Some("session") && Some(at) != example) {
+        return Some("session");
+    }
     // A word that is known only when it runs may be any word.
     let first = rest.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));
-    if first.is_some_and(|word| word.get().is_none()) {
-        return true;
-    }
-    rest.iter().any(|word| word.get() == Some("approvals"))
-        && rest.iter().any(|word| word.get().is_none_or(|text| matches!(text, "approve" | "accept")))
+    let open = first.is_some_and(|word| word.get().is_none());
+    let approve = || rest.iter().any(|word| word.get().is_none_or(|text| matches!(text, "approve" | "accept")));
+    (open || (is("approvals") && approve())).then_some("approvals approve")
 }

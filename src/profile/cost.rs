@@ -1,11 +1,13 @@
 //! What tool arrays and sessions cost, estimated without a vocabulary.
 
+use serde::{Deserialize, Serialize};
+
 use super::workload::{Cache, Shape, Workload};
 use super::{Arm, Assignment, Expanded, PlannedTool, Presentation};
 use crate::catalog::{Catalog, Tool};
 
 /// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenFactors {
     /// For the tools in an array.
     pub array: u32,
@@ -87,24 +89,27 @@ impl CostModel<'_> {
     }
 }
 
-/// Words of a schema's text that its rendered form mostly does without.
-const CHEAP_WORDS: [&str; 15] = [
-    "type",
-    "properties",
-    "description",
-    "required",
-    "items",
-    "enum",
-    "additionalProperties",
-    "anyOf",
-    "oneOf",
-    "allOf",
-    "default",
-    "title",
-    "object",
-    "true",
-    "false",
-];
+/// Whether a word of a schema's text is one that its rendered form mostly does without.
+fn is_cheap(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"type"
+            | b"properties"
+            | b"description"
+            | b"required"
+            | b"items"
+            | b"enum"
+            | b"additionalProperties"
+            | b"anyOf"
+            | b"oneOf"
+            | b"allOf"
+            | b"default"
+            | b"title"
+            | b"object"
+            | b"true"
+            | b"false"
+    )
+}
 
 /// The tokens of the first turn, estimated without a vocabulary: words, with a further token for every seven letters,
 /// and characters beyond ASCII, weighted by where they stand.
@@ -134,8 +139,27 @@ fn tokens(name: &str, description: &str, parameters: &str) -> usize {
 }
 
 /// The cost of a text in tenths of a token, with `word` tenths for a word that is no keyword of schemas.
+///
+/// A start reads some hundred kilobytes of schemas with it, several times over: so it is one pass over the bytes.
 fn text_cost(text: &str, word: usize) -> usize {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| !run.is_empty());
-    let tenths = |run: &str| if CHEAP_WORDS.contains(&run) { 12 } else { word * run.len().div_ceil(7) };
-    words.map(tenths).sum::<usize>() + text.chars().filter(|c| !c.is_ascii()).count() * 10
+    let mut tenths = 0;
+    let mut start = 0;
+    let cost = |run: &[u8]| match run {
+        [] => 0,
+        run if is_cheap(run) => 12,
+        run => word * run.len().div_ceil(7),
+    };
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        if byte.is_ascii_alphanumeric() {
+            continue;
+        }
+        tenths += cost(bytes.get(start..at).unwrap_or_default());
+        start = at + 1;
+        // The first byte of a character beyond ASCII.
+        if *byte >= 0xC0 {
+            tenths += 10;
+        }
+    }
+    tenths + cost(bytes.get(start..).unwrap_or_default())
 }

@@ -8,7 +8,7 @@ mod facts;
 
 pub use facts::{RenderedFacts, ToolFacts};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Wire;
 use super::capability::{Capabilities, before};
@@ -49,7 +49,7 @@ pub struct LimitRow {
 }
 
 /// What a provider takes for a name: ASCII letters, digits and some joints.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenRule")]
 pub struct NameRule {
     max_len: usize,
@@ -132,7 +132,7 @@ impl TryFrom<WrittenRule> for NameRule {
 }
 
 /// A limit and who says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit<T = usize> {
     /// The limit.
     pub value: T,
@@ -141,7 +141,7 @@ pub struct Limit<T = usize> {
 }
 
 /// What holds for a wire and model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The most tools of one request.
     pub max_tools: Option<Limit>,

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use indexmap::IndexMap;
 
 use super::Wire;
-use super::limits::{Limits, NameRule};
+use super::limits::NameRule;
 use super::render::MetaRole;
 use crate::catalog::Catalog;
 use crate::name::sha256_hex;
@@ -143,16 +143,16 @@ pub(crate) struct NameTable {
 }
 
 impl NameTable {
-    /// The table of a catalogue and its categories. `foreign` are names that entries of the array have that are no tools of
+    /// The table of a catalogue and its categories, in names that fit `rule`. `foreign` are names that entries of the array have that are no tools of
     /// the catalogue; `skill` is the name of `activate_skill`.
     pub(crate) fn new(
         wire: Wire,
+        rule: &NameRule,
         catalog: &Catalog,
         foreign: &[&str],
         categories: &[&str],
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
-        let rule = &Limits::of(wire, None).name;
         let names = || catalog.names().map(AsRef::as_ref);
         let mut reserved: BTreeSet<String> = names().filter(|name| rule.fits(name)).map(str::to_owned).collect();
         reserved.extend(foreign.iter().map(|name| (*name).to_owned()));

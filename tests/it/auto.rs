@@ -156,6 +156,21 @@ fn an_array_never_holds_more_tools_than_the_provider_takes() {
     assert_eq!(on(&many(600, 1), Wire::Gemini).0, Arm::Index);
     let (_, why, broken) = on(&many(600, 1), Wire::Anthropic);
     assert!(!why.contains("are taken") && !broken, "no such limit is known there: {why}");
+    // What the list has beside tools counts; a namespace counts once, whatever it holds.
+    let tool = |n: usize| json!({"type": "function", "name": format!("t{n}"), "parameters": {"type": "object"}});
+    let list = |tools: Vec<Value>| {
+        let catalog = Catalog::from_openai(&json!(tools).to_string()).unwrap();
+        Engine::builder(catalog).arm(Arm::Auto).build().unwrap()
+    };
+    let beside = [json!({"type": "web_search"}), json!({"type": "code_interpreter", "container": {"type": "auto"}})];
+    let (chosen, why, broken) = on(&list((0..127).map(tool).chain(beside).collect()), Wire::OpenAiResponses);
+    assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
+    let space = |n: usize| {
+        let tools: Vec<Value> = (n * 100..n * 100 + 100).map(tool).collect();
+        json!({"type": "namespace", "name": format!("space{n}"), "description": "A space.", "tools": tools})
+    };
+    let (chosen, why, broken) = on(&list(vec![space(0), space(1)]), Wire::OpenAiResponses);
+    assert_eq!((chosen, broken), (Arm::Full, false), "{why}");
     // Who names an arm gets it, and is told.
     let engine = many(200, 1);
     let session = engine.talk_as(Wire::OpenAiChat, Arm::Full);

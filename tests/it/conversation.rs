@@ -8,7 +8,7 @@ use toolfold::conversation::{CallError, Conversation, Outcome, StartError, TurnE
 use toolfold::engine::{Engine, Experiment, PolicyLayer};
 use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ToolProfile};
-use toolfold::wire::Wire;
+use toolfold::wire::{Capabilities, Wire};
 
 use crate::talk::{Call, Dispatch, Talk};
 
@@ -163,4 +163,66 @@ fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
             }
         }
     }
+}
+
+#[test]
+fn a_call_made_again_says_the_same_of_policy() {
+    let (engine, _approver) = engine();
+    let mut talk = engine.talk();
+    let look = Call::new("c1", "look", json!({}));
+    let (first, again) = (talk.dispatch(&look), talk.dispatch(&look));
+    assert_eq!(first, again);
+    let Outcome::Forward(forward) = again else { panic!("{again:?}") };
+    assert_eq!(serde_json::to_value(&forward.context).unwrap()["policy"], "allow");
+    let mut resumed = engine.replay(&talk.take_log(0)).unwrap();
+    assert_eq!(resumed.dispatch(&look), first, "the log has it, too");
+}
+
+#[test]
+fn what_the_host_counted_is_in_the_log_and_changes_nothing() {
+    let (engine, _approver) = engine();
+    let mut talk = engine.talk();
+    talk.tools();
+    let before = serde_json::to_value(talk.snapshot()).unwrap();
+    talk.counted("billed:openai-chat/gpt-4.1", 1_234);
+    let mut after = serde_json::to_value(talk.snapshot()).unwrap();
+    after["state"]["events"] = before["state"]["events"].clone();
+    assert_eq!(after, before);
+    let last = serde_json::to_value(talk.take_log(0).last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["tokens"]), (&json!("counted"), &json!(1_234)));
+}
+
+#[test]
+fn a_rule_for_names_that_a_host_sets_holds_for_the_whole_conversation() {
+    let tools = json!([
+        {"name": "list_all_repositories_of_a_team", "inputSchema": {"type": "object"}},
+        {"name": "files.write", "inputSchema": {"type": "object"}}]);
+    let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).build().unwrap();
+    let row = "[[limit]]\nwire = 'openai-chat'\nmodel = 'small-*'\nmax_tools = 1\nname = { max_len = 20, joints = '_' }\n\
+               source = 'own'\ndate = '2026-11'\n";
+    let own = Capabilities::parse(row, "own.toml").into_result().unwrap();
+    let table = Capabilities::builtin().with_limits(own.limit_rows().cloned());
+    let start =
+        |model: &str| engine.conversation(Wire::OpenAiChat).capabilities(&table).model(model).arm(Arm::Full).start();
+    let names =
+        |talk: &mut Conversation| talk.tools().entries().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+    let mut usual = start("large-1").unwrap();
+    assert_eq!(names(&mut usual), ["list_all_repositories_of_a_team", "files_write"]);
+    let mut small = start("small-1").unwrap();
+    let shown = names(&mut small);
+    assert!(shown.iter().all(|name| name.len() <= 20), "{shown:?}");
+    assert_eq!(names(&mut usual), names(&mut start("large-2").unwrap()), "the shipped rule's names are untouched");
+    let outcome = small.call("1", &shown[0], json!({})).unwrap();
+    assert!(matches!(&outcome, Outcome::Forward(f) if f.target == "list_all_repositories_of_a_team"), "{outcome:?}");
+    let too_many = |talk: &Conversation| talk.diagnostics().iter().any(|one| one.code == "too-many-tools");
+    assert!(too_many(&small) && !too_many(&usual));
+    // What goes on from a log, a snapshot or here has the same names and the same limits.
+    let log = small.clone().take_log(0);
+    let mut others = [engine.replay(&log).unwrap(), engine.restore(small.snapshot()).unwrap(), small.fork()];
+    for other in &mut others {
+        assert_eq!(names(other), shown);
+        assert!(too_many(other));
+    }
+    let mut child = small.child(&["files.write"]).unwrap();
+    assert_eq!(names(&mut child), shown[1..]);
 }

@@ -41,8 +41,14 @@ impl Conversation {
                 };
                 Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
             }
-            Became::Forwarded { unchecked, .. } => self.forward_again(call, &target, arguments, unchecked),
-            Became::Resumed { .. } => self.forward_again(call, &target, arguments, None),
+            Became::Forwarded { unchecked, policy, reason, .. } => {
+                let context = Context { policy, reason, ..self.context() };
+                self.forward_again(call, &target, arguments, unchecked, context)
+            }
+            Became::Resumed { .. } => {
+                let context = Context { policy: PolicyMark::Confirm, ..self.context() };
+                self.forward_again(call, &target, arguments, None, context)
+            }
             Became::Waiting { approval, .. } => match self.take_up(&approval, &call.id, &call.name) {
                 Ok(Resumed::Run(forward)) => Some(Outcome::Forward(forward)),
                 Ok(Resumed::Waiting(confirm)) => Some(Outcome::Confirm(confirm)),
@@ -64,11 +70,12 @@ impl Conversation {
         target: &str,
         arguments: &Arguments,
         unchecked: Option<String>,
+        context: Context,
     ) -> Option<Outcome> {
         let engine = self.engine.clone();
         // A tool that is gone since is unknown now, and judged so.
         let tool = engine.catalog().get(target)?;
-        Some(Outcome::Forward(self.forwarded(call, tool, arguments, unchecked, self.context())))
+        Some(Outcome::Forward(self.forwarded(call, tool, arguments, unchecked, context)))
     }
 
     /// What the host keeps of an activated skill, as the first answer gave it.

@@ -1,5 +1,7 @@
 //! Counting what a log tells.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use toolfold::conversation::{ApprovalId, Event, LogRecord, ReplyKind};
@@ -30,6 +32,8 @@ pub(super) struct LogReport {
 pub(super) struct Counts {
     /// Arrays that the model was shown, each counted when it was shown instead of another.
     pub(super) arrays: usize,
+    /// The tokens of those that the host counted, by meter; each counted once however often it was asked for.
+    pub(super) array_tokens: BTreeMap<String, usize>,
     /// Calls that the model made.
     pub(super) calls: usize,
     /// Calls of `expand_tools`.
@@ -104,6 +108,8 @@ struct Reading {
     told: Told,
     next: u64,
     waiting: IndexSet<ApprovalId>,
+    /// The meters that counted the array which was shown last.
+    counted: BTreeSet<String>,
 }
 
 impl Reader {
@@ -188,14 +194,22 @@ impl Reading {
             }
             _ => {}
         }
-        Self { told, next: 0, waiting: IndexSet::new() }
+        Self { told, next: 0, waiting: IndexSet::new(), counted: BTreeSet::new() }
     }
 
     fn take(&mut self, record: &LogRecord) {
         self.told.last = time(record.at_ms);
         let counts = &mut self.told.counts;
         match &record.event {
-            Event::Presented { .. } => counts.arrays += 1,
+            Event::Presented { .. } => {
+                counts.arrays += 1;
+                self.counted.clear();
+            }
+            Event::Counted { meter, tokens } => {
+                if self.counted.insert(meter.clone()) {
+                    *counts.array_tokens.entry(meter.clone()).or_default() += tokens;
+                }
+            }
             Event::Called { target, meta, .. } => {
                 counts.calls += 1;
                 counts.expansions += usize::from(*meta && target == EXPAND_TOOLS);
@@ -241,6 +255,9 @@ impl Reading {
 impl Counts {
     fn add(&mut self, other: &Self) {
         self.arrays += other.arrays;
+        for (meter, tokens) in &other.array_tokens {
+            *self.array_tokens.entry(meter.clone()).or_default() += tokens;
+        }
         self.calls += other.calls;
         self.expansions += other.expansions;
         self.skills += other.skills;

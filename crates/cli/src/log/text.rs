@@ -15,6 +15,16 @@ pub(super) fn text(report: &LogReport) -> String {
     }
     out.push_str(&format!("\n{BOLD}By arm and variant{BOLD:#}\n"));
     out.push_str(&table(TOTAL, &report.totals.iter().map(total).collect::<Vec<_>>()));
+    for total in &report.totals {
+        for (meter, tokens) in &total.counts.array_tokens {
+            let arm = name(total.arm.as_deref());
+            let variant = total.variant.as_ref().map(|variant| format!(", variant {variant}")).unwrap_or_default();
+            out.push_str(&format!(
+                "{DIM}arrays of arm {arm}{variant}: {} tokens by {meter}{DIM:#}\n",
+                grouped(*tokens)
+            ));
+        }
+    }
     out.push_str(&format!("\n{BOLD}Conversations{BOLD:#}\n"));
     let listed = report.conversations.iter().take(MAX_LISTED);
     out.push_str(&table(EACH, &listed.map(each).collect::<Vec<_>>()));

@@ -130,6 +130,9 @@ impl Dialogue {
         let tools = self.conversation.tools();
         let diagnostics = (!std::mem::replace(&mut self.noticed, true)).then(|| self.conversation.diagnostics());
         let counted = asked.count.then(|| self.count(tools.json(), &tools.value()));
+        if let Some((Some(tokens), meter)) = &counted {
+            self.conversation.counted(meter, *tokens);
+        }
         Answer::Tools(Box::new(ToolsAnswer {
             tools: exact::one_line(tools.json()),
             digest: tools.digest().to_owned(),

@@ -61,6 +61,12 @@ fn log() -> String {
     add("b", control, called("4", "delete_file", false));
     add("b", control, json!({"event": "asked", "id": "4", "approval": "ap-3", "reason": "r"}));
     add("b", control, called("5", "run_shell", false));
+    add("b", control, json!({"event": "presented", "digest": "d1"}));
+    for _ in 0..2 {
+        add("b", control, json!({"event": "counted", "meter": "billed:openai-chat/gpt-4.1", "tokens": 1_200}));
+    }
+    add("b", control, json!({"event": "presented", "digest": "d2"}));
+    add("b", control, json!({"event": "counted", "meter": "billed:openai-chat/gpt-4.1", "tokens": 34}));
     add("b", control, json!({"event": "refused", "id": "5", "content": "c", "reason": "r"}));
     add("", None, started("stable"));
     add("", None, called("1", "list_sheets", false));
@@ -88,7 +94,7 @@ fn a_log_is_counted_by_conversation_arm_and_variant() {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(
         (&report["schema"], &report["records"], &report["bad_lines"]),
-        (&json!("toolfold.log/1"), &json!(36), &json!(0))
+        (&json!("toolfold.log/1"), &json!(41), &json!(0))
     );
     let a = &report["conversations"][0];
     for (key, value) in [
@@ -120,6 +126,8 @@ fn a_log_is_counted_by_conversation_arm_and_variant() {
     ] {
         assert_eq!(b[key], value, "{key}: {b}");
     }
+    // An array that was counted twice was sent once.
+    assert_eq!(b["array_tokens"], json!({"billed:openai-chat/gpt-4.1": 1_234}));
     assert_eq!((&a["first"], &a["last"]), (&json!("2023-11-14T22:13:20Z"), &json!("2023-11-14T22:13:36Z")));
     let totals = report["totals"].as_array().unwrap();
     assert_eq!(totals.len(), 3, "by arm and variant: {totals:?}");

@@ -1,7 +1,5 @@
 //! Tool lists that are cut off, misshapen, huge, deep or deceitful.
 
-use std::time::{Duration, Instant};
-
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Severity};
 use toolfold::engine::Engine;
@@ -11,12 +9,10 @@ use toolfold::wire::Wire;
 use super::{found, sound};
 use crate::talk::Talk;
 
-/// Reads a tool list and checks what everyone relies on: it ends soon, and says a bounded number of sound things.
+/// Reads a tool list and checks what everyone relies on: it ends, and says a bounded number of sound things.
 #[track_caller]
 fn import(text: &str) -> (Catalog, Vec<Diagnostic>) {
-    let start = Instant::now();
     let loaded = Catalog::import(text, "tools.json", None);
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", start.elapsed(), text.len());
     assert!(loaded.diagnostics.len() <= 51, "{} diagnostics", loaded.diagnostics.len());
     loaded.diagnostics.iter().for_each(sound);
     (loaded.value, loaded.diagnostics)

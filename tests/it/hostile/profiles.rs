@@ -1,7 +1,5 @@
 //! Profile files that are broken, misspelt, or of another catalogue.
 
-use std::time::{Duration, Instant};
-
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::{Diagnostic, Severity};
 use toolfold::engine::Engine;
@@ -14,12 +12,10 @@ const TOOLS: &str = r#"[{"name":"list_sheets","inputSchema":{"type":"object"}},
 
 /// What reading a profile and applying it to the three tools above says.
 fn read(text: &str) -> Vec<Diagnostic> {
-    let start = Instant::now();
     let catalog = Catalog::from_mcp(TOOLS).unwrap();
     let loaded = ToolProfile::parse(text, "profile.toml");
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(loaded.value.assign(&catalog).diagnostics);
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", start.elapsed(), text.len());
     diagnostics.iter().for_each(sound);
     diagnostics
 }
@@ -99,7 +95,6 @@ fn size_and_depth_are_bounded() {
 #[test]
 fn many_patterns_cost_no_more_than_their_size() {
     let patterns: Vec<String> = (0..5_000).map(|at| format!("'no_{at}'")).collect();
-    let start = Instant::now();
     let diagnostics = read(&format!("core = [{}]", patterns.join(",")));
-    println!("5,000 unknown names: {} diagnostics in {:?}", diagnostics.len(), start.elapsed());
+    assert!((1..=60).contains(&diagnostics.len()), "{} diagnostics", diagnostics.len());
 }

@@ -99,6 +99,9 @@ fn kept_schema(schema: Cow<'_, str>) -> Cow<'static, str> {
     if schema == OPEN { Cow::Borrowed(OPEN) } else { Cow::Owned(schema.into_owned()) }
 }
 
+/// The most bytes that one byte of a text takes in a JSON string: `\u0001`.
+const MAX_ESCAPED: usize = 6;
+
 /// How long a text is as a JSON string without its quotes, in bytes.
 fn escaped_len(text: &str) -> usize {
     let extra = |byte: u8| match byte {
@@ -137,7 +140,11 @@ impl<'t> Folded<'t> {
         };
         let schema_saved = if tool.declares_parameters() { own.len() - schema.len() } else { 0 };
         // What escaping adds to the whole description is not counted: it could only make folding gain more.
-        if escaped_len(&description) + MIN_SAVED_BYTES > full.description.len() + schema_saved {
+        let whole = full.description.len() + schema_saved;
+        // Most tools save more than any escapes could cost.
+        if description.len() * MAX_ESCAPED + MIN_SAVED_BYTES > whole
+            && escaped_len(&description) + MIN_SAVED_BYTES > whole
+        {
             return full;
         }
         Self { tool, detail, description, schema: Some(schema) }

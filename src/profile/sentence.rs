@@ -17,7 +17,7 @@ pub fn first_sentence(description: &str) -> String {
     let mut out = String::with_capacity(MAX_SENTENCE_CHARS + 4);
     let mut chars = 0;
     for line in description.trim_start().lines() {
-        let mut words = line.split_whitespace().peekable();
+        let mut words = words(line).peekable();
         if words.peek().is_none() {
             break;
         }
@@ -39,6 +39,14 @@ pub fn first_sentence(description: &str) -> String {
         }
     }
     out
+}
+
+/// The words of a line. Most lines are ASCII with single blanks, where they can be had without looking at characters.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let plain =
+        line.len() <= MAX_LOOKED_AT && line.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte));
+    let (blanks, spaces) = if plain { (line, "") } else { ("", line) };
+    blanks.split(' ').filter(|word| !word.is_empty()).chain(spaces.split_whitespace())
 }
 
 /// The longest sentence that [`sentence_end`] looks for, in bytes.

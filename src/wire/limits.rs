@@ -100,8 +100,9 @@ impl NameRule {
     /// Whether a name is taken as it is.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
+        // A joint is ASCII, and so no byte of another character.
         name.len() <= self.max_len
-            && name.chars().all(|c| self.allows(c))
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || self.joints.as_bytes().contains(&byte))
             && name.chars().next().is_some_and(|c| self.starts(c))
     }
 }

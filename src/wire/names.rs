@@ -154,14 +154,11 @@ impl NameTable {
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
         let names = || catalog.names().map(AsRef::as_ref);
-        let mut reserved: BTreeSet<String> = names().filter(|name| rule.fits(name)).map(str::to_owned).collect();
-        reserved.extend(foreign.iter().map(|name| (*name).to_owned()));
-        let mut free = |name: &'static str| {
+        // A name of the catalogue that does not fit is sent as another, and so takes none.
+        let taken = |name: &str| foreign.contains(&name) || (catalog.position(name).is_some() && rule.fits(name));
+        let free = |name: &'static str| {
             let numbered = (2..MAX_SUFFIX).map(|n| format!("{name}_{n}"));
-            let found = std::iter::once(name.to_owned()).chain(numbered).find(|name| !reserved.contains(name));
-            let found = found.ok_or(NoFreeName(name))?;
-            reserved.insert(found.clone());
-            Ok(found)
+            std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).ok_or(NoFreeName(name))
         };
         let (expand, call, skill) = (free(EXPAND_TOOLS)?, free(CALL_TOOL)?, free(skill)?);
         let meta = [expand.as_str(), call.as_str(), skill.as_str()];

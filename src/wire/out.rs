@@ -75,7 +75,7 @@ impl<'s> OutTool<'s> {
             && self.dropped.is_empty()
             && self.schema.is_none()
             && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
-        self.tool().source_as(self.name, format).filter(|_| same)
+        if same { self.tool().source_as(self.name, format) } else { None }
     }
 
     /// The value of a key that toolfold has no field for, if the tool came with it in that format.

@@ -53,7 +53,9 @@ impl Engine {
         if snapshot.version != LOG_VERSION {
             return Err(RestoreError::Version(snapshot.version));
         }
-        self.resumed(snapshot.state)
+        let mut state = snapshot.state;
+        state.recount();
+        self.resumed(state)
     }
 
     fn resumed(&self, state: State) -> Result<Conversation, RestoreError> {

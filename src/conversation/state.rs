@@ -12,8 +12,11 @@ use crate::profile::{Arm, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
 
-/// How many calls are remembered; the oldest are forgotten first. A forgotten id is judged anew.
+/// How many calls are remembered at least; the oldest are forgotten first. A forgotten id is judged anew.
 const MAX_CALLS: usize = 256;
+
+/// How many calls are forgotten at once: each time, what is left moves to the front.
+const FORGOTTEN_AT_ONCE: usize = 64;
 
 /// How much text of answers is remembered, in bytes; the oldest are forgotten first.
 const MAX_REMEMBERED_BYTES: usize = 1 << 20;
@@ -122,6 +125,9 @@ pub struct State {
     pub(super) pending: IndexMap<ApprovalId, Waiting>,
     /// The calls that were made, oldest first.
     pub(super) calls: IndexMap<CallId, CallRecord>,
+    /// How much text of answers that is, in bytes.
+    #[serde(skip)]
+    remembered: usize,
     pub(super) breaker: Breaker,
     /// How many calls there were.
     pub(super) called: u64,
@@ -151,6 +157,7 @@ impl State {
             approved_skills: IndexSet::new(),
             pending: IndexMap::new(),
             calls: IndexMap::new(),
+            remembered: 0,
             breaker: Breaker::default(),
             called: 0,
             branches: 0,
@@ -165,6 +172,7 @@ impl State {
             Event::Forked { state } => {
                 let (id, events) = (std::mem::take(&mut self.id), self.events);
                 *self = Self { id, events, ..(**state).clone() };
+                self.recount();
             }
             Event::Started { wire, model, arm, reason, options, limits, allowed } => {
                 self.options = options.clone();
@@ -181,7 +189,9 @@ impl State {
                 self.breaker.called(*meta, *unknown);
                 let (name, target, digest) = (name.clone(), target.clone(), digest.clone());
                 // A new call of a forgotten or reused id stands behind the others.
-                self.calls.shift_remove(id);
+                if let Some(before) = self.calls.shift_remove(id) {
+                    self.remembered -= before.became.bytes();
+                }
                 let record = CallRecord { name, target, digest, meta: *meta, became: Became::Judged };
                 self.calls.insert(id.clone(), record);
                 self.forget();
@@ -240,6 +250,7 @@ impl State {
 
     fn became(&mut self, id: &CallId, became: Became) {
         if let Some(record) = self.calls.get_mut(id) {
+            self.remembered = self.remembered - record.became.bytes() + became.bytes();
             record.became = became;
         }
         self.forget();
@@ -247,15 +258,26 @@ impl State {
 
     /// Forgets the oldest calls beyond the limits, but never the newest.
     fn forget(&mut self) {
-        let mut bytes: usize = self.calls.values().map(|record| record.became.bytes()).sum();
-        while self.calls.len() > MAX_CALLS || (bytes > MAX_REMEMBERED_BYTES && self.calls.len() > 1) {
-            let Some((_, oldest)) = self.calls.shift_remove_index(0) else { return };
-            bytes = bytes.saturating_sub(oldest.became.bytes());
+        let many = self.calls.len() >= MAX_CALLS + FORGOTTEN_AT_ONCE;
+        let mut oldest = if many { FORGOTTEN_AT_ONCE } else { 0 };
+        let bytes = |record: &CallRecord| record.became.bytes();
+        let mut left = self.remembered - self.calls.values().take(oldest).map(bytes).sum::<usize>();
+        while left > MAX_REMEMBERED_BYTES && oldest + 1 < self.calls.len() {
+            left -= self.calls.get_index(oldest).map_or(0, |(_, record)| bytes(record));
+            oldest += 1;
         }
+        self.calls.drain(..oldest);
+        self.remembered = left;
+    }
+
+    /// Measures what is remembered, in a state that was read.
+    pub(super) fn recount(&mut self) {
+        self.remembered = self.calls.values().map(|record| record.became.bytes()).sum();
     }
 
     fn asked(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
         let Some(record) = self.calls.get_mut(id) else { return };
+        self.remembered -= record.became.bytes();
         record.became = Became::Waiting { approval: approval.clone(), reason: reason.to_owned() };
         let (target, digest) = (record.target.clone(), record.digest.clone());
         let waiting = Waiting { id: id.clone(), target, digest, reason: reason.to_owned() };

@@ -226,3 +226,52 @@ fn a_rule_for_names_that_a_host_sets_holds_for_the_whole_conversation() {
     let mut child = small.child(&["files.write"]).unwrap();
     assert_eq!(names(&mut child), shown[1..]);
 }
+
+#[test]
+fn what_is_remembered_is_bounded_and_the_log_forgets_alike() {
+    let (engine, _approver) = engine();
+    let mut talk = engine.talk();
+    let remembered = |talk: &Conversation| {
+        let state = serde_json::to_value(talk.snapshot()).unwrap()["state"].take();
+        let calls: Vec<String> = state["calls"].as_object().unwrap().keys().cloned().collect();
+        calls
+    };
+    for n in 0..400 {
+        talk.call(format!("c{n}"), "look", json!({"n": n})).unwrap();
+        let calls = remembered(&talk);
+        assert!(calls.len() <= 320 && calls.len() >= (n + 1).min(256), "{} after {n}", calls.len());
+        assert_eq!(*calls.last().unwrap(), format!("c{n}"), "the newest stay");
+    }
+    let snapshot = serde_json::to_string(&talk.snapshot()).unwrap();
+    go_on_alike(&engine, talk, &snapshot);
+    // Long answers count by their length: a megabyte of them, however few calls that is.
+    let big = |n: usize| json!({"name": format!("big{n}"), "description": "d".repeat(60_000), "inputSchema": {"type": "object"}});
+    let tools = json!((0..40).map(big).collect::<Vec<_>>());
+    let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).arm(Arm::Stable).build().unwrap();
+    let mut talk = engine.talk();
+    for n in 0..40 {
+        talk.call(format!("u{n}"), &format!("big{n}"), json!([n])).unwrap();
+    }
+    let kept = remembered(&talk);
+    assert!((10..20).contains(&kept.len()), "{} answers of 60,000 bytes", kept.len());
+    let snapshot = serde_json::to_string(&talk.snapshot()).unwrap();
+    go_on_alike(&engine, talk, &snapshot);
+}
+
+/// What comes of the log or the snapshot forgets as the conversation itself does.
+fn go_on_alike(engine: &Engine, mut talk: Conversation, snapshot: &str) {
+    let log = talk.clone().take_log(0);
+    let read = serde_json::from_str(snapshot).unwrap();
+    let mut others = [engine.replay(&log).unwrap(), engine.restore(read).unwrap(), talk.fork()];
+    talk = engine.replay(&talk.take_log(0)).unwrap();
+    for n in 0..90 {
+        let id = format!("d{n}");
+        let name = engine.catalog().names().last().unwrap().as_str();
+        talk.call(&id, name, json!([n])).unwrap();
+        let calls = |talk: &Conversation| serde_json::to_value(talk.snapshot()).unwrap()["state"]["calls"].take();
+        for other in &mut others {
+            other.call(&id, name, json!([n])).unwrap();
+            assert_eq!(calls(other), calls(&talk), "after {n}");
+        }
+    }
+}

@@ -34,7 +34,7 @@ pub(super) struct Validators(Vec<Option<Arc<Validator>>>);
 impl Validators {
     /// Compiles every tool's schema. One that does not compile is diagnosed and lets its calls through with a mark.
     pub(super) fn compile(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let compile = |tool: &Tool| match Validator::compile(tool.parameters()) {
+        let compile = |tool: &Tool| match Validator::compile_shared(tool.parameters_shared()) {
             Ok(validator) => Some(Arc::new(validator)),
             Err(why) => {
                 let message = format!("tool `{}`: its schema does not compile: {why}", tool.name());

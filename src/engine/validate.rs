@@ -36,6 +36,7 @@ mod words;
 mod work;
 
 use std::fmt;
+use std::sync::Arc;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError};
@@ -61,7 +62,7 @@ const BACKTRACK_LIMIT: usize = 10_000;
 pub struct Validator {
     compiled: jsonschema::Validator,
     /// The schema as it came, for the words.
-    schema: Value,
+    schema: Arc<Value>,
     /// Whether errors may be asked for: their number is bounded by unwinding, or by the schema having no references.
     explains: bool,
     /// How many subschemas can be asked of one value, one below the other.
@@ -113,6 +114,12 @@ impl Validator {
     /// One line, lower case: the schema is nested too deep, breaks the rules of its draft, or has a reference that
     /// leads outside or nowhere. Nothing is ever fetched.
     pub fn compile(schema: &Value) -> Result<Self, String> {
+        Self::compile_shared(Arc::new(schema.clone()))
+    }
+
+    /// The same for a schema that others hold as well.
+    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, String> {
+        let schema = &*shared;
         if schema::deeper_than(schema, MAX_DEPTH) {
             return Err(format!("the schema is nested more than {MAX_DEPTH} levels deep"));
         }
@@ -127,7 +134,7 @@ impl Validator {
         match steps::bounded(|| options.build(&instrumented)) {
             Ok(Ok(compiled)) => {
                 let explains = cfg!(panic = "unwind") || !references;
-                Ok(Self { compiled, schema: schema.clone(), explains, chain })
+                Ok(Self { compiled, schema: shared, explains, chain })
             }
             Ok(Err(error)) => Err(reason(&error)),
             Err(steps::OutOfBudget) => Err("the schema is too intricate to be compiled".to_owned()),

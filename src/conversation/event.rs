@@ -160,7 +160,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         blind: bool,
         /// What policy said of it; absent if none was loaded.
-        #[serde(default, skip_serializing_if = "PolicyMark::is_off")]
+        #[serde(default, skip_serializing_if = "is_default")]
         policy: PolicyMark,
         /// Why, in policy's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -208,6 +208,6 @@ pub struct LogRecord {
     pub event: Event,
 }
 
-fn is_default(options: &RenderOptions) -> bool {
-    *options == RenderOptions::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

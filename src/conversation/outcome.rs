@@ -59,12 +59,6 @@ pub enum PolicyMark {
     Deny,
 }
 
-impl PolicyMark {
-    pub(super) fn is_off(&self) -> bool {
-        *self == Self::Off
-    }
-}
-
 /// What every outcome records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Context {

@@ -206,9 +206,8 @@ impl Reading {
                 self.counted.clear();
             }
             Event::Counted { meter, tokens } => {
-                if self.counted.insert(meter.clone()) {
-                    *counts.array_tokens.entry(meter.clone()).or_default() += tokens;
-                }
+                let more = if self.counted.insert(meter.clone()) { *tokens } else { 0 };
+                *counts.array_tokens.entry(meter.clone()).or_default() += more;
             }
             Event::Called { target, meta, .. } => {
                 counts.calls += 1;

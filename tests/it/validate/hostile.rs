@@ -161,7 +161,7 @@ fn hostile_schemas_are_answered() {
     let mut answers = Vec::new();
     for (name, schema, arguments) in hostile() {
         let (answer, said) = match Validator::compile(&schema) {
-            Err(why) => ("refused", why.to_string()),
+            Err(why) => ("refused", why),
             Ok(validator) => match validator.check(&arguments) {
                 Ok(Checked::Valid) => ("valid", String::new()),
                 Ok(_) => ("unsettled", String::new()),

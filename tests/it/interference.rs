@@ -194,6 +194,12 @@ fn shown(conversation: &mut Conversation) -> Vec<Value> {
     array
 }
 
+/// The skills' own tool, as the array has it.
+fn skill_tool(conversation: &mut Conversation) -> Option<Value> {
+    let array: Vec<Value> = conversation.tools().to().unwrap();
+    array.into_iter().find(|tool| tool["function"]["name"] == "activate_skill")
+}
+
 /// What became of a call, without words.
 fn became(outcome: &Outcome) -> (&'static str, PolicyMark) {
     let kind = match outcome {
@@ -212,6 +218,9 @@ proptest! {
     fn no_layer_changes_what_another_does(world in world()) {
         let mut decided: BTreeMap<String, (&'static str, PolicyMark)> = BTreeMap::new();
         let mut taught: BTreeMap<usize, String> = BTreeMap::new();
+        let offered = skill_tool(&mut world.engine(On { profile: false, skills: true, policy: false }).talk());
+        prop_assert!(offered.is_some());
+        let mut learnt: BTreeMap<&str, String> = BTreeMap::new();
         for on in On::every() {
             let engine = world.engine(on);
             // What layer 1 shows, made by itself: without the tools that the policy denies outright.
@@ -219,6 +228,19 @@ proptest! {
             let alone = alone.restricted(|tool| !on.policy || world.said(tool.name().as_str()) != Said::Denied);
             let mut talk = engine.talk();
             prop_assert_eq!(shown(&mut talk), shown(&mut alone.talk()), "{:?}: at first", on);
+            // What layer 2 offers and says, whatever the others do.
+            prop_assert_eq!(skill_tool(&mut talk), offered.clone().filter(|_| on.skills), "{:?}", on);
+            for name in &world.skills {
+                let outcome = talk.fork().dispatch(&Call::fresh("activate_skill", json!({"name": name})));
+                match &outcome {
+                    Outcome::Reply(reply) if on.skills && reply.kind == ReplyKind::Activated => {
+                        let said = reply.content.to_string();
+                        prop_assert_eq!(&*learnt.entry(name).or_insert_with(|| said.clone()), &said, "{:?}", on);
+                    }
+                    Outcome::Reply(reply) => prop_assert!(!on.skills && reply.is_error, "{:?}: {:?}", on, outcome),
+                    _ => return Err(TestCaseError::fail(format!("{on:?} {name}: {outcome:?}"))),
+                }
+            }
             for (at, step) in world.steps.iter().enumerate() {
                 let call = world.call(step);
                 let outcome = talk.dispatch(&call);

@@ -154,8 +154,7 @@ impl NameTable {
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
         let names = || catalog.names().map(AsRef::as_ref);
-        // A name of the catalogue that does not fit is sent as another, and so takes none.
-        let taken = |name: &str| foreign.contains(&name) || (catalog.position(name).is_some() && rule.fits(name));
+        let taken = |name: &str| foreign.contains(&name) || catalog.position(name).is_some();
         let free = |name: &'static str| {
             let numbered = (2..MAX_SUFFIX).map(|n| format!("{name}_{n}"));
             std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).ok_or(NoFreeName(name))

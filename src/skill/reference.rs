@@ -107,7 +107,7 @@ fn merge(node: &mut Node, bad: &mut Option<Mark>) {
         Node::List(items) => items.iter_mut().for_each(|n| merge(n, bad)),
         Node::Map(entries) => entries.retain_mut(|entry| {
             merge(&mut entry.value, bad);
-            if entry.key != "<<" {
+            if entry.key != "<<" || !entry.plain {
                 return true;
             }
             let maps = match &entry.value {

@@ -92,9 +92,10 @@ fn by_lines(front: &str) -> (Vec<Entry>, Vec<Entry>) {
             Some((key, value)) if !indented => {
                 in_block = block_header(value);
                 let at = Mark { line: number + 1, column: 1 };
+                let plain = !key.starts_with(['"', '\'']);
                 let key = key.trim_matches(['"', '\'']).to_owned();
                 let node = Node::Text { text: String::new(), plain: true };
-                found.push((Entry { key, at, value: node }, vec![value]));
+                found.push((Entry { key, plain, at, value: node }, vec![value]));
             }
             _ if line.starts_with('#') && !in_block => {}
             _ => {

@@ -34,6 +34,8 @@ pub(crate) enum Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
+    /// Whether the key stands without quotes: only then is `<<` a merge key.
+    pub(crate) plain: bool,
     pub(crate) at: Mark,
     pub(crate) value: Node,
 }
@@ -196,11 +198,11 @@ impl<'a> Reader<'a> {
                 return Ok(entries);
             }
             let at = mark(&span);
-            let key = match self.node(event, &span, depth + 1)?.0 {
-                Node::Text { text, .. } => text,
+            let (key, plain) = match self.node(event, &span, depth + 1)?.0 {
+                Node::Text { text, plain } => (text, plain),
                 Node::List(_) | Node::Map(_) | Node::Alias => {
                     self.forbid(at, "a key that is not a text");
-                    String::new()
+                    (String::new(), false)
                 }
             };
             let (event, span) = self.next()?;
@@ -212,7 +214,7 @@ impl<'a> Reader<'a> {
                 }
                 child_column = child_column.or(Some(column));
             }
-            let entry = Entry { key, at, value };
+            let entry = Entry { key, plain, at, value };
             if seen.insert(entry.key.clone()) {
                 entries.push(entry);
             } else {

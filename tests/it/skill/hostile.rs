@@ -62,6 +62,15 @@ fn yaml_bombs_cost_no_more_than_their_length() {
     assert_eq!(codes(&ten_megabytes), ["file-too-large"]);
 }
 
+/// As strictyaml 1.7 reads them: between quotes `<<` is a name like any other.
+#[test]
+fn only_a_plain_merge_key_merges() {
+    assert_eq!(front("metadata:\n  \"<<\": x\n").strict, Vec::<String>::new());
+    assert_eq!(front("metadata:\n  '<<': x\n").strict, Vec::<String>::new());
+    let plain = front("metadata:\n  <<: x\n").strict;
+    assert!(plain[0].contains("merge key"), "{plain:?}");
+}
+
 #[test]
 fn bytes_that_are_no_text() {
     let latin = Document::read(b"---\nname: x\ndescription: caf\xe9 y\n---\n", "SKILL.md", "x");

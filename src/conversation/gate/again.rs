@@ -45,8 +45,8 @@ impl Conversation {
                 let context = Context { policy, reason, ..self.context() };
                 self.forward_again(call, &target, arguments, unchecked, context)
             }
-            Became::Resumed { .. } => {
-                let context = Context { policy: PolicyMark::Confirm, ..self.context() };
+            Became::Resumed { approval, .. } => {
+                let context = self.approved(&approval);
                 self.forward_again(call, &target, arguments, None, context)
             }
             Became::Waiting { approval, .. } => match self.take_up(&approval, &call.id, &call.name) {

@@ -137,6 +137,12 @@ impl Conversation {
         Context { policy, reason: Some(verdict.reason()), ..self.context() }
     }
 
+    /// What the outcome of a call that a person approved records.
+    pub(super) fn approved(&self, approval: &ApprovalId) -> Context {
+        let reason = Some(format!("approved as {approval}"));
+        Context { policy: PolicyMark::Confirm, reason, ..self.context() }
+    }
+
     pub(super) fn refuse(&mut self, call: &Call, meant: Meant<'_>, reason: &str) -> Outcome {
         let refuse = self.refusal(&call.id, &call.name, meant.tool, reason);
         let (id, content, reason) = (call.id.clone(), refuse.content.clone(), reason.to_owned());
@@ -191,8 +197,7 @@ impl Conversation {
             Ok(redeemed) => {
                 self.record(Event::Resumed { id: id.clone(), approval: approval.clone() });
                 self.begins(id, tool);
-                let reason = Some(format!("approved as {approval}"));
-                let context = Context { policy: PolicyMark::Confirm, reason, ..self.context() };
+                let context = self.approved(approval);
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
                 let call = Call { id: id.clone(), name: name.to_owned(), arguments: Arguments::from_text(&text) };

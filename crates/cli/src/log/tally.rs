@@ -207,7 +207,7 @@ impl Reading {
             }
             Event::Counted { meter, tokens } => {
                 let more = if self.counted.insert(meter.clone()) { *tokens } else { 0 };
-                *counts.array_tokens.entry(meter.clone()).or_default() += more;
+                counts.add_tokens(meter, more);
             }
             Event::Called { target, meta, .. } => {
                 counts.calls += 1;
@@ -252,10 +252,16 @@ impl Reading {
 }
 
 impl Counts {
+    /// What a host counted is its own word: no sum of such words is too large to be told.
+    fn add_tokens(&mut self, meter: &str, more: usize) {
+        let sum = self.array_tokens.entry(meter.to_owned()).or_default();
+        *sum = sum.saturating_add(more);
+    }
+
     fn add(&mut self, other: &Self) {
         self.arrays += other.arrays;
         for (meter, tokens) in &other.array_tokens {
-            *self.array_tokens.entry(meter.clone()).or_default() += tokens;
+            self.add_tokens(meter, *tokens);
         }
         self.calls += other.calls;
         self.expansions += other.expansions;

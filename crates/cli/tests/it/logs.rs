@@ -188,8 +188,13 @@ fn hostile_lines_cost_bounded_time_and_memory() {
     let presented = |conversation: &str, seq: u64, at_ms: i64| json!({"v": 2, "conversation": conversation, "seq": seq, "at_ms": at_ms, "event": "presented", "digest": ""});
     noise.extend(format!("{}\n", presented("\u{1b}[31m", 0, i64::MAX)).as_bytes());
     noise.extend(format!("{}\n", presented("x", u64::MAX, 0)).as_bytes());
+    // Counts that no sum holds.
+    for (at, conversation) in ["y", "y", "z"].iter().enumerate() {
+        let event = json!({"v": 2, "conversation": conversation, "seq": at % 2, "at_ms": 0, "event": "counted", "meter": "m", "tokens": u64::MAX});
+        noise.extend(format!("{}\n{event}\n", presented(conversation, 0, 0)).as_bytes());
+    }
     let ran = run_with(&["log", "-"], &noise);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.starts_with("3 lines cannot be read; 2 conversations"), "{}", ran.out);
+    assert!(ran.out.starts_with("3 lines cannot be read; 4 conversations"), "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}') && ran.out.contains("\\u{1b}[31m"), "{}", ran.out);
 }

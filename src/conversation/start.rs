@@ -9,7 +9,7 @@ use super::state::State;
 use super::{Conversation, StartError};
 use crate::catalog::Layout;
 use crate::engine::Engine;
-use crate::profile::{Arm, AutoContext, Choice, Delivery, TokenFactors, choose};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, choose};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// A conversation that is about to start.
@@ -151,15 +151,13 @@ impl<'e> Start<'e> {
         let extra = skill + beside;
         let too_many = limits.refuses(wire, engine.catalog(), engine.assignment(), Arm::Native, extra);
         let refused: Vec<(Delivery, String)> = refused.chain(too_many.map(|why| (Delivery::Native, why))).collect();
-        let measured = limits.tokens != TokenFactors::default();
-        let openai = matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses);
-        let meter = if measured || openai { wire.name() } else { "OpenAI, as nothing is known of this model" };
+        let meter = limits.tokens.map_or("OpenAI, as nothing is known of this model", |_| wire.name());
         let context = AutoContext {
             native: native.as_deref(),
             refused: &refused,
             cache,
             max_tools: limits.max_tools.map(|most| (most.value + grouped).saturating_sub(extra)),
-            tokens: limits.tokens,
+            tokens: limits.tokens.unwrap_or_default(),
             meter: Some(meter),
         };
         choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.workload())

@@ -156,8 +156,8 @@ pub struct Limits {
     pub name: NameRule,
     /// Names of the parameters at the top of a tool's schema.
     pub property_key: Option<Limit<NameRule>>,
-    /// What tokens are worth.
-    pub tokens: TokenFactors,
+    /// What tokens are worth; `None` where no row says it.
+    pub tokens: Option<TokenFactors>,
 }
 
 impl Limits {
@@ -216,6 +216,8 @@ impl Capabilities {
             rows.iter().find_map(|row| Some(Limit { value: cell(row)?, source: said_by(row) }))
         };
         let key = |row: &&LimitRow| Some(Limit { value: row.property_key.clone()?, source: said_by(row) });
+        let array = rows.iter().find_map(|row| row.array_token_factor);
+        let json = rows.iter().find_map(|row| row.json_token_factor);
         let known = TokenFactors::default();
         Limits {
             max_tools: first(|row| row.max_tools),
@@ -224,10 +226,8 @@ impl Capabilities {
             max_namespace: first(|row| row.max_namespace),
             name: rows.iter().find_map(|row| row.name.clone()).unwrap_or_else(NameRule::strictest),
             property_key: rows.iter().find_map(key),
-            tokens: TokenFactors {
-                array: rows.iter().find_map(|row| row.array_token_factor).unwrap_or(known.array),
-                json: rows.iter().find_map(|row| row.json_token_factor).unwrap_or(known.json),
-            },
+            tokens: (array.is_some() || json.is_some())
+                .then(|| TokenFactors { array: array.unwrap_or(known.array), json: json.unwrap_or(known.json) }),
         }
     }
 }

@@ -4,6 +4,9 @@
 //! The request, the response and the messages are the library's own types. An agent that has them already adopts toolfold
 //! in the lines marked `toolfold`.
 
+#[path = "turn/mod.rs"]
+mod turn;
+
 use std::error::Error;
 
 use async_openai::types::chat::{
@@ -17,15 +20,7 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
-/// What a turn sent, and what became of the calls it got back.
-pub(crate) struct Turn {
-    /// The request's `tools` as the library writes them.
-    pub(crate) tools: String,
-    /// The digest of the array that the conversation gave.
-    pub(crate) digest: String,
-    /// A line for each call.
-    pub(crate) calls: Vec<String>,
-}
+use self::turn::{Turn, print};
 
 pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     // toolfold, once a process. The tools are those the agent has: here the built-in ones.
@@ -106,14 +101,6 @@ fn run_tool(name: &str, _arguments: &Value) -> String {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let mut last: Option<String> = None;
-    for (at, turn) in run()?.into_iter().enumerate() {
-        let same = if last.as_ref().is_none_or(|last| *last == turn.digest) { "unchanged" } else { "CHANGED" };
-        println!("turn {at}: {} bytes of tools, digest {:.12} {same}", turn.tools.len(), turn.digest);
-        for call in &turn.calls {
-            println!("  {call}");
-        }
-        last = Some(turn.digest);
-    }
+    print(run()?);
     Ok(())
 }

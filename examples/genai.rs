@@ -5,6 +5,9 @@
 //! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
 //! toolfold in the lines marked `toolfold`.
 
+#[path = "turn/mod.rs"]
+mod turn;
+
 use std::error::Error;
 
 use genai::ModelIden;
@@ -17,15 +20,7 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::{ToolEntry, Wire};
 
-/// What a turn sent, and what became of the calls it got back.
-pub(crate) struct Turn {
-    /// The request's `tools` as the library writes them.
-    pub(crate) tools: String,
-    /// The digest of the array that the conversation gave.
-    pub(crate) digest: String,
-    /// A line for each call.
-    pub(crate) calls: Vec<String>,
-}
+use self::turn::{Turn, print};
 
 pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     // toolfold, once a process. The tools are those the agent has: here the built-in ones.
@@ -109,14 +104,6 @@ fn run_tool(name: &str, _arguments: &Value) -> String {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let mut last: Option<String> = None;
-    for (at, turn) in run()?.into_iter().enumerate() {
-        let same = if last.as_ref().is_none_or(|last| *last == turn.digest) { "unchanged" } else { "CHANGED" };
-        println!("turn {at}: {} bytes of tools, digest {:.12} {same}", turn.tools.len(), turn.digest);
-        for call in &turn.calls {
-            println!("  {call}");
-        }
-        last = Some(turn.digest);
-    }
+    print(run()?);
     Ok(())
 }

@@ -118,8 +118,9 @@ impl Conversation {
         let exact = Exact { value: value.unwrap_or(&none), text: judging.arguments.written() };
         let mut judged = engine.policy().map(|policy| self.verdict(policy, meant.tool, exact));
         // A person is shown every digit that will run.
-        if let (Some(judged), Some(written)) = (&mut judged, judging.arguments.exact())
+        if let Some(judged) = &mut judged
             && judged.verdict.decision != Decision::Allow
+            && let Some(written) = judging.arguments.exact()
         {
             judged.displayed.arguments = visible(&written).into_owned();
         }

@@ -276,11 +276,10 @@ impl State {
     }
 
     fn asked(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
-        let Some(record) = self.calls.get_mut(id) else { return };
-        self.remembered -= record.became.bytes();
-        record.became = Became::Waiting { approval: approval.clone(), reason: reason.to_owned() };
+        let Some(record) = self.calls.get(id) else { return };
         let (target, digest) = (record.target.clone(), record.digest.clone());
         let waiting = Waiting { id: id.clone(), target, digest, reason: reason.to_owned() };
+        self.became(id, Became::Waiting { approval: approval.clone(), reason: reason.to_owned() });
         // The same approval asked for by a later, identical call keeps the first call.
         self.pending.entry(approval.clone()).or_insert(waiting);
         if self.pending.len() > MAX_WAITING {

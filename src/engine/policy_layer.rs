@@ -53,8 +53,7 @@ pub(crate) struct Exact<'a> {
 impl Exact<'_> {
     /// The text, if the value does not give it back: white space, the form of numbers, digits that no float holds.
     fn differing_text(&self) -> Option<String> {
-        let own = self.value.to_string();
-        self.text.filter(|text| *text != own).map(str::to_owned)
+        self.text.filter(|text| *text != self.value.to_string()).map(str::to_owned)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The strict verdict: word for word what the reference validator of the Agent Skills standard (`skills-ref` 0.1) says.
 //!
-//! The rules, their order and their oddities are the reference's own. In particular the front matter is cut at the *substring* `---`, so `description: a --- b` loses its second half here
-//! (and keeps it in the lenient reader).
+//! The rules, their order and their oddities are the reference's own. In particular the front matter is cut at the
+//! *substring* `---`, so `description: a --- b` loses its second half here (and keeps it in the lenient reader).
 
 use std::borrow::Cow;
 

@@ -36,11 +36,7 @@ impl Arguments {
             },
         };
         // Where a key is repeated, another reader of the text might take the value that nobody judged.
-        let mut own = String::new();
-        match read.is_ok() && repeats_a_key(text, 0) {
-            true => write_exact(&mut own, text, 0),
-            false => own.push_str(text),
-        }
+        let own = if read.is_ok() && repeats_a_key(text, 0) { exactly(text) } else { text.to_owned() };
         Self { text: Some(own), read }
     }
 
@@ -89,23 +85,21 @@ impl Arguments {
 
     /// The value as it was written, keys in order and nothing between the tokens; `None` if it came as a value or is no JSON.
     pub(crate) fn exact(&self) -> Option<String> {
-        let text = self.text.as_ref().filter(|_| self.read.is_ok())?;
-        let mut out = String::new();
-        write_exact(&mut out, text, 0);
-        Some(out)
+        self.text.as_ref().filter(|_| self.read.is_ok()).map(|text| exactly(text))
     }
 
     /// The same for equal arguments, whatever the order of their keys and the space between them; different where any digit
     /// of a number is.
     pub(crate) fn canonical(&self) -> String {
-        let mut out = String::new();
         match (&self.read, &self.text) {
-            (Ok(_), Some(text)) if has_long_number(text) => write_exact(&mut out, text, 0),
-            (Ok(value), _) => write_sorted(&mut out, value),
-            (Err(_), Some(text)) => out.push_str(text),
-            (Err(_), None) => {}
+            (Ok(_), Some(text)) if has_long_number(text) => exactly(text),
+            (Ok(value), _) => {
+                let mut out = String::new();
+                write_sorted(&mut out, value);
+                out
+            }
+            (Err(_), text) => text.clone().unwrap_or_default(),
         }
-        out
     }
 }
 
@@ -268,6 +262,13 @@ fn write_sorted(out: &mut String, value: &Value) {
         Value::String(text) => crate::catalog::write_string(out, text),
         other => out.push_str(&other.to_string()),
     }
+}
+
+/// A sound JSON text with its keys in order, each once, and every number as it is written.
+fn exactly(text: &str) -> String {
+    let mut out = String::new();
+    write_exact(&mut out, text, 0);
+    out
 }
 
 /// As [`write_sorted`], with every number as it is written.

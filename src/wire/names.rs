@@ -143,8 +143,8 @@ pub(crate) struct NameTable {
 }
 
 impl NameTable {
-    /// The table of a catalogue and its categories, in names that fit `rule`. `foreign` are names that entries of the array have that are no tools of
-    /// the catalogue; `skill` is the name of `activate_skill`.
+    /// The table of a catalogue and its categories, in names that fit `rule`. `foreign` are names that entries of the array
+    /// have that are no tools of the catalogue; `skill` is the name of `activate_skill`.
     pub(crate) fn new(
         wire: Wire,
         rule: &NameRule,

@@ -162,6 +162,11 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &Po
     let mut hold = true;
     for (key, wanted) in [("match", true), ("not_match", false)] {
         let Some(value) = table.get(key) else { continue };
+        let DeValue::Array(items) = value.get_ref() else {
+            reader.error("policy-type", value.span().start, format!("`{key}` must be a list"), "");
+            hold = false;
+            continue;
+        };
         // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
         if rule.command.is_some() && !cfg!(feature = "shell") {
             reader.note_once(
@@ -172,11 +177,6 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &Po
             );
             continue;
         }
-        let DeValue::Array(items) = value.get_ref() else {
-            reader.error("policy-type", value.span().start, format!("`{key}` must be a list"), "");
-            hold = false;
-            continue;
-        };
         for item in items {
             let example = json(item.get_ref());
             if fits(rule, &example, file) != wanted {

@@ -53,7 +53,11 @@ pub(crate) struct Exact<'a> {
 impl Exact<'_> {
     /// The text, if the value does not give it back: white space, the form of numbers, digits that no float holds.
     fn differing_text(&self) -> Option<String> {
-        self.text.filter(|text| *text != self.value.to_string()).map(str::to_owned)
+        let differs = |text: &&str| {
+            let own = self.value.to_string();
+            own != **text
+        };
+        self.text.filter(differs).map(str::to_owned)
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
+#![expect(clippy::duplicate_mod, reason = "each example has its own copy of what a turn tells")]
 
 mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]

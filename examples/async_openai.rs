@@ -4,7 +4,7 @@
 //! The request, the response and the messages are the library's own types. An agent that has them already adopts toolfold
 //! in the lines marked `toolfold`.
 
-#[path = "turn/mod.rs"]
+#[path = "shared/turn.rs"]
 mod turn;
 
 use std::error::Error;

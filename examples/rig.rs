@@ -5,7 +5,7 @@
 //! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
 //! toolfold in the lines marked `toolfold`.
 
-#[path = "turn/mod.rs"]
+#[path = "shared/turn.rs"]
 mod turn;
 
 use std::error::Error;

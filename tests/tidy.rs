@@ -94,7 +94,7 @@ fn no_file_is_forgotten() {
         };
         if is_root {
             let folder = path.rsplit_once('/').unwrap().0.to_owned();
-            declared(&syntax(&path).items, &folder, &mut known);
+            declared(&syntax(&path).items, [&folder, &folder], &mut known);
             known.insert(path);
         }
     }
@@ -104,8 +104,9 @@ fn no_file_is_forgotten() {
     }
 }
 
-/// Adds the files that modules declare, and those that these declare. `folder` is where the modules' files lie.
-fn declared(items: &[syn::Item], folder: &str, known: &mut BTreeSet<String>) {
+/// Adds the files that modules declare, and those that these declare: by their names below `folder`, by a path below the
+/// folder `own` of the file that says it.
+fn declared(items: &[syn::Item], [folder, own]: [&str; 2], known: &mut BTreeSet<String>) {
     for item in items {
         let syn::Item::Mod(item) = item else { continue };
         let name = item.ident.to_string();
@@ -115,14 +116,18 @@ fn declared(items: &[syn::Item], folder: &str, known: &mut BTreeSet<String>) {
             Some(text.value())
         });
         match (&item.content, given) {
-            (Some((_, items)), None) => declared(items, &format!("{folder}/{name}"), known),
+            (Some((_, items)), None) => {
+                let inner = format!("{folder}/{name}");
+                declared(items, [&inner, &inner], known);
+            }
             // A layer compiled by itself: its files belong to the library, which declares them.
             (Some(_), Some(_)) => {}
             (None, given) => {
-                let path = format!("{folder}/{}", given.unwrap_or_else(|| format!("{name}.rs")));
+                let path = given.map_or_else(|| format!("{folder}/{name}.rs"), |given| format!("{own}/{given}"));
                 assert!(root().join(&path).is_file(), "{path} is declared but missing");
                 let inner = path.strip_suffix(".rs").unwrap().to_owned();
-                declared(&syntax(&path).items, &inner, known);
+                let own = path.rsplit_once('/').unwrap().0.to_owned();
+                declared(&syntax(&path).items, [&inner, &own], known);
                 known.insert(path);
             }
         }

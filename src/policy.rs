@@ -64,6 +64,7 @@ mod rule;
 mod schema;
 pub mod shell;
 mod store_error;
+mod undeclared;
 mod unicode;
 
 pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};

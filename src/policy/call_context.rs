@@ -10,6 +10,7 @@ use super::host::Host;
 use super::path::LexPath;
 use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Weight};
+use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
 /// Programs whose operands are hosts or URLs.
@@ -30,6 +31,8 @@ pub(crate) struct CallContext<'a> {
     pub(crate) forms: Vec<Vec<Vec<super::argv::Word>>>,
     /// The hosts that the call names.
     pub(crate) hosts: Vec<Host>,
+    /// Hosts that arguments which no record declares may name. Only denies and allows of hosts consider them.
+    pub(crate) suspect_hosts: Vec<Host>,
     pub(crate) is_shell: bool,
     /// Why an argument that the decision depends on cannot be read, if so.
     pub(crate) unreadable: Option<String>,
@@ -87,6 +90,9 @@ impl<'a> CallContext<'a> {
                 });
             }
         }
+        let undeclared = undeclared::texts(arguments, &capability, call.tool);
+        undeclared.iter().for_each(|text| effects.suspect(text, true));
+        let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
         let mut hosts: Vec<Host> = urls.iter().map(|url| Host::read(url)).collect();
         let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
@@ -115,8 +121,24 @@ impl<'a> CallContext<'a> {
         if !arguments.is_object() {
             unread.get_or_insert_with(|| cannot_be_read("arguments"));
         }
+        if let Some(name) = undeclared::of_a_shell(arguments, &capability, call.tool) {
+            unread
+                .get_or_insert_with(|| format!("`{name}` may change what the command does, and no record declares it"));
+        }
         let forms = effects.commands.iter().map(|c| shell::forms(&c.words)).collect();
-        Self { call, context, capability, tier, target, effects, forms, hosts, is_shell, unreadable: unread }
+        Self {
+            call,
+            context,
+            capability,
+            tier,
+            target,
+            effects,
+            forms,
+            hosts,
+            suspect_hosts,
+            is_shell,
+            unreadable: unread,
+        }
     }
 
     /// Whether a rule covers this tool.
@@ -142,18 +164,30 @@ impl<'a> CallContext<'a> {
                 let fits = best(self.forms.iter().map(|s| pattern.fit_any_form(s)));
                 if self.is_shell && self.unreadable.is_some() { fits.max(Fit::Maybe) } else { fits }
             });
-            let path = rule.path.as_ref().map(|_| best(self.effects.files.iter().map(|f| self.file_fit(rule, f))));
-            let host = rule.host.as_ref().map(|p| best(self.hosts.iter().map(|h| p.fit(h, false))));
+            let path = rule.path.as_ref().map(|_| best(self.named().map(|f| self.file_fit(rule, f))));
+            let host = rule.host.as_ref().map(|p| best(self.reached().map(|h| p.fit(h, false))));
             return [command, path, host].into_iter().flatten().min().unwrap_or(Fit::Yes);
         }
         if !self.of_effects(rule) {
             return Fit::No;
         }
         match (&rule.host, rule.family) {
-            (Some(pattern), _) => best(self.hosts.iter().map(|h| pattern.fit(h, false))),
+            (Some(pattern), _) => best(self.reached().map(|h| pattern.fit(h, false))),
             (None, Some(Family::Fetch)) => Fit::No,
-            (None, _) => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
+            // A deny of all reading or writing is none of what may be no file at all.
+            (None, _) if rule.path.is_none() => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
+            (None, _) => best(self.named().map(|f| self.file_fit(rule, f))),
         }
+    }
+
+    /// The files of the call, and those that it may name where nobody declares it.
+    fn named(&self) -> impl Iterator<Item = &FileEffect> {
+        self.effects.files.iter().chain(&self.effects.suspects)
+    }
+
+    /// The same of hosts.
+    fn reached(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().chain(&self.suspect_hosts)
     }
 
     /// Whether the path condition of a rule fits a file. A rule without one fits every file with the access of its

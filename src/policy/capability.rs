@@ -116,7 +116,7 @@ pub struct Actions {
 pub struct ToolCapability {
     /// Its tier. `None`: unknown, so every call needs approval.
     pub tier: Option<PolicyTier>,
-    /// The arguments that name what the tool reads. `a|b`: the first that is present.
+    /// The arguments that name what the tool reads. `a|b`: every one that is present is judged.
     pub reads: Vec<String>,
     /// The arguments that name what the tool writes. `None` (unlike an empty list): not declared.
     pub writes: Option<Vec<String>>,
@@ -147,7 +147,12 @@ impl ToolCapability {
         let family = Family::of_name(tool);
         let mut capability = Self { family, ..Self::default() };
         match (family, tool) {
-            (Some(Family::Shell), _) => capability.command = Some("command".to_owned()),
+            (Some(Family::Shell), _) => {
+                capability.command = Some("command".to_owned());
+                capability.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
+            }
+            // What is searched for is no path.
+            (Some(Family::Read), "Grep") => capability.reads = list(&["file_path|path|notebook_path"]),
             (Some(Family::Read), _) => capability.reads = list(&["file_path|path|notebook_path|pattern"]),
             (Some(Family::Edit), _) => capability.writes = Some(list(&["file_path|path|notebook_path|pattern"])),
             (Some(Family::Fetch), _) => capability.hosts = list(&["url"]),
@@ -157,6 +162,29 @@ impl ToolCapability {
             (None, _) => return None,
         }
         Some(capability)
+    }
+
+    /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
+    /// command and where that runs.
+    pub(crate) fn with(mut self, other: &Self) -> Self {
+        let add = |own: &mut Vec<String>, more: &[String]| {
+            more.iter().for_each(|names| {
+                if !own.contains(names) {
+                    own.push(names.clone());
+                }
+            });
+        };
+        add(&mut self.reads, &other.reads);
+        add(&mut self.hosts, &other.hosts);
+        if let Some(more) = &other.writes {
+            add(self.writes.get_or_insert_default(), more);
+        }
+        if self.command.is_none() && other.command.is_some() {
+            self.command.clone_from(&other.command);
+            self.workdir.clone_from(&other.workdir);
+        }
+        self.target = self.target.or_else(|| other.target.clone());
+        self
     }
 
     /// The tier of a call with these arguments and hints. The hints of an untrusted server only tighten it.
@@ -187,21 +215,29 @@ impl ToolCapability {
     }
 }
 
-/// The values of path-like arguments: strings, and strings in arrays. `a|b` takes the first that is present.
+/// The arguments that a name stands for: of `a|b` every one that is present, since a tool may take any of them.
+fn named<'a>(arguments: &'a Value, names: &str) -> impl Iterator<Item = &'a Value> {
+    names.split('|').filter_map(|name| arguments.get(name).filter(|value| !value.is_null()))
+}
+
+/// The values of path-like arguments: strings, and strings in arrays. Of `a|b` every one that is present.
 pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
-    let value = names.split('|').find_map(|n| arguments.get(n).filter(|v| !v.is_null()));
-    match value {
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+    let mut texts = Vec::new();
+    for value in named(arguments, names) {
+        match value {
+            Value::String(text) => texts.push(text.as_str()),
+            Value::Array(items) => texts.extend(items.iter().filter_map(Value::as_str)),
+            _ => {}
+        }
     }
+    texts
 }
 
 /// Whether an argument is present but is neither a string nor a list of strings, so that it cannot be evaluated.
 pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
-    match names.split('|').find_map(|n| arguments.get(n).filter(|v| !v.is_null())) {
-        None | Some(Value::String(_)) => false,
-        Some(Value::Array(items)) => !items.iter().all(Value::is_string),
-        Some(_) => true,
-    }
+    named(arguments, names).any(|value| match value {
+        Value::String(_) => false,
+        Value::Array(items) => !items.iter().all(Value::is_string),
+        _ => true,
+    })
 }

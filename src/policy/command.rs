@@ -15,6 +15,8 @@ use super::glob::{glob, is_glob};
 pub struct CommandPattern {
     tokens: Vec<Token>,
     open: bool,
+    /// Whether it ends in a glob over paths, which an allow does not take for further words.
+    over_paths: bool,
     /// `*`: every command.
     pub any: bool,
 }
@@ -82,7 +84,7 @@ impl CommandPattern {
             return Err("a command pattern must not contain control characters".to_owned());
         }
         if matches!(text, "*" | ":*") {
-            return Ok(Self { tokens: Vec::new(), open: true, any: true });
+            return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true });
         }
         let (body, mut open) = match text.strip_suffix(":*") {
             Some(body) => (body, true),
@@ -93,12 +95,16 @@ impl CommandPattern {
             tokens.pop();
             open = true;
         }
-        if matches!(tokens.last(), Some(Token::Glob(g)) if g.ends_with('*')) {
+        let mut over_paths = false;
+        if let Some(Token::Glob(glob)) = tokens.last()
+            && glob.ends_with('*')
+        {
+            over_paths = !open && tokens.len() > 1 && glob.contains('/');
             open = true;
         }
         match tokens.first() {
             None => Err("a command pattern must name a program, or be `*`".to_owned()),
-            Some(_) => Ok(Self { tokens, open, any: false }),
+            Some(_) => Ok(Self { tokens, open, over_paths, any: false }),
         }
     }
 
@@ -136,7 +142,40 @@ impl CommandPattern {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
-    /// Whether a command fits as written. Only [`Fit::Yes`] is enough to allow it.
+    /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths no second word, and a
+    /// `*` in front stands for one program.
+    #[must_use]
+    pub fn allows(&self, argv: &[Word]) -> bool {
+        if self.any {
+            return true;
+        }
+        let globs = |token: &Token| !matches!(token, Token::Literal(_));
+        let climbs = |word: &Word| word.get().is_some_and(|text| text.split('/').any(|part| part == ".."));
+        if self.over_paths && argv.len() > self.tokens.len() {
+            return false;
+        }
+        let from = self.tokens.iter().position(globs).unwrap_or(self.tokens.len());
+        let globbed = argv.get(from..).unwrap_or_default();
+        let globbed = if self.open && !self.over_paths && from + 1 >= self.tokens.len() {
+            globbed.get(..1).unwrap_or_default()
+        } else {
+            globbed
+        };
+        if self.tokens.get(from).is_some() && globbed.iter().any(climbs) {
+            return false;
+        }
+        match self.tokens.split_first() {
+            Some((Token::Many, rest)) => {
+                let one = Self { tokens: rest.to_vec(), ..self.clone() };
+                argv.first().is_some_and(|program| program.get().is_some())
+                    && !one.tokens.is_empty()
+                    && one.fit(argv.get(1..).unwrap_or_default()) == Fit::Yes
+            }
+            _ => self.fit(argv) == Fit::Yes,
+        }
+    }
+
+    /// Whether a command fits as written: for ask and deny.
     #[must_use]
     pub fn fit(&self, argv: &[Word]) -> Fit {
         if self.any {

@@ -22,10 +22,10 @@ impl Policy {
     ///
     /// Never fails: a call that cannot be evaluated asks. The order of precedence is floor, deny, ask, allow, tier.
     pub fn decide(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Verdict {
-        if self.mode == PolicyMode::Off {
+        if self.mode == PolicyMode::Off && !self.outlives_off(context) {
             return Verdict {
                 decision: Decision::Allow,
-                reasons: vec![Reason::new(Effect::Allow, "the policy is off: no call is evaluated")],
+                reasons: vec![Reason::new(Effect::Allow, OFF)],
                 would_be: None,
                 links: Links::default(),
             };
@@ -37,6 +37,10 @@ impl Policy {
             outcome.decision = Decision::Deny;
             let text = "this call needs a person's approval, and nobody can be asked here; find another way, or stop and say so";
             outcome.reasons.insert(0, Reason::new(Effect::Deny, text));
+        }
+        if self.mode == PolicyMode::Off && !outcome.floor {
+            let reasons = vec![Reason::new(Effect::Allow, OFF)];
+            return Verdict { decision: Decision::Allow, reasons, would_be: None, links };
         }
         if self.mode == PolicyMode::Audit && !outcome.floor && !outcome.decision.runs() {
             let text = "the policy only audits: the call runs and is audited";
@@ -51,13 +55,15 @@ impl Policy {
         Verdict { decision: outcome.decision, reasons: outcome.reasons, would_be: None, links }
     }
 
+    /// Whether there is anything that holds in a policy that is off: managed denies, and what is protected.
+    fn outlives_off(&self, context: &Context) -> bool {
+        !context.protected.is_empty() || self.rules().any(|rule| rule.scope == PolicyScope::Managed)
+    }
+
     /// Whether a tool is denied whatever its arguments. Such a tool is not shown, not listed, not expandable and not
     /// named in any error.
     #[must_use]
     pub fn denies_outright(&self, tool: &str, origin: &ToolOrigin, context: &Context) -> bool {
-        if self.mode == PolicyMode::Off {
-            return false;
-        }
         let none = serde_json::Value::Object(serde_json::Map::new());
         let call = PolicyCall { tool, origin, arguments: &none };
         let capability = self.capability(&call, context);
@@ -159,7 +165,7 @@ impl Policy {
             };
             let commands = allow.command.as_ref().is_none_or(|pattern| {
                 let all = &cx.effects.commands;
-                (0..all.len()).filter(caught).all(|i| all.get(i).is_some_and(|c| pattern.fit(&c.words) == Fit::Yes))
+                (0..all.len()).filter(caught).all(|i| all.get(i).is_some_and(|c| pattern.allows(&c.words)))
             });
             let files = allow.path.is_none() || cx.effects.files.iter().all(|f| cx.file_fit(allow, f) == Fit::Yes);
             commands && files && allow.host.is_none()
@@ -194,7 +200,11 @@ impl Policy {
         };
         let files: Option<Vec<_>> = cx.effects.files.iter().map(file).collect();
         let hosts: Option<Vec<_>> = cx.hosts.iter().map(host).collect();
-        if let (Some(files), Some(hosts)) = (files, hosts)
+        // An argument that nobody declares, and that names a place elsewhere, may be what the tool takes.
+        let astray = cx.effects.suspects.iter().filter(|suspect| is_elsewhere(&suspect.text));
+        let sure =
+            astray.clone().all(|suspect| file(suspect).is_some()) && cx.suspect_hosts.iter().all(|h| host(h).is_some());
+        if let (Some(files), Some(hosts), true) = (files, hosts, sure)
             && let Some(rule) = files.into_iter().chain(hosts).next()
         {
             return Ok(by_rule(rule, "allowed"));
@@ -313,7 +323,7 @@ impl Policy {
             *first = super::argv::Word::known(name);
         }
         let fits = |r: &&&Rule| {
-            let yes = |c: &super::command::CommandPattern| c.fit(words) == Fit::Yes || c.fit(&renamed) == Fit::Yes;
+            let yes = |c: &super::command::CommandPattern| c.allows(words) || c.allows(&renamed);
             cx.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_some_and(yes)
         };
         if let Some(rule) = rules.iter().rev().find(fits) {
@@ -335,7 +345,7 @@ impl Policy {
             return None;
         }
         let reaches = |c: &super::command::CommandPattern| {
-            c.literal().is_some_and(|(words, _)| words.len() > from) && c.fit(outer) == Fit::Yes
+            c.literal().is_some_and(|(words, _)| words.len() > from) && c.allows(outer)
         };
         let rule = rules.iter().rev().find(|r| cx.of_tool(r) && r.command.as_ref().is_some_and(reaches))?;
         Some(by_rule(rule, "allowed"))
@@ -348,6 +358,14 @@ impl Policy {
         cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
     }
 }
+
+/// Whether a text that may be a path leads out of the working folder.
+fn is_elsewhere(text: &str) -> bool {
+    text.starts_with(['/', '~', '$', '\\']) || text.split(['/', '\\']).any(|part| part == "..") || text.contains(':')
+}
+
+/// Why a call runs where the policy is off.
+const OFF: &str = "the policy is off: only managed denies and the floor hold";
 
 struct Outcome {
     decision: Decision,

@@ -32,7 +32,7 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
             guarded.iter().any(|g| path.base == g.base && (starts(path, g) || (file.recursive && starts(g, path))))
         })
     };
-    let file = cx.effects.files.iter().find(hits)?;
+    let file = cx.effects.files.iter().chain(&cx.effects.suspects).find(hits)?;
     let text = format!("`{}` belongs to the policy or its store: no call may write it", visible(&file.text));
     Some(Reason::new(Effect::Deny, text))
 }

@@ -9,7 +9,7 @@
 //!
 //! [tool.write_cells]           # one record for each tool; "mcp:server/tool" for the tool of a server
 //! tier = "b"                   # read_only | b | a
-//! writes = ["file_path"]       # path arguments; "a|b" is the first that is present
+//! writes = ["file_path"]       # path arguments; of "a|b" every one that is present is judged
 //! undo = "snapshot"
 //!
 //! [[rule]]

@@ -94,7 +94,8 @@ impl LexPath {
     pub(crate) fn plain(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         if text == "~" || text.starts_with("~/") {
-            return Self::at(Base::Home).with(text.get(2..).unwrap_or_default(), &Step::Up);
+            // `~//x` is `~/x`, and not `/x`.
+            return Self::at(Base::Home).with(text.get(2..).unwrap_or_default().trim_start_matches('/'), &Step::Up);
         }
         Self::here().with(text, &Step::Up)
     }

@@ -81,8 +81,9 @@ impl Policy {
         self.files.iter().flat_map(|f| &f.rules)
     }
 
-    /// The capability record of a tool, from the strongest scope that has one. A project's record only tightens, unless
-    /// the workspace is trusted and no stronger scope covers the tool.
+    /// The capability record of a tool, from the strongest scope that has one, else the built-in one. A project's record
+    /// only adds to it: a higher tier, more arguments. Only where the workspace is trusted and no stronger scope covers the
+    /// tool, it stands by itself.
     pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Cow<'_, ToolCapability> {
         let identity = match call.origin {
             ToolOrigin::Native => Cow::Borrowed(call.tool),
@@ -93,15 +94,18 @@ impl Policy {
             let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
             match (&mut found, file.scope) {
                 (None, PolicyScope::Project) if !context.workspace_trusted => {
-                    let tighten = capability.tier.filter(|&t| t == PolicyTier::A);
-                    found = Some(Cow::Owned(ToolCapability { tier: tighten, actions: None, ..capability.clone() }));
+                    let known = ToolCapability::builtin(call.tool).unwrap_or_default();
+                    let tier = capability.tier.filter(|&tier| tier == PolicyTier::A);
+                    found = Some(Cow::Owned(ToolCapability { tier, ..known.with(capability) }));
                 }
                 (None, _) => found = Some(Cow::Borrowed(capability)),
-                (Some(above), _) => {
-                    if let (Some(have), Some(more)) = (above.tier, capability.tier)
-                        && more > have
-                    {
-                        above.to_mut().tier = Some(more);
+                (Some(above), scope) => {
+                    let own = above.to_mut();
+                    if let (Some(have), Some(more)) = (own.tier, capability.tier) {
+                        own.tier = Some(have.max(more));
+                    }
+                    if scope == PolicyScope::Project {
+                        *own = std::mem::take(own).with(capability);
                     }
                 }
             }

@@ -16,7 +16,7 @@ pub fn policy_schema() -> Value {
         "properties": {
             "tier": { "enum": ["read_only", "b", "a"], "description": "read_only runs; b runs and is audited; a must be approved first" },
             "reads": texts.clone(), "hosts": texts.clone(),
-            "writes": { "type": "array", "items": { "type": "string" }, "description": "the arguments that name what the tool writes; `a|b` is the first that is present; [] if it writes no file" },
+            "writes": { "type": "array", "items": { "type": "string" }, "description": "the arguments that name what the tool writes; of `a|b` every one that is present is judged; [] if it writes no file" },
             "command": { "type": "string", "description": "the argument that contains a shell command" },
             "workdir": { "type": "string" }, "target": { "type": "string" }, "why": { "type": "string" },
             "like": { "enum": ["Bash", "Read", "Edit", "WebFetch"] },

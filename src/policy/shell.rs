@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::argv::Word;
 use super::path::LexPath;
 use super::rule::Access;
+use super::unicode::is_unseen;
 use crate::diagnostic::hidden_in;
 
 #[cfg(feature = "shell")]
@@ -52,6 +53,8 @@ pub(crate) mod readonly;
 mod redirect;
 #[cfg(feature = "shell")]
 mod scripts;
+#[cfg(feature = "shell")]
+mod strict;
 pub(crate) mod tables;
 #[cfg(feature = "shell")]
 mod unpack;
@@ -144,9 +147,33 @@ pub struct SideEffects {
     pub files: Vec<FileEffect>,
     /// The unknowns.
     pub unknowns: Vec<Unknown>,
+    /// Files that a part which cannot be read may name. Only denies and the floor consider them.
+    #[serde(skip)]
+    pub suspects: Vec<FileEffect>,
+}
+
+/// What the reader of effects found in the line itself, in the order of the source, for the strict reader to compare.
+#[cfg(feature = "shell")]
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    /// The words of each simple command.
+    pub(super) commands: Vec<Vec<Word>>,
+    /// The files of redirections.
+    pub(super) targets: Vec<Word>,
+    /// The names of variables that are set.
+    pub(super) assigned: Vec<String>,
 }
 
 impl SideEffects {
+    /// Suspects that a text names a file, which may be read or written.
+    pub(crate) fn suspect(&mut self, text: &str, certain: bool) {
+        for access in [Access::Read, Access::Write] {
+            let path = Some(LexPath::read(text));
+            let text = text.to_owned();
+            self.suspects.push(FileEffect { path, text, access, own: false, recursive: false, certain });
+        }
+    }
+
     pub(crate) fn unknown(&mut self, kind: &'static str, text: &str, weight: Weight) {
         let text = text.chars().take(80).collect();
         self.unknowns.push(Unknown { kind, text, weight, interpreter: None });
@@ -161,7 +188,8 @@ impl SideEffects {
 pub fn effects(command: &str, start: &LexPath) -> SideEffects {
     let mut found = read(command, start);
     // A carriage return or an escape sequence rewrites the line that the person sees.
-    if let Some(c) = hidden_in(command).or_else(|| command.chars().find(|&c| c == '\r')) {
+    let unseen = |c: &char| is_unseen(*c) && !matches!(c, '\n' | '\t');
+    if let Some(c) = hidden_in(command).or_else(|| command.chars().find(unseen)) {
         found.unknown("hidden-character", &c.escape_unicode().to_string(), Weight::Unseen);
     }
     found
@@ -169,8 +197,19 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 
 #[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath) -> SideEffects {
-    let mut found = walk::read(command, start);
+    let strict = strict::read(command);
+    let (mut found, own) = walk::read(command, start, strict.as_ref().map_or(0, |line| line.data));
     globs::loosen(&mut found, command);
+    match strict {
+        Ok(line) if strict::agrees(&line, &own) => {}
+        Ok(line) => {
+            found.unknown("two-readers", command, Weight::Code);
+            // What either of them found may be denied.
+            found.commands.extend(line.commands().map(|words| Command { words, role: Role::Guess }));
+            line.files().for_each(|file| found.suspect(file, false));
+        }
+        Err(refused) => found.unknown("strict", refused.what, Weight::Value),
+    }
     found
 }
 

@@ -3,6 +3,7 @@ mod cases;
 mod corpus;
 #[cfg(unix)]
 mod differential;
+mod doors;
 mod excel;
 mod floor;
 #[cfg(feature = "store")]

@@ -43,7 +43,7 @@ impl Layers {
         let (store, path) = make_store(store)?;
         let store = Arc::new(store);
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
-        let own: Vec<&Path> = [Some(Path::new(file)), Some(&path), log.map(Path::new)].into_iter().flatten().collect();
+        let own: Vec<&Path> = [policy_path(file), Some(&path), log.map(Path::new)].into_iter().flatten().collect();
         let layer = layer.context(context(&own));
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
         layers.person = Some(Person { approver, store });
@@ -55,7 +55,8 @@ impl Layers {
         let mut layers = Self::with_skills(config)?;
         if let Some((policy, file)) = policy(config)? {
             let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::new()), now_ms);
-            layers.policy = Some(layer.context(context(&[Path::new(file)])));
+            let own: Vec<&Path> = policy_path(file).into_iter().collect();
+            layers.policy = Some(layer.context(context(&own)));
         }
         Ok(layers)
     }
@@ -116,6 +117,11 @@ fn protected(files: &[&Path]) -> Vec<String> {
     let absolute = files.iter().filter_map(|file| std::path::absolute(file).ok());
     let names = absolute.map(|file| file.to_string_lossy().into_owned());
     names.flat_map(|name| ["", "-wal", "-shm", "-journal"].map(|end| format!("{name}{end}"))).collect()
+}
+
+/// The file of a policy, if it is one: the name of a built-in policy is none.
+fn policy_path(file: &str) -> Option<&Path> {
+    (file != builtin::EXCEL_PROFILE).then(|| Path::new(file))
 }
 
 /// Reads a policy: the built-in one by its name, or a file.

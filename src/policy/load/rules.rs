@@ -94,10 +94,11 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     match fields(reader, table, effect, file) {
         Ok(mut rule) => {
             rule.place = reader.place(at);
+            // A rule that does not do what its examples say may do anything else: no part of the file is trusted then.
             if examples(reader, table, &rule, file) {
                 file.rules.push(rule);
             } else {
-                file.broken |= effect != Effect::Allow;
+                file.broken = true;
             }
         }
         Err(why) => malformed(reader, file, Some(effect), at, &why),

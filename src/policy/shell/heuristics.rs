@@ -22,6 +22,20 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
     }
 }
 
+/// The maximum number of words of one text that are taken for files.
+#[cfg(feature = "shell")]
+const MAX_FILES: usize = 4_000;
+
+/// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for the floor.
+#[cfg(feature = "shell")]
+pub(crate) fn files(text: &str, found: &mut SideEffects) {
+    let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
+    let text: String = text.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    for word in text.split(apart).filter(|word| !word.is_empty()).take(MAX_FILES) {
+        found.suspect(word, false);
+    }
+}
+
 /// A word without its quotes and backslashes, unless a part of it is known only when it runs.
 fn word(text: &str) -> Option<Word> {
     let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();

@@ -55,7 +55,6 @@ const ANY: &[&str] = &[
     "id",
     "uname",
     "nproc",
-    "arch",
     "rev",
     "expr",
     "seq",

@@ -56,6 +56,7 @@ impl Walker {
             }
             IoRedirect::OutputAndError(word, _) => {
                 let word = self.word(&word.value);
+                self.says(|own| own.targets.push(word.clone()));
                 if !word.get().is_some_and(is_sink) {
                     self.file(&word, Access::Write, true, false);
                 }
@@ -70,6 +71,7 @@ impl Walker {
             Target::ProcessSubstitution(_, shell) => self.process_substitution(&shell.list),
             Target::Filename(word) => {
                 let word = self.word(&word.value);
+                self.says(|own| own.targets.push(word.clone()));
                 if word.get().is_some_and(|p| p.starts_with("/dev/tcp/") || p.starts_with("/dev/udp/")) {
                     return self.found.unknown("network-redirect", &word.text, Weight::Code);
                 }
@@ -84,6 +86,9 @@ impl Walker {
             Target::Duplicate(word) => {
                 let word = self.word(&word.value);
                 let fd = |v: &str| v.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+                if !word.get().is_some_and(fd) {
+                    self.says(|own| own.targets.push(word.clone()));
+                }
                 match (word.get(), kind) {
                     (Some(value), _) if fd(value) || is_sink(value) => {}
                     (_, Kind::DuplicateInput) => self.found.unknown("descriptor", &word.text, Weight::Value),

@@ -11,7 +11,7 @@ use brush_parser::{Parser, ParserOptions};
 
 use super::place::Place;
 use super::redirect::Input;
-use super::{MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
+use super::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 
@@ -39,9 +39,16 @@ pub(super) struct Walker {
     /// The input of the commands in the enclosing group, unless they redirect it.
     input: Input,
     limited: bool,
+    /// The line as it was given.
+    line: String,
+    /// What the line itself says, without what it hands to another shell.
+    own: Found,
+    /// How many texts are being read, one within the other: the line itself is the first.
+    texts: usize,
 }
 
-pub(super) fn read(command: &str, start: &LexPath) -> SideEffects {
+/// Reads a command, of whose characters `data` are those of here-documents. What it does, and what the line itself says.
+pub(super) fn read(command: &str, start: &LexPath, data: usize) -> (SideEffects, Found) {
     let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
     let mut walker = Walker {
         options,
@@ -56,8 +63,11 @@ pub(super) fn read(command: &str, start: &LexPath) -> SideEffects {
         supposing: false,
         input: Input::Inherited,
         limited: false,
+        line: command.to_owned(),
+        own: Found::default(),
+        texts: 0,
     };
-    if command.chars().count() > MAX_CHARS {
+    if command.chars().count() - data > MAX_CHARS {
         walker.limit(command, "more than 10000 characters");
     } else {
         walker.program(command);
@@ -65,7 +75,7 @@ pub(super) fn read(command: &str, start: &LexPath) -> SideEffects {
     if walker.found.commands.len() > MAX_COMMANDS && !walker.limited {
         walker.found.unknown("limit", "more than 200 commands", Weight::Code);
     }
-    walker.found
+    (walker.found, walker.own)
 }
 
 impl Walker {
@@ -73,8 +83,13 @@ impl Walker {
         if !self.limited {
             self.limited = true;
             self.found.unknown("limit", what, Weight::Code);
+            // A limit never softens a deny: what lies beyond it is searched as text.
+            heuristics::guess(&self.line, &mut self.found);
+            heuristics::files(&self.line, &mut self.found);
         }
-        heuristics::guess(text, &mut self.found);
+        if text != self.line {
+            heuristics::guess(text, &mut self.found);
+        }
     }
 
     /// Reads a whole program. A program that cannot be parsed is an unknown, with guesses.
@@ -84,11 +99,14 @@ impl Walker {
         }
         match self.parse(text) {
             Some(program) => {
+                self.texts += 1;
                 self.deeper(|walker| program.complete_commands.iter().for_each(|list| walker.list(list)), text);
+                self.texts -= 1;
             }
             None => {
                 self.found.unknown("syntax", text, Weight::Code);
                 heuristics::guess(text, &mut self.found);
+                heuristics::files(text, &mut self.found);
             }
         }
     }
@@ -226,6 +244,7 @@ impl Walker {
                     Some([one]) => drop(self.variables.insert(clause.variable_name.clone(), (*one).to_owned())),
                     _ => drop(self.variables.remove(&clause.variable_name)),
                 }
+                self.says(|own| own.assigned.push(clause.variable_name.clone()));
                 self.assigned(&clause.variable_name);
                 self.repeated(|walker| walker.list(&clause.body.list));
             }
@@ -301,7 +320,11 @@ impl Walker {
         let suffix = simple.suffix.iter().flat_map(|s| &s.0);
         for item in prefix {
             match item {
-                Item::AssignmentWord(assignment, _) => assigned.push(self.assignment(assignment)),
+                Item::AssignmentWord(assignment, _) => {
+                    let (name, value) = self.assignment(assignment);
+                    self.says(|own| own.assigned.push(name.clone()));
+                    assigned.push((name, value));
+                }
                 other => self.item(other, &mut words, &mut input),
             }
         }
@@ -323,6 +346,7 @@ impl Walker {
         for (name, value) in assigned {
             self.environment(&name, value.as_deref());
         }
+        self.says(|own| own.commands.push(words.clone()));
         if input == Input::Inherited {
             input = self.input.clone();
         }
@@ -345,6 +369,13 @@ impl Walker {
                 self.process_substitution(&shell.list);
                 words.push(Word::unknown("<(…)", true));
             }
+        }
+    }
+
+    /// Notes what the line itself says.
+    pub(super) fn says(&mut self, note: impl FnOnce(&mut Found)) {
+        if self.texts == 1 {
+            note(&mut self.own);
         }
     }
 

@@ -1,0 +1,374 @@
+//! The strict reader: a small grammar of shell commands that is right by inspection.
+//!
+//! It reads what `bash -c` and `dash -c` both read the same way: words of plain, single-quoted and double-quoted text
+//! without expansions; `&&`, `||`, `;`, `|`, `&` and new lines; redirections to words; assignments; `( … )`, `{ …; }`,
+//! `if`, `for`, `while` and `until`; here-documents whose mark is a name, and whose body has no expansion. Everything
+//! else it refuses, and what it refuses no rule allows: a call that needs a larger grammar is put before a person.
+//!
+//! What it returns is compared with what the other reader found; see [`agrees`].
+
+mod lexer;
+
+use self::lexer::{Lexer, Op, Token};
+use super::Found;
+use crate::policy::argv::Word;
+
+/// The deepest nesting of groups, branches and loops.
+const MAX_DEPTH: usize = 16;
+
+/// A word as this reader takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StrictWord {
+    /// Its value; for an open word, the text with its quotes removed.
+    pub(crate) value: String,
+    /// The word as written.
+    pub(crate) source: String,
+    /// Whether the shell makes other words of it: a pattern over file names, or `~` in front.
+    pub(crate) open: bool,
+    /// Whether any part was quoted or escaped: such a word is never a keyword.
+    quoted: bool,
+    /// For `NAME=value` with an unquoted name: the length of the name.
+    assigns: Option<usize>,
+}
+
+impl StrictWord {
+    fn is(&self, keyword: &str) -> bool {
+        !self.quoted && !self.open && self.value == keyword
+    }
+
+    fn equals(&self, word: &Word) -> bool {
+        if self.open { word.value.is_none() && word.text == self.source } else { word.is(&self.value) }
+    }
+}
+
+/// What a line does, as far as the grammar goes: everything in the order of the source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The words of each simple command.
+    pub(crate) commands: Vec<Vec<StrictWord>>,
+    /// The files of redirections.
+    pub(crate) targets: Vec<StrictWord>,
+    /// The names of variables that are set, for one command or for the rest of the line.
+    pub(crate) assigned: Vec<String>,
+    /// How many characters are the data of here-documents.
+    pub(crate) data: usize,
+    /// What only bash knows, if the line has any of it.
+    pub(crate) only_bash: Option<&'static str>,
+}
+
+impl Line {
+    /// Its commands as others hold them.
+    pub(super) fn commands(&self) -> impl Iterator<Item = Vec<Word>> {
+        let word = |word: &StrictWord| match word.open {
+            true => Word::unknown(&word.source, false),
+            false => Word { text: word.source.clone(), ..Word::known(&word.value) },
+        };
+        self.commands.iter().map(move |words| words.iter().map(word).collect())
+    }
+
+    /// The words that may name files: those of redirections and of commands.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().chain(self.commands.iter().flatten()).map(|word| word.value.as_str())
+    }
+}
+
+/// Why a line is outside the grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// What is not read, in words that complete "it has …".
+    pub(crate) what: &'static str,
+    /// Where, in bytes from the start.
+    pub(crate) at: usize,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// What is outside the grammar, and where. Linear in the length of the text.
+pub(crate) fn read(text: &str) -> Result<Line, Refused> {
+    let mut reader = Reader { lexer: Lexer::new(text), line: Line::default(), ahead: None, depth: 0 };
+    reader.list(&[])?;
+    match reader.next()? {
+        Token::End => {}
+        _ => return reader.refuse("an operator or a keyword without its beginning"),
+    }
+    reader.line.data = reader.lexer.data();
+    reader.line.only_bash = reader.lexer.only_bash();
+    Ok(reader.line)
+}
+
+/// Whether both readers found the same commands, files and variables.
+pub(crate) fn agrees(line: &Line, other: &Found) -> bool {
+    let same = |mine: &[&StrictWord], theirs: &[&Word]| {
+        mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| mine.equals(theirs))
+    };
+    // A redirection behind a group is seen before what is in the group, or after it.
+    let (mut mine, mut theirs): (Vec<_>, Vec<_>) = (line.targets.iter().collect(), other.targets.iter().collect());
+    mine.sort_by_key(|word| &word.source);
+    theirs.sort_by_key(|word| &word.text);
+    line.commands.len() == other.commands.len()
+        && line
+            .commands
+            .iter()
+            .zip(&other.commands)
+            .all(|(mine, theirs)| same(&mine.iter().collect::<Vec<_>>(), &theirs.iter().collect::<Vec<_>>()))
+        && same(&mine, &theirs)
+        && line.assigned == other.assigned
+}
+
+struct Reader<'t> {
+    lexer: Lexer<'t>,
+    line: Line,
+    ahead: Option<Token>,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn refuse<T>(&self, what: &'static str) -> Result<T, Refused> {
+        Err(Refused { what, at: self.lexer.at() })
+    }
+
+    fn next(&mut self) -> Result<Token, Refused> {
+        match self.ahead.take() {
+            Some(token) => Ok(token),
+            None => self.lexer.next(),
+        }
+    }
+
+    fn peek(&mut self) -> Result<&Token, Refused> {
+        let token = self.next()?;
+        Ok(self.ahead.insert(token))
+    }
+
+    /// Whether the next token is this operator, which is then taken.
+    fn takes(&mut self, op: Op) -> Result<bool, Refused> {
+        let is = *self.peek()? == Token::Op(op);
+        if is {
+            self.ahead = None;
+        }
+        Ok(is)
+    }
+
+    /// Whether the next token is one of these keywords, which is then taken.
+    fn takes_keyword(&mut self, keywords: &[&'static str]) -> Result<Option<&'static str>, Refused> {
+        let found = match self.peek()? {
+            Token::Word(word) => keywords.iter().copied().find(|keyword| word.is(keyword)),
+            _ => None,
+        };
+        if found.is_some() {
+            self.ahead = None;
+        }
+        Ok(found)
+    }
+
+    fn expect(&mut self, keywords: &[&'static str]) -> Result<&'static str, Refused> {
+        match self.takes_keyword(keywords)? {
+            Some(keyword) => Ok(keyword),
+            None => self.refuse("a branch, a loop or a group without its next keyword"),
+        }
+    }
+
+    fn lines(&mut self) -> Result<(), Refused> {
+        while self.takes(Op::Newline)? {}
+        Ok(())
+    }
+
+    /// Commands up to one of these keywords, or to `)` or the end, none of which is taken.
+    fn list(&mut self, ends: &[&'static str]) -> Result<usize, Refused> {
+        let mut count = 0;
+        loop {
+            self.lines()?;
+            let over = match self.peek()? {
+                Token::End | Token::Op(Op::Close) => true,
+                Token::Word(word) => ends.iter().any(|end| word.is(end)),
+                _ => false,
+            };
+            if over {
+                return Ok(count);
+            }
+            self.and_or()?;
+            count += 1;
+            if !(self.takes(Op::Semicolon)? || self.takes(Op::Background)? || self.takes(Op::Newline)?) {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// A list that is not empty, as groups, branches and loops need one.
+    fn body(&mut self, ends: &[&'static str]) -> Result<(), Refused> {
+        if self.list(ends)? == 0 { self.refuse("a group, a branch or a loop without commands") } else { Ok(()) }
+    }
+
+    fn and_or(&mut self) -> Result<(), Refused> {
+        loop {
+            self.pipeline()?;
+            if !(self.takes(Op::And)? || self.takes(Op::Or)?) {
+                return Ok(());
+            }
+            self.lines()?;
+        }
+    }
+
+    fn pipeline(&mut self) -> Result<(), Refused> {
+        self.takes_keyword(&["!"])?;
+        // dash has no such keyword: there it is a program that runs the same command.
+        if self.takes_keyword(&["time"])?.is_some()
+            && matches!(self.peek()?, Token::Word(word) if word.value.starts_with('-'))
+        {
+            return self.refuse("`time` with an option");
+        }
+        loop {
+            self.command()?;
+            if !self.takes(Op::Pipe)? {
+                return Ok(());
+            }
+            self.lines()?;
+        }
+    }
+
+    fn command(&mut self) -> Result<(), Refused> {
+        if self.takes(Op::Open)? {
+            return self.nested(|reader| {
+                reader.body(&[])?;
+                if reader.takes(Op::Close)? { Ok(()) } else { reader.refuse("`(` without `)`") }
+            });
+        }
+        match self.takes_keyword(&["{", "if", "for", "while", "until"])? {
+            None => self.simple(),
+            Some(keyword) => self.nested(|reader| match keyword {
+                "{" => {
+                    reader.body(&["}"])?;
+                    reader.expect(&["}"]).map(drop)
+                }
+                "if" => reader.branches(),
+                "for" => reader.for_each(),
+                _ => {
+                    reader.body(&["do"])?;
+                    reader.do_group()
+                }
+            }),
+        }
+    }
+
+    /// A compound command one level deeper, with the redirections behind it.
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
+        if self.depth >= MAX_DEPTH {
+            return self.refuse("groups, branches or loops more than 16 deep");
+        }
+        self.depth += 1;
+        read(self)?;
+        self.depth -= 1;
+        while let Token::Redirect(_) = self.peek()? {
+            self.redirect()?;
+        }
+        match self.peek()? {
+            Token::Word(_) => self.refuse("words behind a group, a branch or a loop"),
+            _ => Ok(()),
+        }
+    }
+
+    fn branches(&mut self) -> Result<(), Refused> {
+        loop {
+            self.body(&["then"])?;
+            self.expect(&["then"])?;
+            self.body(&["elif", "else", "fi"])?;
+            match self.expect(&["elif", "else", "fi"])? {
+                "elif" => {}
+                "else" => {
+                    self.body(&["fi"])?;
+                    return self.expect(&["fi"]).map(drop);
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn for_each(&mut self) -> Result<(), Refused> {
+        match self.next()? {
+            Token::Word(name) if !name.quoted && is_name(&name.value) => self.line.assigned.push(name.value),
+            _ => return self.refuse("a loop over something that is no name"),
+        }
+        self.expect(&["in"])?;
+        loop {
+            match self.next()? {
+                Token::Word(_) => {}
+                Token::Op(Op::Semicolon | Op::Newline) => break,
+                _ => return self.refuse("a list of words that ends in another way than `;`"),
+            }
+        }
+        self.lines()?;
+        self.do_group()
+    }
+
+    fn do_group(&mut self) -> Result<(), Refused> {
+        self.expect(&["do"])?;
+        self.body(&["done"])?;
+        self.expect(&["done"]).map(drop)
+    }
+
+    fn simple(&mut self) -> Result<(), Refused> {
+        let (mut words, mut something) = (Vec::<StrictWord>::new(), false);
+        loop {
+            match self.peek()? {
+                Token::Redirect(_) => self.redirect()?,
+                Token::Word(_) => {
+                    let Token::Word(word) = self.next()? else { return self.refuse("a word") };
+                    match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.value.get(..length)) {
+                        Some(name) => self.line.assigned.push(name.to_owned()),
+                        None if words.is_empty() => self.begins(&word)?,
+                        None => {}
+                    }
+                    if word.assigns.is_none() || !words.is_empty() {
+                        words.push(word);
+                    }
+                }
+                Token::Op(Op::Open) => return self.refuse("parentheses within a command"),
+                Token::Op(_) | Token::End => break,
+            }
+            something = true;
+        }
+        if !something {
+            return self.refuse("an operator without a command before it");
+        }
+        if !words.is_empty() {
+            self.line.commands.push(words);
+        }
+        Ok(())
+    }
+
+    /// Refuses what cannot name a program here: a keyword, a pattern.
+    fn begins(&self, word: &StrictWord) -> Result<(), Refused> {
+        if word.open {
+            return self.refuse("a program whose name is a pattern");
+        }
+        if !word.quoted && KEYWORDS.contains(&word.value.as_str()) {
+            return self.refuse("a keyword that stands alone or is not read");
+        }
+        Ok(())
+    }
+
+    fn redirect(&mut self) -> Result<(), Refused> {
+        match self.next()? {
+            Token::Redirect(Some(target)) if target.open && !target.value.starts_with('~') => {
+                self.refuse("a redirection to a pattern")
+            }
+            Token::Redirect(target) => {
+                self.line.targets.extend(target);
+                Ok(())
+            }
+            _ => self.refuse("a redirection"),
+        }
+    }
+}
+
+/// The reserved words of bash 5.2 (its manual, section "Reserved Words") and dash.
+const KEYWORDS: &[&str] = &[
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while", "{", "}",
+];
+
+/// Whether a word may name a variable.
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,247 @@
+//! Doors that a red team found open: each is a test of the rule that closes it.
+
+use serde_json::{Value, json};
+use toolfold::policy::{
+    Context, Decision, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope, ToolOrigin, Verdict,
+};
+
+/// A sound file of a scope.
+#[track_caller]
+fn file(text: &str, scope: PolicyScope) -> PolicyFile {
+    PolicyFile::load(text, "policy.toml", scope).into_result().unwrap()
+}
+
+fn surroundings() -> Context {
+    Context {
+        cwd: Some("/work/project".to_owned()),
+        home: Some("/home/user".to_owned()),
+        interactive: true,
+        protected: vec!["/work/project/policy.toml".to_owned()],
+        ..Context::default()
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "so that the rows below can be written as they are read")]
+fn verdict(files: Vec<PolicyFile>, tool: &str, arguments: Value) -> Verdict {
+    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+    Policy::new(files).decide(&call, &surroundings(), &[])
+}
+
+#[track_caller]
+#[allow(clippy::needless_pass_by_value, reason = "so that the rows below can be written as they are read")]
+fn is(text: &str, tool: &str, arguments: Value, expected: Decision) {
+    let verdict = verdict(vec![file(text, PolicyScope::User)], tool, arguments.clone());
+    assert_eq!(verdict.decision, expected, "{tool} {arguments}: {}", verdict.reason());
+}
+
+fn shell(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+#[test]
+fn every_alternative_that_is_present_is_judged() {
+    let sources = "allow = [\"Grep(src/**)\", \"NotebookEdit(src/**)\", \"Edit(src/**)\"]";
+    is(sources, "Grep", json!({"pattern": "x", "file_path": "src/a"}), Decision::AllowAudited);
+    is(sources, "Grep", json!({"pattern": "x", "path": "/etc", "file_path": "src/a"}), Decision::Confirm);
+    is(sources, "Edit", json!({"file_path": "src/a", "path": "/etc/passwd"}), Decision::Confirm);
+    // What only one of them names is protected all the same.
+    let policy = json!({"notebook_path": "policy.toml", "path": "src/a"});
+    is("allow = [\"NotebookEdit\"]", "NotebookEdit", policy, Decision::Deny);
+    // An alternative that cannot be read does not hide behind one that can.
+    is(sources, "Edit", json!({"file_path": "src/a", "path": 7}), Decision::Confirm);
+}
+
+#[test]
+fn a_projects_record_takes_nothing_away() {
+    let user = "deny = [\"Bash(rm:*)\", \"Read(/etc/**)\"]\nallow = [\"Bash(ls:*)\", \"Read\"]";
+    for (project, tool, arguments, expected) in [
+        (
+            "[tool.Bash]\ncommand = \"description\"",
+            "Bash",
+            json!({"command": "rm x", "description": "ls"}),
+            Decision::Deny,
+        ),
+        ("[tool.Bash]\ntier = \"read_only\"\nreads = []", "Bash", shell("rm x"), Decision::Deny),
+        ("[tool.Read]\nreads = []", "Read", json!({"file_path": "/etc/passwd"}), Decision::Deny),
+        ("[tool.Read]\nreads = [\"other\"]", "Read", json!({"file_path": "/etc/passwd"}), Decision::Deny),
+        // Neither does it put a tool among those that a rule of the user's allows.
+        ("[tool.wipe]\nlike = \"Read\"\nreads = [\"path\"]", "wipe", json!({"path": "a"}), Decision::Confirm),
+        // It may add.
+        ("[tool.Read]\nreads = [\"other\"]", "Read", json!({"file_path": "a", "other": "/etc/passwd"}), Decision::Deny),
+        (
+            "[tool.Read]\ntier = \"a\"\nreads = [\"file_path\"]",
+            "Read",
+            json!({"file_path": "/etc/passwd"}),
+            Decision::Deny,
+        ),
+    ] {
+        let files = vec![file(user, PolicyScope::User), file(project, PolicyScope::Project)];
+        let verdict = verdict(files, tool, arguments);
+        assert_eq!(verdict.decision, expected, "{project}: {}", verdict.reason());
+    }
+    // The same beside a record of the user's own.
+    let user = "[tool.save]\ntier = \"b\"\nwrites = [\"path\"]\n\n[[rule]]\ndecide = \"deny\"\ntool = \"*\"\npath = \"/etc/**\"";
+    let project = "[tool.save]\ntier = \"b\"\nwrites = [\"copy_to\"]";
+    for (arguments, expected) in [
+        (json!({"path": "a"}), Decision::AllowAudited),
+        (json!({"path": "/etc/a"}), Decision::Deny),
+        (json!({"path": "a", "copy_to": "/etc/a"}), Decision::Deny),
+    ] {
+        let files = vec![file(user, PolicyScope::User), file(project, PolicyScope::Project)];
+        assert_eq!(verdict(files, "save", arguments.clone()).decision, expected, "{arguments}");
+    }
+}
+
+#[test]
+fn a_tool_without_a_record_is_held_against_denies_by_all_it_says() {
+    let rules = "deny = [\"Read(**/.env)\", \"Edit(~/.ssh/**)\", \"WebFetch(domain:evil.com)\"]\nallow = [\"send\", \"fetch_all\"]";
+    for arguments in [
+        json!({"attachment": "app/.env"}),
+        json!({"body": {"files": ["a", {"at": "./app/../.env"}]}}),
+        json!({"to": "/home/user/.ssh/config"}),
+        json!({"to": "~//.ssh/config"}),
+        json!({"url": "https://evil.com/x"}),
+    ] {
+        is(rules, "send", arguments.clone(), Decision::Deny);
+    }
+    is(rules, "send", json!({"attachment": "app/main.rs", "text": "see .envrc"}), Decision::AllowAudited);
+    // A record that misspells its argument leaves the rest of them undeclared, which its check says; one with a key that
+    // nobody knows breaks its file.
+    let broken = PolicyFile::load("[tool.send]\nreeds = [\"attachment\"]", "policy.toml", PolicyScope::User);
+    assert!(broken.has_errors() && broken.value.broken);
+}
+
+#[test]
+fn a_built_in_record_does_not_hide_what_it_does_not_declare() {
+    is(
+        "allow = [\"Read(src/**)\"]",
+        "Read",
+        json!({"file_path": "src/a", "limit": 5, "mode": "text"}),
+        Decision::AllowAudited,
+    );
+    for more in ["/etc/passwd", "~/x", "../x", "$HOME/x", "file:///etc/passwd"] {
+        is("allow = [\"Read(src/**)\"]", "Read", json!({"file_path": "src/a", "target": more}), Decision::Confirm);
+    }
+    is(
+        "allow = [\"WebFetch(domain:a.com)\"]",
+        "WebFetch",
+        json!({"url": "https://a.com", "also": ["https://b.com"]}),
+        Decision::Confirm,
+    );
+    let ls = "allow = [\"Bash(ls:*)\"]";
+    is(ls, "Bash", json!({"command": "ls", "description": "look", "timeout": 5}), Decision::AllowAudited);
+    for more in
+        [json!({"stdin": "x"}), json!({"env": {"PATH": "/tmp"}}), json!({"shell": "/tmp/sh"}), json!({"args": ["x"]})]
+    {
+        let mut call = shell("ls");
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        is(ls, "Bash", call, Decision::Confirm);
+    }
+}
+
+#[test]
+fn what_is_off_still_has_a_floor() {
+    let managed = file("[[rule]]\ndecide = \"deny\"\ntool = \"*\"\ncommand = \"shutdown:*\"", PolicyScope::Managed);
+    let user = file(
+        "[policy]\nmode = \"off\"\n\n[[rule]]\ndecide = \"deny\"\ntool = \"Bash\"\ncommand = \"rm:*\"",
+        PolicyScope::User,
+    );
+    for (command, expected) in [
+        ("rm x", Decision::Allow),
+        ("sleep 1; shutdown now", Decision::Deny),
+        ("echo x > policy.toml", Decision::Deny),
+        ("toolfold approvals approve ap-1", Decision::Deny),
+    ] {
+        let verdict = verdict(vec![managed.clone(), user.clone()], "Bash", shell(command));
+        assert_eq!(verdict.decision, expected, "{command}: {}", verdict.reason());
+    }
+}
+
+#[test]
+fn no_limit_softens_a_deny() {
+    let rules = "deny = [\"Bash(rm:*)\", \"Read(**/.env)\"]\nallow = [\"Bash\"]";
+    for (open, close) in [("{ ", "; }"), ("( ", " )"), ("if true; then ", "; fi"), ("while true; do ", "; done")] {
+        for depth in [1, 8, 9, 30, 200] {
+            let nested = |inner: &str| format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
+            let judged = |inner: &str, mode| {
+                let mut own = file(rules, PolicyScope::User);
+                own.mode = Some(mode);
+                verdict(vec![own], "Bash", shell(&nested(inner)))
+            };
+            for mode in [PolicyMode::Enforce, PolicyMode::Audit] {
+                let verdict = judged("echo x > policy.toml", mode);
+                assert_eq!(verdict.decision, Decision::Deny, "the floor at {depth} of `{open}`: {}", verdict.reason());
+            }
+            let verdict = judged("rm x", PolicyMode::Enforce);
+            assert_eq!(verdict.decision, Decision::Deny, "{depth} of `{open}`: {}", verdict.reason());
+            let verdict = judged("cat app/.env", PolicyMode::Enforce);
+            assert!(!verdict.decision.runs(), "{depth} of `{open}`: {}", verdict.reason());
+        }
+    }
+}
+
+#[test]
+fn a_person_sees_every_character_of_a_command() {
+    for hidden in [
+        '\u{ad}',
+        '\u{200b}',
+        '\u{200c}',
+        '\u{200d}',
+        '\u{2060}',
+        '\u{feff}',
+        '\u{180e}',
+        '\u{34f}',
+        '\u{115f}',
+        '\u{3164}',
+        '\u{2800}',
+        '\u{202e}',
+        '\u{2066}',
+        '\u{e0041}',
+        '\u{2028}',
+        '\u{600}',
+        '\u{1b}',
+        '\r',
+        '\u{7}',
+    ] {
+        is("allow = [\"Bash\"]", "Bash", shell(&format!("echo a{hidden}b")), Decision::Confirm);
+    }
+    is("allow = [\"Bash\"]", "Bash", shell("echo 'ä, 日本, ok'\n\techo b"), Decision::AllowAudited);
+}
+
+#[test]
+fn every_spelling_of_home_is_home() {
+    let rules = "deny = [\"Read(~/.ssh/**)\", \"Edit(~/.ssh/**)\"]\nallow = [\"Bash(cat:*)\", \"Read(**)\", \"Read(/**)\", \"Read(~/**)\"]";
+    for home in ["~/", "~//", "~///", "~/./", "$HOME/", "$HOME//", "${HOME}//", "file:~//"] {
+        is(rules, "Read", json!({ "file_path": format!("{home}.ssh/id_rsa") }), Decision::Deny);
+    }
+    for home in ["~/", "~//", "$HOME/", "$HOME//", "\"${HOME}//\"", "/home/user//"] {
+        let judged = verdict(vec![file(rules, PolicyScope::User)], "Bash", shell(&format!("cat {home}.ssh/id_rsa")));
+        assert!(!judged.decision.runs(), "{home}: {}", judged.reason());
+    }
+}
+
+#[test]
+fn a_glob_of_an_allow_is_one_word_that_climbs_nowhere() {
+    let rules =
+        "allow = [\"Bash(rm -rf build/*)\", \"Bash(node scripts/*)\", \"Bash(* --version)\", \"Bash(npm run test*)\"]";
+    for (command, expected) in [
+        ("rm -rf build/a", Decision::AllowAudited),
+        ("rm -rf build/../src", Decision::Confirm),
+        ("rm -rf build/a /etc", Decision::Confirm),
+        ("rm -rf build/a build/b", Decision::Confirm),
+        ("node scripts/../evil.js", Decision::Confirm),
+        ("cargo --version", Decision::AllowAudited),
+        ("rm -rf x --version", Decision::Confirm),
+        ("npm run test-unit -- -q", Decision::AllowAudited),
+    ] {
+        is(rules, "Bash", shell(command), expected);
+    }
+}
+
+#[test]
+fn a_file_whose_examples_do_not_hold_is_not_half_used() {
+    let text = "[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"git log:*\"\nmatch = [\"git push\"]\n\n[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"ls:*\"";
+    let loaded = PolicyFile::load(text, "policy.toml", PolicyScope::User);
+    assert!(loaded.has_errors() && loaded.value.broken);
+    assert_eq!(verdict(vec![loaded.value], "Bash", shell("ls")).decision, Decision::Confirm);
+}

@@ -54,12 +54,15 @@ mod floor;
 pub mod gate;
 mod glob;
 mod grant;
+mod hints;
 mod host;
 pub mod links;
 mod load;
 mod memory_store;
 mod path;
 mod policy_set;
+#[cfg(feature = "shell")]
+mod programs;
 mod rule;
 mod schema;
 pub mod shell;

@@ -1,11 +1,13 @@
 //! A call prepared for evaluation: its capability record, its target, and everything that it would affect.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use super::argv::{Word, base_name, display};
 use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::Fit;
+use super::hints;
 use super::host::Host;
 use super::path::LexPath;
 use super::rule::{Access, Rule, best};
@@ -29,11 +31,15 @@ pub(crate) struct CallContext<'a> {
     pub(crate) effects: SideEffects,
     /// The forms of each command, as ask and deny compare them.
     pub(crate) forms: Vec<Vec<Vec<super::argv::Word>>>,
+    /// The files that hints name, once they are asked for.
+    hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
     pub(crate) hosts: Vec<Host>,
     /// Hosts that arguments which no record declares may name. Only denies and allows of hosts consider them.
     pub(crate) suspect_hosts: Vec<Host>,
     pub(crate) is_shell: bool,
+    /// Where a command of it starts.
+    start: LexPath,
     /// Why an argument that the decision depends on cannot be read, if so.
     pub(crate) unreadable: Option<String>,
 }
@@ -59,9 +65,10 @@ impl<'a> CallContext<'a> {
         let mut effects = SideEffects::default();
         let mut is_shell = false;
         let start = capability.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
+        let folder = start.map_or_else(LexPath::here, LexPath::read);
         if let Some(arg) = &capability.command {
             is_shell = true;
-            let start = start.map_or_else(LexPath::here, LexPath::read);
+            let start = folder.clone();
             match command_text(arguments, arg) {
                 Some(text) => {
                     effects = shell::effects(&text, &start);
@@ -108,6 +115,7 @@ impl<'a> CallContext<'a> {
                 local.push(word.to_owned());
             }
         }
+        hosts.extend(effects.hosts.iter().map(|host| Host::guess(host)));
         // `file:` reads a file of this machine, whichever tool fetches it.
         for url in local.into_iter().filter(|url| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"))) {
             let (path, access) = (Some(LexPath::read(&url)), Access::Read);
@@ -134,11 +142,18 @@ impl<'a> CallContext<'a> {
             target,
             effects,
             forms,
+            hinted: OnceCell::new(),
             hosts,
             suspect_hosts,
             is_shell,
+            start: folder,
             unreadable: unread,
         }
+    }
+
+    /// Whether a folder is the one where a command of the call starts.
+    pub(crate) fn is_start(&self, folder: &LexPath) -> bool {
+        !folder.is_odd() && folder.absolute(self.context) == self.start.absolute(self.context)
     }
 
     /// Whether a rule covers this tool.
@@ -156,6 +171,29 @@ impl<'a> CallContext<'a> {
 
     /// Whether an ask or deny matches this call.
     pub(crate) fn caught(&self, rule: &Rule) -> Fit {
+        let fit = self.surely_caught(rule);
+        // What a program may take for code or for a file never denies, and asks.
+        if fit == Fit::No && self.is_hinted(rule) { Fit::Maybe } else { fit }
+    }
+
+    /// Whether a text that a program may take for code names the program of a rule, or one that it may take for a file a
+    /// path of it.
+    fn is_hinted(&self, rule: &Rule) -> bool {
+        if !self.is_shell || rule.effect == super::decision::Effect::Allow {
+            return false;
+        }
+        let SideEffects { code_hints, file_hints, .. } = &self.effects;
+        let of_command = rule.command.as_ref().is_some_and(|pattern| {
+            self.of_tool(rule) && code_hints.iter().any(|text| hints::names(text, &pattern.lead()))
+        });
+        let of_path = rule.path.is_some()
+            && !file_hints.is_empty()
+            && (self.of_tool(rule) || self.of_effects(rule))
+            && self.hinted.get_or_init(|| hints::files(file_hints)).iter().any(|f| self.file_fit(rule, f) != Fit::No);
+        of_command || of_path
+    }
+
+    fn surely_caught(&self, rule: &Rule) -> Fit {
         if self.of_tool(rule) {
             if !rule.arguments_fit(self.call, self.target.as_deref(), self.context.annotations) {
                 return Fit::No;
@@ -225,9 +263,14 @@ impl<'a> CallContext<'a> {
         })
     }
 
-    /// The heaviest unknown, with its text.
+    /// The heaviest unknown, with its text. Options that no row lists are known, and not among them.
     pub(crate) fn heaviest(&self) -> Option<(&str, Weight)> {
-        self.effects.unknowns.iter().max_by_key(|u| u.weight).map(|u| (u.text.as_str(), u.weight))
+        self.effects
+            .unknowns
+            .iter()
+            .filter(|u| u.option.is_none())
+            .max_by_key(|u| u.weight)
+            .map(|u| (u.text.as_str(), u.weight))
     }
 
     /// The commands that must be allowed, for display.

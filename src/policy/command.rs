@@ -121,6 +121,22 @@ impl CommandPattern {
         (!self.any).then_some((words, self.open))
     }
 
+    /// The plain words in front: the program and its subcommands.
+    pub(crate) fn lead(&self) -> Vec<&str> {
+        let plain = |token| match token {
+            &Token::Literal(ref text) if !text.starts_with('-') => Some(text.as_str()),
+            _ => None,
+        };
+        self.tokens.iter().map_while(plain).collect()
+    }
+
+    /// How many words it names.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "a pattern names one word at least")]
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
     /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one program.
     #[must_use]
     pub fn first_is_glob(&self) -> bool {

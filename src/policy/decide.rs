@@ -297,7 +297,9 @@ impl Policy {
         }
         for part in &cx.effects.unknowns {
             let named = part.interpreter.is_some_and(|i| rules.iter().any(|r| self.names_interpreter(cx, r, i)));
-            if !named {
+            let word = part.option.is_some_and(|(i, at)| rules.iter().any(|r| names_word(cx, r, i, at)));
+            let here = part.folder.as_ref().is_some_and(|folder| cx.is_start(folder));
+            if !named && !word && !here {
                 return Err(nothing.because(format!("`{}` is known only when it runs ({})", part.text, part.kind)));
             }
         }
@@ -354,9 +356,17 @@ impl Policy {
     fn names_interpreter(&self, cx: &CallContext<'_>, rule: &Rule, index: usize) -> bool {
         let Some(words) = cx.effects.commands.get(index).map(|c| c.words.as_slice()) else { return false };
         let Some(program) = words.first().and_then(super::argv::Word::get) else { return false };
-        let names = |c: &super::command::CommandPattern| c.program() == Some(program) && c.fit(words) == Fit::Yes;
+        // A rule that names more than the interpreter means that, and no code; one that names the code means the code.
+        let wide = |c: &super::command::CommandPattern| c.len() == 1 || c.len() >= words.len();
+        let names = |c: &super::command::CommandPattern| c.program() == Some(program) && wide(c) && c.allows(words);
         cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
     }
+}
+
+/// Whether an allow names a word of a command, and not only what stands before it.
+fn names_word(cx: &CallContext<'_>, rule: &Rule, index: usize, at: usize) -> bool {
+    let Some(words) = cx.effects.commands.get(index).map(|command| command.words.as_slice()) else { return false };
+    cx.of_tool(rule) && rule.command.as_ref().is_some_and(|pattern| pattern.len() > at && pattern.allows(words))
 }
 
 /// Whether a text that may be a path leads out of the working folder.

@@ -282,13 +282,14 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
     }
     let mut offers = Vec::new();
     for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-        if allowed(i) {
+        if allowed(i) && cx.effects.unknowns.iter().all(|part| part.option.is_none_or(|(of, _)| of != i)) {
             continue;
         }
         let tokens: Option<Vec<&str>> = command.words.iter().map(Word::get).collect();
         let Some(tokens) = tokens else { return Err(GrantError::NotStatic(super::argv::display(&command.words))) };
         let short: Vec<&str> = tokens.iter().copied().take(2).take_while(|t| !t.starts_with('-')).collect();
-        let (tokens, open) = if check_tokens(&short, true).is_ok() { (short, true) } else { (tokens, false) };
+        let whole = cx.effects.unknowns.iter().any(|part| part.option.is_some_and(|(of, _)| of == i));
+        let (tokens, open) = if !whole && check_tokens(&short, true).is_ok() { (short, true) } else { (tokens, false) };
         check_tokens(&tokens, open).map_err(|()| GrantError::TooWide(tokens.join(" ")))?;
         let target = GrantTarget::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open };
         if !offers.contains(&target) {
@@ -324,7 +325,8 @@ pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(us
     if let Some(grant) = live.iter().find(exact) {
         return Some(grant.id.clone());
     }
-    if !cx.effects.unknowns.is_empty() || cx.effects.files.iter().any(|f| f.own) {
+    let unlisted = || cx.effects.unknowns.iter().filter_map(|part| part.option);
+    if cx.effects.unknowns.iter().any(|part| part.option.is_none()) || cx.effects.files.iter().any(|f| f.own) {
         return None;
     }
     let mut ids: Vec<&str> = Vec::new();
@@ -335,12 +337,13 @@ pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(us
                 words.len() >= tokens.len()
                     && words.iter().zip(tokens).all(|(w, t)| w == t)
                     && (*open || words.len() == tokens.len())
+                    && unlisted().all(|(of, at)| of != i || at < tokens.len())
             }
             GrantTarget::Tool | GrantTarget::Arguments { .. } => false,
         };
         match live.iter().find(fits) {
             Some(grant) => ids.push(&grant.id),
-            None if allowed(i) => {}
+            None if allowed(i) && unlisted().all(|(of, _)| of != i) => {}
             None => return None,
         }
     }

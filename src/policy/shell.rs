@@ -41,6 +41,10 @@ mod inputs;
 mod inspect;
 pub(crate) mod launchers;
 #[cfg(feature = "shell")]
+mod listed;
+#[cfg(feature = "shell")]
+mod listing;
+#[cfg(feature = "shell")]
 mod options;
 #[cfg(feature = "shell")]
 mod outputs;
@@ -136,6 +140,13 @@ pub struct Unknown {
     /// code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<usize>,
+    /// For an option or operand that its program's row does not list: the index of the command, and that of the word. An
+    /// allow or a grant that names the word covers it.
+    #[serde(skip)]
+    pub option: Option<(usize, usize)>,
+    /// For a command whose settings lie where it runs: that folder. Where the call itself runs there, it is no unknown.
+    #[serde(skip)]
+    pub folder: Option<LexPath>,
 }
 
 /// The side effects of a command line.
@@ -150,6 +161,15 @@ pub struct SideEffects {
     /// Files that a part which cannot be read may name. Only denies and the floor consider them.
     #[serde(skip)]
     pub suspects: Vec<FileEffect>,
+    /// Hosts that options name.
+    #[serde(skip)]
+    pub hosts: Vec<String>,
+    /// Texts that a program may take for code, as far as is known of it. Only denies consider them.
+    #[serde(skip)]
+    pub code_hints: Vec<String>,
+    /// Texts that a program may take for files. Only denies consider them.
+    #[serde(skip)]
+    pub file_hints: Vec<String>,
 }
 
 /// What the reader of effects found in the line itself, in the order of the source, for the strict reader to compare.
@@ -176,7 +196,7 @@ impl SideEffects {
 
     pub(crate) fn unknown(&mut self, kind: &'static str, text: &str, weight: Weight) {
         let text = text.chars().take(80).collect();
-        self.unknowns.push(Unknown { kind, text, weight, interpreter: None });
+        self.unknowns.push(Unknown { kind, text, weight, interpreter: None, option: None, folder: None });
     }
 }
 

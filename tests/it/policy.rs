@@ -12,6 +12,7 @@ mod globs;
 mod hosts;
 mod links;
 mod paths;
+mod programs;
 mod properties;
 mod rows;
 #[cfg(feature = "store")]

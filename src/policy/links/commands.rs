@@ -83,7 +83,7 @@ fn last(path: &str) -> &str {
 
 fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
     let named = |last: &String| link.names.iter().any(|name| Equivalence::Confusable.name(last, name));
-    file.access == Access::Write && !file.own && path.parts.last().is_some_and(named)
+    file.access == Access::Write && path.parts.last().is_some_and(named)
 }
 
 /// A path with its target as another meaning, if one of its segments is the link.

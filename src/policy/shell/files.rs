@@ -3,6 +3,7 @@
 //! Covers what denies are likely to be about. A program that is not listed may write anything: a path deny is not a
 //! sandbox.
 
+use super::listing::{self, Listing};
 use super::walk::Walker;
 use super::{globs, unpack};
 use crate::policy::argv::Word;
@@ -164,7 +165,19 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
         "install" if arguments.iter().any(|w| w.is("-d") || w.is("--directory")) => add(&files, Access::Write),
         b if COPIERS.contains(&b) => copy(walker, &files, arguments, recursive),
         b if READERS.contains(&b) => add(&files, Access::Read),
-        b if SEARCHERS.contains(&b) => add(files.get(1..).unwrap_or_default(), Access::Read),
+        b if SEARCHERS.contains(&b) => {
+            let own = files.get(1..).unwrap_or_default();
+            let names = if b.ends_with("grep") { listing::of_search(arguments) } else { Vec::new() };
+            // A recursive search without a folder searches this one.
+            let here = [Word::known(".")];
+            let own = if own.is_empty() && recursive && b.ends_with("grep") { &here } else { own };
+            if recursive && !names.is_empty() {
+                let listing = Listing::new(own.to_vec(), walker.place.clone(), names);
+                walker.found.files.extend(listing.files(Access::Read));
+            } else {
+                add(own, Access::Read);
+            }
+        }
         _ => {}
     }
     if matches!(base, "mv") {

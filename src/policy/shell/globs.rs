@@ -142,6 +142,19 @@ pub(super) fn may_be_option(word: &Word, dotless: bool) -> bool {
     })
 }
 
+/// A pattern over names, as a program reads it and not the shell. `None` if it is not understood.
+pub(super) fn name(pattern: &str) -> Option<Segment> {
+    if pattern.contains(['\'', '"', '\\', '{', '}', '/', '~']) {
+        return None;
+    }
+    let mut shapes = shapes(&Word::unknown(pattern, false))?;
+    match (shapes.pop()?, shapes.is_empty()) {
+        (Shape::Plain(text), true) => Some(Segment::Name { items: text.chars().map(Item::Char).collect(), text }),
+        (Shape::Glob(folder, mut segments), true) if folder == "." && segments.len() == 1 => segments.pop(),
+        _ => None,
+    }
+}
+
 /// What a word may be. `None` if it is not a glob, or not understood.
 fn shapes(word: &Word) -> Option<Vec<Shape>> {
     if word.get().is_some() || word.one {

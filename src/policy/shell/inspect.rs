@@ -1,5 +1,6 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
+use super::listed::{self, Listed};
 use super::redirect::Input;
 use super::walk::Walker;
 use super::{
@@ -26,8 +27,9 @@ impl Walker {
             self.found.commands.push(Command { words, role });
             return;
         };
-        if program.is_empty() {
-            self.found.unknown("program", "''", Weight::Code);
+        // Letters of another script look like those that a deny names.
+        if program.is_empty() || !program.is_ascii() {
+            self.found.unknown("program", &first.text, Weight::Code);
         }
         let index = self.found.commands.len();
         let base = base_name(&program).to_owned();
@@ -67,10 +69,47 @@ impl Walker {
             self.timetable(input);
         }
         programs::options(self, &base, &words);
+        if base == "git" {
+            self.other_repository();
+        }
+        let listed = if role == Role::Runs { listed::inspect(self, &base, &words, index) } else { Listed::default() };
+        // What takes its words for code may take its input for code.
+        if listed.code
+            && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
+        {
+            self.found.code_hints.push(text.clone());
+        }
         scripts::inspect(self, &base, &words);
+        let before = self.found.files.len();
         files::operands(self, &base, &words);
+        self.need_writes(&listed.written, before);
         outputs::inspect(self, &base, &words);
         inputs::inspect(self, &base, &words);
+    }
+
+    /// Marks the files among those found since then that need an allow of their own.
+    fn need_writes(&mut self, written: &[Word], before: usize) {
+        for word in written {
+            let mut found = false;
+            for file in self.found.files.iter_mut().skip(before) {
+                if file.access == Access::Write && file.text == word.text {
+                    (file.own, found) = (true, true);
+                }
+            }
+            if !found {
+                self.file(word, Access::Write, true, false);
+            }
+        }
+    }
+
+    /// `cd DIR && git …` is git in another repository, whose settings run programs.
+    fn other_repository(&mut self) {
+        if self.place == self.start {
+            return;
+        }
+        let (kind, text, weight) = ("other-repository", "git behind `cd`".to_owned(), Weight::Value);
+        let folder = self.place.only().cloned();
+        self.found.unknowns.push(Unknown { kind, text, weight, interpreter: None, option: None, folder });
     }
 
     /// Crontab lines: five time fields and a command, which runs later.
@@ -295,6 +334,8 @@ impl Walker {
                 weight: Weight::Code,
                 // An allow for the interpreter does not cover code that another program provides.
                 interpreter: Some(index).filter(|_| inline || *input != Input::Pipe(None)),
+                option: None,
+                folder: None,
             });
         }
     }

@@ -14,6 +14,11 @@ impl Place {
         Self(vec![path])
     }
 
+    /// The folder, if it is known.
+    pub(super) fn only(&self) -> Option<&LexPath> {
+        self.0.first().filter(|_| self.0.len() == 1)
+    }
+
     pub(super) fn unknown() -> Self {
         Self(Vec::new())
     }

@@ -19,10 +19,10 @@ pub(super) fn gives_code(base: &str, option: &str) -> bool {
             l.chars().take_while(|c| !"WXmQ".contains(*c)).any(|c| c == 'c')
         }),
         "node" | "nodejs" | "tsx" | "ts-node" => {
-            letters.is_some_and(|l| l.chars().all(|c| "epirc".contains(c)) && l.contains(['e', 'p', 'r']))
-                || long(&["--eval", "--print", "--require", "--import", "--loader", "--experimental-loader"])
+            letters.is_some_and(|l| l.chars().all(|c| "epic".contains(c)) && l.contains(['e', 'p']))
+                || long(&["--eval", "--print"])
         }
-        "deno" | "bun" => matches!(option, "-e" | "-p" | "--eval" | "--print" | "--preload" | "-r" | "eval"),
+        "deno" | "bun" => matches!(option, "-e" | "-p" | "--eval" | "--print" | "eval"),
         "ruby" | "perl" => short("eErIM") || long(&["--require"]),
         "php" => short("rBRE") || long(&["--run", "--process-code"]),
         "lua" | "luajit" => short("el"),

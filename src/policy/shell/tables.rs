@@ -208,6 +208,7 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
         "LD",
         "AR",
         "MAKEFLAGS",
+        "MAKEFILES",
         "GNUMAKEFLAGS",
         "CARGO",
         "TAR_OPTIONS",

@@ -9,6 +9,7 @@ use brush_parser::ast::{
 };
 use brush_parser::{Parser, ParserOptions};
 
+use super::listing::{self, Listing};
 use super::place::Place;
 use super::redirect::Input;
 use super::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
@@ -27,9 +28,14 @@ pub(super) struct Walker {
     /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
+    /// Where the line starts.
+    pub(super) start: Place,
     pub(super) depth: usize,
     /// Text printed by the command before the pipe, where certain: what a shell after it would read.
     pub(super) piped: Option<String>,
+    /// The files that the latest command prints, and those that the command before the pipe printed.
+    pub(super) listing: Option<Listing>,
+    pub(super) listed: Option<Listing>,
     /// Text that the latest simple command reads, where certain.
     read: Option<String>,
     /// The output of the latest `<(…)`, where certain.
@@ -56,8 +62,11 @@ pub(super) fn read(command: &str, start: &LexPath, data: usize) -> (SideEffects,
         variables: BTreeMap::new(),
         functions: Vec::new(),
         place: Place::at(start.clone()),
+        start: Place::at(start.clone()),
         depth: 0,
         piped: None,
+        listing: None,
+        listed: None,
         read: None,
         substituted: None,
         supposing: false,
@@ -182,13 +191,19 @@ impl Walker {
         for (i, command) in pipeline.seq.iter().enumerate() {
             let before = self.found.commands.len();
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
+            self.listed = self.listing.take();
             self.command(command, input);
+            let filter = self.found.commands.get(before).is_some_and(|first| listing::is_filter(&first.words));
+            if filter && self.listing.is_none() {
+                self.listing = self.listed.take();
+            }
+            self.listed = None;
             if several {
                 self.piped = self.printed_since(before);
                 self.place = place.clone();
             }
         }
-        self.piped = None;
+        (self.piped, self.listing) = (None, None);
     }
 
     fn command(&mut self, command: &Node, input: Input) {

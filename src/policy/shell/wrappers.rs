@@ -1,5 +1,6 @@
 //! Wrappers: programs that start another program, with their own options and the position of the other program.
 
+use super::listing::{self, Listing};
 use super::readonly::{self, TAKE_ANY};
 use super::redirect::Input;
 use super::walk::Walker;
@@ -141,7 +142,15 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
             walker.found.unknown("piped-code", &program, Weight::Code);
         }
     }
+    let (before, listed) = (walker.found.files.len(), walker.listed.clone().filter(|_| base == "xargs"));
+    let mark = placeholder(words.get(1..start).unwrap_or_default());
+    let from_file =
+        words.iter().take(start).any(|w| w.get().is_none_or(|v| v.starts_with("-a") || v.starts_with("--a")));
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
+    if let Some(listed) = listed.filter(|_| !from_file) {
+        let added = readonly::added();
+        replace(walker, before, &listed, |text| text == added.text || mark.as_deref() == Some(text));
+    }
     true
 }
 
@@ -211,6 +220,7 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
 
 /// `find`: what `-exec` and similar actions run, and what `-delete` and `-fprint` change.
 fn find(walker: &mut Walker, words: &[Word]) {
+    let listing = Listing::new(starts(words), walker.place.clone(), listing::of_find(words));
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match word.get().unwrap_or_default() {
@@ -224,10 +234,13 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 let runs_them = |p: &str| super::tables::is_shell(p) || super::tables::is_interpreter(p);
                 let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
                 let weight = if code { Weight::Code } else { Weight::Value };
-                walker.found.unknown("executing-option", &word.text, weight);
+                // What only reads whatever it is given is judged as itself.
+                if !command.first().and_then(Word::get).is_some_and(|p| TAKE_ANY.contains(&p)) {
+                    walker.found.unknown("executing-option", &word.text, weight);
+                }
                 let before = walker.found.files.len();
                 walker.deeper(|walker| walker.run(command, &Input::Inherited), "find -exec");
-                found_files(walker, before, &starts(words));
+                found_files(walker, before, &listing);
                 at += end + 1;
             }
             "-delete" => {
@@ -243,22 +256,34 @@ fn find(walker: &mut Walker, words: &[Word]) {
         }
         at += 1;
     }
+    // `grep -l` prints some of the names that it is given.
+    let lists = words.windows(3).any(|three| three[0].is("-exec") && three[1].is("grep") && three[2].is("-l"));
+    let executing = ["-exec", "-execdir", "-ok", "-okdir"];
+    let plain = words.iter().all(|word| {
+        word.get().is_some_and(|text| !matches!(text, "-printf" | "-ls") && (lists || !executing.contains(&text)))
+    });
+    walker.listing = Some(listing).filter(|_| plain);
 }
 
-/// `{}` stands for the files below the starting points: an effect on it is an effect there.
-fn found_files(walker: &mut Walker, before: usize, starts: &[Word]) {
+/// `{}` stands for the files that were found: an effect on it is an effect on them.
+fn found_files(walker: &mut Walker, before: usize, listing: &Listing) {
+    replace(walker, before, listing, |text| text.trim_matches(['\'', '"']) == "{}");
+}
+
+/// Puts the files of a listing in place of those that a word stands for.
+fn replace(walker: &mut Walker, before: usize, listing: &Listing, stands: impl Fn(&str) -> bool) {
     let new: Vec<super::FileEffect> = walker.found.files.drain(before..).collect();
     for file in new {
-        if file.path.is_some() || file.text.trim_matches(['\'', '"']) != "{}" {
+        if file.path.is_none() && stands(&file.text) {
+            let files = listing.files(file.access).into_iter();
+            // That something below a folder is written tells enough for a deny.
+            let certain = file.access == Access::Write && !listing.is_narrow();
+            walker
+                .found
+                .files
+                .extend(files.map(|own| super::FileEffect { certain: certain && own.path.is_some(), ..own }));
+        } else {
             walker.found.files.push(file);
-            continue;
-        }
-        for start in starts {
-            let from = walker.found.files.len();
-            walker.file(start, file.access, false, true);
-            // That something below a folder is read does not tell which file.
-            let doubt = file.access == Access::Read;
-            walker.found.files.iter_mut().skip(from).for_each(|f| f.certain &= !doubt);
         }
     }
 }

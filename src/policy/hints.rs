@@ -1,0 +1,36 @@
+//! Texts that a program may take for code or for files, where nothing is known of it: enough to ask, never to deny.
+
+use super::argv::base_name;
+use super::path::LexPath;
+use super::rule::Access;
+use super::shell::FileEffect;
+
+/// The most parts of all texts together that are taken for files.
+const MAX_PARTS: usize = 500;
+
+/// The characters between which a part of a text may be a name.
+fn is_apart(c: char) -> bool {
+    c.is_whitespace() || "\"'`()[]{}<>|;&,=@:!$%?*\\".contains(c)
+}
+
+/// Whether a text names a program and its subcommands, each as a whole word of it.
+pub(super) fn names(text: &str, words: &[&str]) -> bool {
+    let named = |word: &&str| text.contains(word) && text.split(is_apart).any(|part| base_name(part) == *word);
+    !words.is_empty() && words.iter().all(named)
+}
+
+/// The files that texts may name: each as a whole, and each part of it.
+pub(super) fn files(texts: &[String]) -> Vec<FileEffect> {
+    let parts = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(is_apart)));
+    let mut found: Vec<FileEffect> = Vec::new();
+    for part in parts.filter(|part| !part.is_empty() && part.len() < 300).take(MAX_PARTS) {
+        if found.iter().any(|file| file.text == part) {
+            continue;
+        }
+        for access in [Access::Read, Access::Write] {
+            let (path, text) = (Some(LexPath::read(part)), part.to_owned());
+            found.push(FileEffect { path, text, access, own: false, recursive: false, certain: false });
+        }
+    }
+    found
+}

@@ -1,0 +1,208 @@
+//! The table of programs: which options are harmless, and what the others do.
+//!
+//! A row is an allow-list, made from a program's own manual: an option that it does not name makes a call ask. The rows
+//! stand in `programs/*.toml`, each with the manual that it was made from; the library holds them packed in
+//! `programs.bin`, which a test compares with them. A program without a row has no list: a rule that allows it means what
+//! it says.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, OnceLock};
+
+use toml::de::{DeTable, DeValue};
+
+/// The rows, deflated.
+const PACKED: &[u8] = include_bytes!("programs.bin");
+
+/// The most bytes that the rows have.
+const MAX_BYTES: usize = 4 << 20;
+
+/// What an option does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Does {
+    /// Nothing that matters, without a value.
+    Flag,
+    /// Nothing that matters, with a value.
+    Value,
+    /// Nothing that matters, with a value only where one is attached.
+    Optional,
+    /// Its value is a file that is read.
+    Read,
+    /// Its value is a file that is written.
+    Write,
+    /// Its value is a command that runs.
+    Run,
+    /// Its value is code or settings that are loaded.
+    Load,
+    /// Its value chooses the folder, project or cluster.
+    Folder,
+    /// Its value is a host that is contacted.
+    Host,
+    /// It does more than the program's purpose, without a value.
+    Acts,
+}
+
+/// How a program reads its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Letters in clusters, long options that may be cut short.
+    Gnu,
+    /// Letters in clusters, long options as they are.
+    Exact,
+    /// Whole words, with one dash or two.
+    Word,
+}
+
+/// A row.
+#[derive(Debug)]
+pub(crate) struct Program {
+    options: HashMap<&'static str, Does>,
+    pub(crate) style: Style,
+    /// Whether options end at the first operand.
+    pub(crate) ordered: bool,
+    pub(crate) operands: &'static str,
+    /// Whether the first operand must be a subcommand that has a row.
+    pub(crate) subcommands: bool,
+    /// Whether its options may stand behind the subcommand, too.
+    pub(crate) global: bool,
+    /// Options behind whose value everything is the arguments of something else.
+    stop: Vec<&'static str>,
+    /// Options behind which a command stands, up to `;` or `+`: `find -exec`.
+    until: Vec<&'static str>,
+    /// Whether what its operands name is written and needs an allow of its own.
+    pub(crate) needs_write: bool,
+}
+
+impl Program {
+    /// What an option does, by its exact spelling.
+    pub(crate) fn does(&self, option: &str) -> Option<Does> {
+        self.options.get(option).copied()
+    }
+
+    pub(crate) fn stops(&self, option: &str) -> bool {
+        self.stop.contains(&option)
+    }
+
+    pub(crate) fn starts_command(&self, option: &str) -> bool {
+        self.until.contains(&option)
+    }
+
+    /// The options, in no order.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, Does)> {
+        self.options.iter().map(|(option, does)| (*option, *does))
+    }
+
+    fn read(row: &DeTable<'static>) -> Self {
+        let mut program = Self {
+            options: HashMap::new(),
+            style: Style::Gnu,
+            ordered: false,
+            operands: "other",
+            subcommands: false,
+            global: false,
+            stop: Vec::new(),
+            until: Vec::new(),
+            needs_write: false,
+        };
+        for (key, value) in row {
+            let key = key.get_ref().as_ref();
+            let text: &'static str = match value.get_ref() {
+                DeValue::String(std::borrow::Cow::Borrowed(text)) => text,
+                // Read once and kept as long as the process lives, as the rows themselves are.
+                DeValue::String(std::borrow::Cow::Owned(text)) => text.clone().leak(),
+                DeValue::Boolean(on) => {
+                    match key {
+                        "subcommands" => program.subcommands = *on,
+                        "global" => program.global = *on,
+                        "needs_write" => program.needs_write = *on,
+                        _ => {}
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            let does = match key {
+                "flags" => Does::Flag,
+                "values" => Does::Value,
+                "optional" => Does::Optional,
+                "read" => Does::Read,
+                "write" => Does::Write,
+                "run" => Does::Run,
+                "load" => Does::Load,
+                "folder" => Does::Folder,
+                "host" => Does::Host,
+                "acts" => Does::Acts,
+                other => {
+                    match other {
+                        "operands" => program.operands = text,
+                        "style" if text == "exact" => program.style = Style::Exact,
+                        "style" if text == "word" => program.style = Style::Word,
+                        "order" => program.ordered = text == "first",
+                        "until" => program.until = text.split_whitespace().collect(),
+                        "stop" => program.stop = text.split_whitespace().collect(),
+                        _ => {}
+                    }
+                    continue;
+                }
+            };
+            program.options.extend(text.split_whitespace().map(|option| (option, does)));
+        }
+        program
+    }
+}
+
+struct Table {
+    /// The place of each name's row.
+    places: HashMap<&'static str, usize>,
+    /// What more words make a name of: `gh pr`.
+    begun: HashSet<&'static str>,
+    rows: Vec<(&'static str, OnceLock<Option<Program>>)>,
+}
+
+static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
+    let bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(PACKED, MAX_BYTES).ok()?;
+    let text: &'static str = String::from_utf8(bytes).ok()?.leak();
+    let mut table = Table { places: HashMap::new(), begun: HashSet::new(), rows: Vec::new() };
+    for row in text.split("[[program]]\n").skip(1) {
+        let (names, _) = row.strip_prefix("names = [")?.split_once(']')?;
+        let names = names.split('"').skip(1).step_by(2);
+        for name in names {
+            table.places.insert(name, table.rows.len());
+            table.begun.extend(name.match_indices(' ').filter_map(|(at, _)| name.get(..at)));
+        }
+        table.rows.push((row, OnceLock::new()));
+    }
+    Some(table)
+});
+
+/// The row of a program, or of a program with its subcommand: `git`, `git log`. Twice nothing where there is none; nothing
+/// at all where the table itself cannot be read.
+pub(crate) fn row(name: &str) -> Option<Option<&'static Program>> {
+    let table = TABLE.as_ref()?;
+    let Some((text, read)) = table.places.get(name).and_then(|place| table.rows.get(*place)) else {
+        return Some(None);
+    };
+    let read = read.get_or_init(|| Some(Program::read(DeTable::parse(text).ok()?.get_ref())));
+    read.as_ref().map(Some)
+}
+
+/// Whether more words make a name of these that has a row.
+pub(crate) fn is_begun(name: &str) -> bool {
+    TABLE.as_ref().is_some_and(|table| table.begun.contains(name))
+}
+
+/// The name under which a program has a row: its own, or that without a version: `python3.12`, `gcc-14`.
+pub(crate) fn name_of(base: &str) -> Option<&str> {
+    let known = |name: &&str| row(name).is_some_and(|row| row.is_some());
+    let mut name = base;
+    loop {
+        if known(&name) {
+            return Some(name);
+        }
+        let shorter = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let shorter = if shorter == name { name.trim_end_matches(['.', '-']) } else { shorter };
+        if shorter == name || shorter.is_empty() {
+            return None;
+        }
+        name = shorter;
+    }
+}

@@ -1,0 +1,427 @@
+//! The options of a command, read as its program reads them, and held against the table of programs.
+//!
+//! Where it is open how a program reads a word, each way counts: a value that begins with a dash is read as an option,
+//! too, and a long option that is cut short is none that was listed as harmless.
+
+use super::programs::gives_code;
+use super::walk::Walker;
+use super::{Unknown, Weight, files};
+use crate::policy::argv::{Word, base_name};
+use crate::policy::programs::{self, Does, Program, Style};
+use crate::policy::rule::Access;
+use crate::policy::shell::tables::is_interpreter;
+
+/// The most words of a subcommand: `aws s3 ls` has two.
+const MAX_SUBCOMMANDS: usize = 3;
+
+/// Holds the options of the command at `index` against its row. `words` are its words, the program first.
+/// Returns what its row says of the command as a whole.
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> Listed {
+    inspect_from(walker, base, words, (index, 0))
+}
+
+/// The same for a command that begins at a word of another one.
+fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> Listed {
+    let Some(name) = programs::name_of(base) else {
+        if programs::row("").is_none() {
+            walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
+        }
+        walker.found.file_hints.extend(texts(words));
+        walker.found.code_hints.extend(texts(words));
+        return Listed::unknown();
+    };
+    let mut name = name.to_owned();
+    let mut reader =
+        Reader { base, walker, index, words, program: None, above: None, operands: Vec::new(), deeper: None, offset };
+    let mut from = 1;
+    for _ in 0..=MAX_SUBCOMMANDS {
+        // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
+        let program = match (programs::row(&name).flatten(), reader.program) {
+            (Some(program), before) => {
+                reader.above = before.filter(|above| above.global).or(reader.above);
+                program
+            }
+            (None, Some(before)) => before,
+            (None, None) => return Listed::unknown(),
+        };
+        reader.program = Some(program);
+        reader.operands.clear();
+        let end = reader.options(program, from);
+        match reader.subcommand(program, &name, end) {
+            Some((deeper, at)) => {
+                (name, from) = (deeper, at + 1);
+                reader.deeper = Some(at);
+            }
+            None => break,
+        }
+    }
+    reader.finish()
+}
+
+/// What a row says of a command as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// Whether it may take its words and its input for code.
+    pub(super) code: bool,
+    /// The operands that it writes, each of which needs an allow of its own.
+    pub(super) written: Vec<Word>,
+}
+
+impl Listed {
+    /// What is to be thought of a command of which nothing is known.
+    fn unknown() -> Self {
+        Self { code: true, written: Vec::new() }
+    }
+}
+
+struct Reader<'r, 'w> {
+    /// The program, without its folder.
+    base: &'r str,
+    walker: &'r mut Walker,
+    /// The place of the command among those that were found.
+    index: usize,
+    words: &'w [Word],
+    program: Option<&'static Program>,
+    /// The row of the program itself, whose options may stand behind the subcommand.
+    above: Option<&'static Program>,
+    /// Where the operands are.
+    operands: Vec<usize>,
+    /// Where the subcommand is.
+    deeper: Option<usize>,
+    /// Where the words begin among those of the command.
+    offset: usize,
+}
+
+/// What a word is, as far as one row knows.
+enum Meant<'w> {
+    /// An option that does this, with its value, or without one that must be the next word.
+    Option(Does, Option<&'w str>),
+    /// Letters: each that needs none, and what the last of them does.
+    Cluster(Vec<Does>, Option<&'w str>),
+    Unlisted,
+}
+
+impl<'w> Reader<'_, 'w> {
+    /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
+    /// ended.
+    fn options(&mut self, program: &'static Program, from: usize) -> usize {
+        let mut at = from;
+        while let Some(word) = self.words.get(at) {
+            let Some(text) = word.get().filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
+                self.operands.push(at);
+                if program.subcommands {
+                    return at;
+                }
+                if program.ordered {
+                    break;
+                }
+                at += 1;
+                continue;
+            };
+            if text == "--" {
+                if program.does("--").is_some() {
+                    self.unlisted("option", at);
+                }
+                self.behind(at + 1);
+                self.operands.extend(at + 1..self.words.len());
+                return self.words.len();
+            }
+            if program.starts_command(text) {
+                let rest = self.words.get(at..).unwrap_or_default();
+                at += rest.iter().position(|word| word.is(";") || word.is("+")).map_or(rest.len(), |end| end + 1);
+                continue;
+            }
+            let meant = match meaning(program, text) {
+                Meant::Unlisted => self.above.map_or(Meant::Unlisted, |above| meaning(above, text)),
+                meant => meant,
+            };
+            if text.starts_with('+') && matches!(meant, Meant::Unlisted) {
+                self.operands.push(at);
+                at += 1;
+                continue;
+            }
+            let (last, value) = match meant {
+                Meant::Unlisted => {
+                    self.unlisted("option", at);
+                    at += 1;
+                    continue;
+                }
+                Meant::Option(does, value) => (does, value),
+                Meant::Cluster(letters, value) => {
+                    let (last, before) = letters.split_last().map_or((Does::Flag, &[][..]), |(l, b)| (*l, b));
+                    before.iter().for_each(|does| self.apply(*does, None, at));
+                    (last, value)
+                }
+            };
+            let takes = !matches!(last, Does::Flag | Does::Optional | Does::Acts) && value.is_none();
+            let next = if takes { self.words.get(at + 1) } else { None };
+            match (value, next) {
+                (Some(value), _) => self.apply(last, Some(&Word::known(value)), at),
+                (None, next) => self.apply(last, next, at),
+            }
+            let option = text.split('=').next().unwrap_or(text);
+            let stops = program.stops(option) || stops(program, text);
+            // A value that looks like an option may be one, where a program reads its line differently.
+            let dashed = next.and_then(Word::get).is_some_and(|text| text.len() > 1 && text.starts_with('-'));
+            at += if next.is_some() && !dashed { 2 } else { 1 };
+            if stops {
+                at += usize::from(dashed);
+                break;
+            }
+        }
+        self.operands.extend(at.max(self.operands.last().map_or(0, |last| last + 1))..self.words.len());
+        self.words.len()
+    }
+
+    /// The row of the subcommand at a place.
+    fn subcommand(&mut self, program: &'static Program, name: &str, at: usize) -> Option<(String, usize)> {
+        let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
+        let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
+        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).flatten().is_some();
+        let known = word.map(|word| format!("{name} {word}")).filter(is_known);
+        if let (Some(known), Some(first)) = (known, first) {
+            return Some((known, first));
+        }
+        // `python -m pytest`: the option and its value name the row.
+        let module = self.words.windows(2).enumerate().skip(1).find_map(|(at, pair)| {
+            let [option, value] = pair else { return None };
+            let option = option.get().filter(|option| program.stops(option))?;
+            Some((format!("{name} {option} {}", value.get()?), at + 1))
+        });
+        if let Some((deeper, at)) = module
+            && programs::row(&deeper).flatten().is_some()
+        {
+            return Some((deeper, at));
+        }
+        if program.subcommands
+            && let Some(first) = first
+        {
+            self.unlisted("subcommand", first);
+        }
+        None
+    }
+
+    /// Words behind `--` that another program gets: an option among them with a path or a setting may be any of its own.
+    fn behind(&mut self, from: usize) {
+        let rest = self.words.get(from..).unwrap_or_default();
+        let texts = || rest.iter().filter_map(Word::get);
+        let hands_on = self.program.is_some_and(|program| matches!(program.operands, "code" | "write" | "none"));
+        let number =
+            |text: &str| text.split_once('=').is_some_and(|(_, value)| value.bytes().all(|b| b.is_ascii_digit()));
+        let says_where = |text: &str| text.contains(['/', '=', ':']) && !number(text);
+        if hands_on && texts().any(|text| text.starts_with('-')) && texts().any(says_where) {
+            self.unlisted("option", from);
+        }
+    }
+
+    /// What is not on the list: a rule that names it covers it, and nothing else does.
+    fn unlisted(&mut self, kind: &'static str, at: usize) {
+        let text = self.words.get(at).map_or("", |word| word.text.as_str()).chars().take(80).collect();
+        let option = Some((self.index, self.offset + at));
+        self.walker.found.unknowns.push(Unknown {
+            kind,
+            text,
+            weight: Weight::Value,
+            interpreter: None,
+            option,
+            folder: None,
+        });
+    }
+
+    fn apply(&mut self, does: Does, value: Option<&Word>, at: usize) {
+        match does {
+            Does::Flag | Does::Value | Does::Optional => {}
+            Does::Read => value.into_iter().for_each(|file| {
+                self.walker.file(file, Access::Read, false, false);
+                // `name=@file`, `@file`
+                let parts = file.get().into_iter().flat_map(|text| text.split(['@', '=']).skip(1));
+                parts.for_each(|part| self.walker.file(&Word::known(part), Access::Read, false, false));
+            }),
+            Does::Write => {
+                let plain =
+                    |file: &&Word| !matches!(file.get(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"));
+                value.into_iter().filter(plain).for_each(|file| self.walker.file(file, Access::Write, true, false));
+                if value.is_none() {
+                    self.unlisted("writing-option", at);
+                }
+            }
+            Does::Run => {
+                if let Some(line) = value.and_then(Word::get) {
+                    self.walker.suppose(line);
+                }
+                self.unlisted("executing-option", at);
+            }
+            // Code for an interpreter is judged where it is found.
+            Does::Load if self.words.get(at).and_then(Word::get).is_some_and(|text| gives_code(self.base, text)) => {}
+            Does::Load => {
+                // A module of an interpreter is code for it: who allows the interpreter allows that.
+                let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
+                let module = is_interpreter(self.base) && self.program.is_some_and(|program| stops(program, text));
+                self.unlisted("loading-option", at);
+                if let Some(last) = self.walker.found.unknowns.last_mut().filter(|_| module) {
+                    last.interpreter = Some(self.index);
+                }
+            }
+            Does::Folder => self.unlisted("option-for-another-place", at),
+            Does::Host => {
+                let host = value.and_then(Word::get).map(str::to_owned);
+                self.walker.found.hosts.extend(host);
+                self.unlisted("option-for-another-host", at);
+            }
+            Does::Acts => self.unlisted("acting-option", at),
+        }
+    }
+
+    /// What the operands are.
+    fn finish(mut self) -> Listed {
+        let Some(program) = self.program else { return Listed::unknown() };
+        let operands: Vec<&Word> = self.operands.iter().filter_map(|at| self.words.get(*at)).collect();
+        let first = self.operands.first().copied();
+        let text = |at: &usize| self.words.get(*at).and_then(Word::get);
+        // A setting that a build tool evaluates: `make 'X=$(shell …)'`.
+        let sets = |at: &usize| text(at).is_some_and(|text| text.contains('=') && text.contains(['$', '`']));
+        let asked = match program.operands {
+            "none" => first,
+            "inline" => self.operands.iter().copied().find(|at| text(at).is_some_and(|text| !is_name(text))),
+            // Who allows a program has not allowed what its subcommand starts.
+            "command" => first.and(self.deeper),
+            "code" => self.operands.iter().copied().find(sets),
+            _ => None,
+        };
+        if let Some(at) = asked {
+            self.unlisted("operand", at);
+        }
+        // What another program reads, and what no row lists, may be code or name a file.
+        let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
+        let unlisted = self.walker.found.unknowns.iter().any(unlisted);
+        let code = unlisted || matches!(program.operands, "code" | "command" | "inline" | "none");
+        if code {
+            // The name of a target or a script is no code.
+            let names = program.operands == "code" && !unlisted;
+            self.walker.found.code_hints.extend(texts(self.words).filter(|text| !names || !is_name(text)));
+        }
+        if code || program.operands == "other" {
+            self.walker.found.file_hints.extend(texts(self.words));
+        }
+        // What it starts has options of its own.
+        if program.operands == "command"
+            && let Some(first) = first
+            && let Some(inner) = text(&first).map(base_name)
+        {
+            let rest = self.words.get(first..).unwrap_or_default();
+            inspect_from(self.walker, inner, rest, (self.index, self.offset + first));
+        }
+        let written = match program.operands {
+            "copy" | "read-write" => operands.get(1..).unwrap_or_default().last().copied().into_iter().collect(),
+            _ => operands.clone(),
+        };
+        let needs = program.needs_write || program.operands == "read-write";
+        if !needs && !files::is_known(self.base) {
+            self.files(program.operands, &operands);
+        }
+        let written = if needs { written.into_iter().cloned().collect() } else { Vec::new() };
+        Listed { code, written }
+    }
+
+    /// The files of a program that no other table knows.
+    fn files(&mut self, kind: &str, operands: &[&Word]) {
+        let (read, written) = match (kind, operands.split_last()) {
+            ("read", _) => (operands, &[][..]),
+            ("pattern-read", _) => (operands.get(1..).unwrap_or_default(), &[][..]),
+            ("write" | "move", _) => (&[][..], operands),
+            ("copy", Some((last, others))) => (others, std::slice::from_ref(last)),
+            _ => return,
+        };
+        read.iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
+        written.iter().for_each(|file| self.walker.file(file, Access::Write, false, false));
+    }
+}
+
+/// The words of a command as texts.
+fn texts(words: &[Word]) -> impl Iterator<Item = String> {
+    words.iter().skip(1).filter_map(Word::get).map(str::to_owned)
+}
+
+/// Whether a text is the name of a file or of a thing, and no code.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '~') || (c == '.' && text.contains('/')))
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '~' | '+' | '@'))
+        || text == ":memory:"
+}
+
+/// What a row says of a word that begins with a dash or a plus.
+fn meaning<'w>(program: &Program, text: &'w str) -> Meant<'w> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    if program.style == Style::Word || text.starts_with('+') {
+        return word(program, text, name, value);
+    }
+    if text.starts_with("--") {
+        return match program.does(name) {
+            Some(does) => long(does, value),
+            None => cut_short(program, name).map_or_else(|| any(program), |does| long(does, value)),
+        };
+    }
+    let mut letters = Vec::new();
+    let mut rest = text.get(1..).unwrap_or_default().char_indices();
+    while let Some((at, letter)) = rest.next() {
+        let Some(does) = program.does(&format!("-{letter}")) else { return any(program) };
+        letters.push(does);
+        let after = text.get(1 + at + letter.len_utf8()..).unwrap_or_default();
+        match does {
+            Does::Flag | Does::Acts => {}
+            // Attached, or none at all.
+            Does::Optional => return Meant::Cluster(letters, Some(after)),
+            _ if after.is_empty() => return Meant::Cluster(letters, None),
+            _ => return Meant::Cluster(letters, Some(after)),
+        }
+    }
+    Meant::Cluster(letters, None)
+}
+
+/// A row may say that every word with a dash is an option of no matter.
+fn any<'w>(program: &Program) -> Meant<'w> {
+    program.does("-*").map_or(Meant::Unlisted, |does| Meant::Option(does, Some("")))
+}
+
+fn long(does: Does, value: Option<&str>) -> Meant<'_> {
+    match (does, value) {
+        // An option without a value that is given one is another option.
+        (Does::Flag | Does::Acts, Some(value)) if !matches!(value, "true" | "false") => Meant::Unlisted,
+        (Does::Flag, _) => Meant::Option(Does::Flag, Some("")),
+        (Does::Optional, None) => Meant::Option(does, Some("")),
+        _ => Meant::Option(does, value),
+    }
+}
+
+/// What a long option does that is cut short: the worst of what it may be. A harmless one may be another that has no row.
+fn cut_short(program: &Program, name: &str) -> Option<Does> {
+    let may_be = |(option, _): &(&str, Does)| option.starts_with("--") && option.starts_with(name);
+    let worst = program.options().filter(|_| program.style == Style::Gnu).filter(may_be).map(|(_, does)| does).max()?;
+    (worst > Does::Optional).then_some(worst)
+}
+
+/// An option that is a whole word: as it is, with one dash for two or two for one, or by the longest entry that ends in `*`.
+fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>) -> Meant<'w> {
+    let other = match name.strip_prefix("--") {
+        Some(rest) => format!("-{rest}"),
+        None => format!("-{name}"),
+    };
+    for spelled in [text, name, &other] {
+        if let Some(does) = program.does(spelled) {
+            return if spelled == text { long(does, None) } else { long(does, value) };
+        }
+    }
+    let starts =
+        |(option, _): &(&'static str, Does)| option.strip_suffix('*').is_some_and(|start| text.starts_with(start));
+    match program.options().filter(starts).max_by_key(|(option, _)| option.len()) {
+        Some((option, does)) => Meant::Option(does, text.get(option.len() - 1..)),
+        None => Meant::Unlisted,
+    }
+}
+
+/// Whether an option, or a letter of a cluster such as `-Ic`, is one behind which everything belongs to something else.
+fn stops(program: &Program, text: &str) -> bool {
+    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && program.style != Style::Word);
+    program.stops(text)
+        || letters.is_some_and(|letters| letters.chars().any(|letter| program.stops(&format!("-{letter}"))))
+}

@@ -1,0 +1,127 @@
+//! Files that are known by where they lie and how they are called: what `find` prints and `xargs` passes on, and what a
+//! recursive search looks into. A deny of other names is then no deny of these.
+
+use super::FileEffect;
+use super::globs;
+use super::place::Place;
+use crate::policy::argv::{Word, base_name};
+use crate::policy::path::tail::{Segment, Tail};
+use crate::policy::rule::Access;
+
+/// Files below some folders.
+#[derive(Debug, Clone)]
+pub(super) struct Listing {
+    starts: Vec<Word>,
+    place: Place,
+    /// Their names are of one of these forms; empty: any.
+    names: Vec<Segment>,
+}
+
+impl Listing {
+    pub(super) fn new(starts: Vec<Word>, place: Place, names: Vec<Segment>) -> Self {
+        Self { starts, place, names }
+    }
+
+    /// Whether their names are known.
+    pub(super) fn is_narrow(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// The effects of doing something with each of them.
+    pub(super) fn files(&self, access: Access) -> Vec<FileEffect> {
+        let mut found = Vec::new();
+        for start in &self.starts {
+            let text = format!("{} and what is below", start.text);
+            let own = FileEffect { path: None, text, access, own: false, recursive: false, certain: false };
+            let Some(folder) = start.get().or(start.tilde.as_deref()) else {
+                found.push(own);
+                continue;
+            };
+            let paths = self.place.files(folder).0;
+            if paths.is_empty() {
+                found.push(own.clone());
+            }
+            for path in paths {
+                // A starting point may be a file itself.
+                let recursive = self.names.is_empty();
+                found.push(FileEffect { path: Some(path.clone()), recursive, ..own.clone() });
+                for name in &self.names {
+                    let segments = vec![Segment::Below(None), name.clone()];
+                    // These programs let wildcards stand for a leading dot.
+                    let tail = Tail { segments, recursive: false, loose: true };
+                    found.push(FileEffect { path: Some(path.clone().with_tail(tail)), ..own.clone() });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The names that an expression of `find` lets through: one of each alternative. Empty where some have none, or where
+/// the expression is not understood.
+pub(super) fn of_find(words: &[Word]) -> Vec<Segment> {
+    let mut names: Vec<Segment> = Vec::new();
+    for branch in words.split(|word| word.is("-o") || word.is("-or")) {
+        let mut own = None;
+        for (at, word) in branch.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|before| branch.get(before));
+            let negated = before.is_some_and(|word| word.is("!") || word.is("-not"));
+            match word.get() {
+                None | Some(",") => return Vec::new(),
+                Some("(") if negated => return Vec::new(),
+                Some("-name" | "-iname") if !negated && own.is_none() => {
+                    own = branch.get(at + 1).and_then(Word::get).and_then(globs::name);
+                }
+                _ => {}
+            }
+        }
+        match own {
+            Some(name) => names.push(name),
+            None => return Vec::new(),
+        }
+    }
+    names
+}
+
+/// The names that a search looks into: `--include=*.py`. Empty where it looks into any.
+pub(super) fn of_search(arguments: &[Word]) -> Vec<Segment> {
+    let mut names = Vec::new();
+    for (at, word) in arguments.iter().enumerate() {
+        let glob = match word.get() {
+            Some("--include") => arguments.get(at + 1).and_then(Word::get),
+            Some(text) => text.strip_prefix("--include="),
+            // It may be another name.
+            None if word.text.starts_with("--inc") => return Vec::new(),
+            None => None,
+        };
+        match glob.map(globs::name) {
+            Some(Some(name)) => names.push(name),
+            Some(None) => return Vec::new(),
+            None => {}
+        }
+    }
+    names
+}
+
+/// Whether a command passes on some of the lines that it reads, and reads nothing else.
+pub(super) fn is_filter(words: &[Word]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
+    let texts: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
+    let (Some(program), Some(texts)) = (program.get().map(base_name), texts) else { return false };
+    let operands = texts.iter().filter(|text| !text.starts_with('-') && text.parse::<u32>().is_err()).count();
+    let plain = |letters: &str| {
+        texts.iter().filter_map(|text| text.strip_prefix('-')).all(|own| own.chars().all(|c| letters.contains(c)))
+    };
+    match program {
+        "head" | "tail" => operands == 0 && plain("n0123456789"),
+        "sort" | "uniq" => operands == 0 && plain("urnf"),
+        "grep" | "egrep" | "fgrep" => operands == 1 && plain("viEFwxG"),
+        // Of the files that it searches it prints some.
+        "xargs" => {
+            let search = texts.iter().position(|text| matches!(*text, "grep" | "egrep" | "fgrep"));
+            let lists = |from: usize| texts.iter().skip(from).any(|text| matches!(*text, "-l" | "-il" | "-li" | "-lE"));
+            search.is_some_and(|from| lists(from) && texts.iter().take(from).all(|text| matches!(*text, "-0" | "-r")))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,219 @@
+//! The table of programs: it is what the library holds, it contradicts itself nowhere, and it closes what it was made for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+const LISTS: [&str; 10] = ["flags", "values", "optional", "read", "write", "run", "load", "folder", "host", "acts"];
+const OTHERS: [&str; 13] = [
+    "names",
+    "manual",
+    "date",
+    "style",
+    "order",
+    "operands",
+    "subcommands",
+    "global",
+    "stop",
+    "until",
+    "needs_write",
+    "never_remember",
+    "why",
+];
+const OPERANDS: [&str; 13] = [
+    "data",
+    "read",
+    "pattern-read",
+    "write",
+    "copy",
+    "move",
+    "read-write",
+    "host",
+    "code",
+    "command",
+    "inline",
+    "other",
+    "none",
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy")
+}
+
+/// The rows as they are written, one file after the other.
+fn text() -> String {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder().join("programs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read = |path: &PathBuf| format!("{}\n\n", std::fs::read_to_string(path).unwrap().trim_end_matches('\n'));
+    files.iter().map(read).collect()
+}
+
+/// `TOOLFOLD_PACK=1 cargo test -p toolfold --test it packed` writes what the library holds.
+#[test]
+fn what_the_library_holds_is_packed_from_the_rows() {
+    let (text, path) = (text(), folder().join("programs.bin"));
+    if std::env::var_os("TOOLFOLD_PACK").is_some() {
+        std::fs::write(&path, miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 9)).unwrap();
+    }
+    let packed = miniz_oxide::inflate::decompress_to_vec(&std::fs::read(&path).unwrap()).unwrap();
+    assert!(
+        packed == text.as_bytes(),
+        "the rows have changed: TOOLFOLD_PACK=1 cargo test -p toolfold --test it packed"
+    );
+}
+
+#[test]
+fn no_row_contradicts_itself_or_another() {
+    let table: Table = text().parse().unwrap();
+    let mut names = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for row in table["program"].as_array().unwrap() {
+        let row = row.as_table().unwrap();
+        let own: Vec<&str> = row["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let mut say = |what: String| wrong.push(format!("{own:?}: {what}"));
+        for name in &own {
+            if !names.insert((*name).to_owned()) {
+                say(format!("`{name}` has two rows"));
+            }
+        }
+        for key in row.keys() {
+            if !LISTS.contains(&key.as_str()) && !OTHERS.contains(&key.as_str()) {
+                say(format!("unknown key `{key}`"));
+            }
+        }
+        let said = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
+        for key in ["manual", "date"] {
+            if said(key).is_empty() {
+                say(format!("no {key}"));
+            }
+        }
+        if !OPERANDS.contains(&said("operands")) {
+            say(format!("operands = `{}`", said("operands")));
+        }
+        let mut options: BTreeMap<&str, &str> = BTreeMap::new();
+        for key in LISTS {
+            for option in said(key).split_whitespace() {
+                if let Some(before) = options.insert(option, key) {
+                    say(format!("`{option}` is in `{before}` and in `{key}`"));
+                }
+                if !option.starts_with(['-', '+']) {
+                    say(format!("`{option}` is no option"));
+                }
+            }
+        }
+        for stop in said("stop").split_whitespace().filter(|stop| !options.contains_key(stop)) {
+            say(format!("`stop` names `{stop}`, which is in no list"));
+        }
+    }
+    println!("{} names in {} rows", names.len(), table["program"].as_array().unwrap().len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(names.len() >= 1_500, "the table lost rows: {}", names.len());
+}
+
+#[test]
+fn an_option_that_no_row_lists_asks_and_one_that_a_rule_names_does_not() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &[
+            "allow Bash(kubectl get:*)",
+            "allow Bash(pytest:*)",
+            "allow Bash(git:*)",
+            "allow Bash(gh:*)",
+            "allow Bash(ls:*)",
+        ],
+        &[
+            ("kubectl get pods -n kube-system -o wide", "allow"),
+            ("kubectl get pods --kubeconfig /tmp/evil", "ask"),
+            ("kubectl get pods --kubeconfig=/tmp/evil", "ask"),
+            ("kubectl get pods --an-option-of-next-year", "ask"),
+            ("pytest -x -q tests/a.py::test_b", "allow"),
+            ("pytest -xq tests", "allow"),
+            ("pytest -pevil", "ask"),
+            ("pytest -xpevil", "ask"),
+            ("git log --oneline -5", "allow"),
+            ("git log --output=PWNED", "ask"),
+            ("git frobnicate", "ask"),
+            ("gh pr view 12", "allow"),
+            ("gh alias set x '!touch PWNED'", "ask"),
+            ("ls -la src", "allow"),
+            ("ls --weird", "ask"),
+        ],
+    );
+    check(
+        &["allow Bash(kubectl get pods --kubeconfig=dev.yaml:*)", "allow Bash(pytest -p no:cacheprovider:*)"],
+        &[
+            ("kubectl get pods --kubeconfig=dev.yaml -o json", "allow"),
+            ("kubectl get pods --kubeconfig=dev.yaml --server=https://evil", "ask"),
+            ("pytest -p no:cacheprovider tests", "allow"),
+            ("pytest -p evil tests", "ask"),
+        ],
+    );
+    // A program without a row: the rule means what it says.
+    check(&["allow Bash(own-tool:*)"], &[("own-tool --any-option x", "allow")]);
+}
+
+#[test]
+fn a_value_that_looks_like_an_option_is_read_as_one_too() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(git log:*)", "allow Bash(sort:*)", "allow Bash(cargo tree:*)"],
+        &[
+            ("git log --grep -q --max-count --output=F", "ask"),
+            ("git log --author x", "allow"),
+            ("sort -k -o out in", "ask"),
+            ("sort -k 2 in", "allow"),
+            ("sort --outp=x in", "ask"),
+            ("cargo tree -p x -p --config=evil", "ask"),
+        ],
+    );
+}
+
+#[test]
+fn what_a_command_starts_is_judged_by_its_own_row() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(uv run pytest:*)", "allow Bash(poetry:*)", "allow Bash(python3:*)", "allow Bash(perl -c:*)"],
+        &[
+            ("uv run pytest -q", "allow"),
+            ("uv run pytest -p evil", "ask"),
+            ("poetry show", "allow"),
+            ("poetry run touch PWNED", "ask"),
+            ("python3 -c 'print(1)'", "allow"),
+            ("python3 -m http.server", "allow"),
+            ("perl -c x.pl", "allow"),
+            ("perl -c -e 'BEGIN{system 1}'", "ask"),
+        ],
+    );
+}
+
+#[test]
+fn files_that_a_search_looks_into_are_known_by_their_names() {
+    let rules =
+        ["allow Bash(grep:*)", "allow Bash(find:*)", "allow Bash(xargs:*)", "allow Bash(head:*)", "deny Read(**/.env)"];
+    super::check(
+        &rules,
+        ("Bash", "command"),
+        &[
+            ("grep -r x src --include='*.py'", "allow"),
+            ("grep -r x src", "ask"),
+            ("grep -r x", "ask"),
+            ("grep -r x src --include='*'", "ask"),
+            ("grep -r x src --include='*.py' --include='.e*'", "ask"),
+            // grep passes over it, and other programs of that name may not.
+            ("grep -rn x .env --include='*.py'", "ask"),
+            ("find src -name '*.py' | xargs grep -l x", "allow"),
+            ("find src -name '*.py' | head -5 | xargs grep -l x", "allow"),
+            ("find src -type f | xargs grep -l x", "ask"),
+            ("find src -name '*.py' -o -type f | xargs grep x", "ask"),
+            ("find src \\( -name '*.py' -o -name '*.rs' \\) | xargs grep x", "allow"),
+            ("find src ! -name '*.py' | xargs grep x", "ask"),
+            ("find . -name '.e*' | xargs grep x", "ask"),
+            ("find src -name '*.py' -printf '.env' | xargs grep x", "ask"),
+            ("find src -name '*.py' -exec grep -l x {} \\;", "allow"),
+            ("find src -type f -exec grep -l x {} +", "ask"),
+            ("find .env -name '*.py' | xargs grep x", "deny"),
+        ],
+    );
+}

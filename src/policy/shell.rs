@@ -218,7 +218,7 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 #[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath) -> SideEffects {
     let strict = strict::read(command);
-    let (mut found, own) = walk::read(command, start, strict.as_ref().map_or(0, |line| line.data));
+    let (mut found, own) = walk::read(command, start, strict.as_ref().ok().map(|line| line.data));
     globs::loosen(&mut found, command);
     match strict {
         Ok(line) if strict::agrees(&line, &own) => {}

@@ -1,4 +1,5 @@
 //! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
+mod attacks;
 mod cases;
 mod corpus;
 #[cfg(unix)]

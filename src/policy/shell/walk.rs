@@ -19,6 +19,9 @@ use crate::policy::path::LexPath;
 /// The maximum nesting of brackets and keywords that is passed to the parser, whose stack use is not under our control.
 const MAX_BRACKETS: usize = 24;
 
+/// The stack of the parser, in bytes: only what is used of it takes memory.
+const STACK_BYTES: usize = 256 << 20;
+
 /// The state of the walk.
 pub(super) struct Walker {
     pub(super) options: ParserOptions,
@@ -45,6 +48,8 @@ pub(super) struct Walker {
     /// The input of the commands in the enclosing group, unless they redirect it.
     input: Input,
     limited: bool,
+    /// Whether the strict reader has read the line, so that it nests little.
+    plain: bool,
     /// The line as it was given.
     line: String,
     /// What the line itself says, without what it hands to another shell.
@@ -53,8 +58,9 @@ pub(super) struct Walker {
     texts: usize,
 }
 
-/// Reads a command, of whose characters `data` are those of here-documents. What it does, and what the line itself says.
-pub(super) fn read(command: &str, start: &LexPath, data: usize) -> (SideEffects, Found) {
+/// Reads a command, which the strict reader has read with so many characters in here-documents, or refused. What it does, and what the line itself says.
+pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (SideEffects, Found) {
+    let (plain, data) = (strict.is_some(), strict.unwrap_or(0));
     let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
     let mut walker = Walker {
         options,
@@ -72,6 +78,7 @@ pub(super) fn read(command: &str, start: &LexPath, data: usize) -> (SideEffects,
         supposing: false,
         input: Input::Inherited,
         limited: false,
+        plain,
         line: command.to_owned(),
         own: Found::default(),
         texts: 0,
@@ -106,6 +113,9 @@ impl Walker {
         if too_nested(text) {
             return self.limit(text, "nested too deeply");
         }
+        if expands_a_mark(text) {
+            return self.limit(text, "the mark of a here-document has an expansion");
+        }
         match self.parse(text) {
             Some(program) => {
                 self.texts += 1;
@@ -121,10 +131,20 @@ impl Walker {
     }
 
     fn parse(&self, text: &str) -> Option<Program> {
-        let reader = std::io::Cursor::new(text.as_bytes());
-        let mut parser = Parser::new(reader, &self.options);
-        // A panic of the parser must not become one of the host.
-        catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
+        let parse = || {
+            let reader = std::io::Cursor::new(text.as_bytes());
+            let mut parser = Parser::new(reader, &self.options);
+            // A panic of the parser must not become one of the host.
+            catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
+        };
+        if self.plain && self.texts == 0 {
+            return parse();
+        }
+        // The parser goes deeper with almost every character, and an overflow would end the host.
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, parse).ok()?;
+            thread.join().ok().flatten()
+        })
     }
 
     /// Goes one level deeper; beyond the limit there are only guesses.
@@ -403,6 +423,20 @@ impl Walker {
     }
 }
 
+/// Whether the mark of a here-document may have an expansion, over which the parser takes all memory: `<<$(  `. The count
+/// is rather too high than too low: quotes are ignored.
+fn expands_a_mark(text: &str) -> bool {
+    text.match_indices("<<").any(|(at, _)| {
+        let rest = text.get(at + 2..).unwrap_or_default().trim_start_matches(['<', '-', ' ', '\t', '\\', '\n']);
+        let ends = |c: char| c.is_whitespace() || ";|&".contains(c);
+        let quoted = rest.starts_with(['\'', '"']);
+        let mark = rest.split(ends).next().unwrap_or_default();
+        // `<<< $(x)` and `<<'E'` are none of these; arithmetic may shift by a variable.
+        !quoted && mark.contains(['$', '`']) && !text.get(at..).is_some_and(|from| from.starts_with("<<<"))
+            || quoted && mark.contains(['$', '`']) && !mark.ends_with(['\'', '"'])
+    })
+}
+
 /// Whether brackets or keywords nest so deeply that the parser might run out of stack. Quotes are
 /// ignored: the count is rather too high than too low.
 fn too_nested(text: &str) -> bool {
@@ -418,7 +452,7 @@ fn too_nested(text: &str) -> bool {
     }
     // `[[ ! ! …` nests with every word.
     let (mut keywords, mut tested) = (0_usize, None::<usize>);
-    for word in text.split(|c: char| c.is_whitespace() || c == ';') {
+    for word in text.split(|c: char| c.is_whitespace() || ";|&(){}!<>".contains(c)) {
         match word {
             "[[" => tested = Some(0),
             "]]" => tested = None,

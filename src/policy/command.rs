@@ -123,11 +123,9 @@ impl CommandPattern {
 
     /// The plain words in front: the program and its subcommands.
     pub(crate) fn lead(&self) -> Vec<&str> {
-        let plain = |token| match token {
-            &Token::Literal(ref text) if !text.starts_with('-') => Some(text.as_str()),
-            _ => None,
-        };
-        self.tokens.iter().map_while(plain).collect()
+        let plain = |token: &'_ Token| matches!(token, Token::Literal(text) if !text.starts_with('-'));
+        let lead = self.tokens.iter().take_while(|token| plain(token));
+        lead.filter_map(|token| if let Token::Literal(text) = token { Some(text.as_str()) } else { None }).collect()
     }
 
     /// How many words it names.

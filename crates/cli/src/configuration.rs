@@ -17,7 +17,8 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::Experiment;
 use toolfold::profile::Arm;
 
-/// The name of the configuration file, looked for in the working directory.
+/// The name of the configuration file, looked for in the working directory and above it, and in the user's folder of
+/// configurations.
 pub const CONFIG_FILE: &str = "toolfold.toml";
 
 /// Where a value came from.
@@ -54,25 +55,83 @@ pub struct Setting {
     pub origin: Origin,
 }
 
+/// Who wrote a configuration file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigScope {
+    /// The user: it may say anything.
+    User,
+    /// Whoever wrote the folder that the command runs in, an agent perhaps: of policy it may say only what is stricter, and
+    /// its skills are not trusted.
+    Project,
+}
+
+/// A configuration file.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigFile<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Its name, for diagnostics.
+    pub name: &'a str,
+    /// Who wrote it.
+    pub scope: ConfigScope,
+    /// The folder below which its relative paths are, if not the working folder.
+    pub folder: Option<&'a str>,
+}
+
+impl ConfigFile<'_> {
+    /// A value of it: paths below its folder. What may be a built-in name is one.
+    fn value(&self, key: &str, value: String) -> String {
+        let Some(folder) = self.folder else { return value };
+        let name = |part: &str| !part.contains(['/', '.']);
+        let below = |part: &str| {
+            let own = part.is_empty() || part == "-" || part.starts_with(['/', '~']);
+            if own { part.to_owned() } else { format!("{folder}/{part}") }
+        };
+        match key {
+            "tools.file" | "presentation.capabilities" => below(&value),
+            "presentation.profile" | "policy.file" if !name(&value) => below(&value),
+            "skills.roots" => value.split(',').map(|part| below(part.trim())).collect::<Vec<_>>().join(","),
+            _ => value,
+        }
+    }
+}
+
 /// Every setting by its key, in the order of [`KEYS`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Config {
     settings: IndexMap<&'static str, Setting>,
+    /// The policy that a project's file names: it only tightens.
+    #[serde(skip)]
+    project_policy: Option<String>,
+    /// The keys that a project's file set.
+    #[serde(skip)]
+    by_project: Vec<&'static str>,
+    /// The files that were read, by name.
+    #[serde(skip)]
+    files: Vec<String>,
 }
 
 impl Config {
-    /// Puts a configuration together. `file` is the text of the configuration file with its name; `environment` gives a
-    /// variable's value; `flags` are values by key. A value that its key refuses is an error, never a silent default.
+    /// Puts a configuration together. `files` are the configuration files, the weakest first; `environment` gives a
+    /// variable's value; `flags` are values by key. A value that its key refuses is an error, never a silent default. What a
+    /// project's file may not say is left out with a warning.
     pub fn resolve(
-        file: Option<(&str, &str)>,
+        files: &[ConfigFile<'_>],
         environment: impl Fn(&str) -> Option<String>,
         flags: &[(&'static str, String)],
     ) -> Loaded<Self> {
         let default = |key: &Key| (key.name, Setting { value: key.default.to_owned(), origin: Origin::Default });
-        let mut config = Self { settings: KEYS.iter().map(default).collect() };
+        let settings = KEYS.iter().map(default).collect();
+        let names = files.iter().map(|file| file.name.to_owned()).collect();
+        let mut config = Self { settings, project_policy: None, by_project: Vec::new(), files: names };
         let mut diagnostics = Vec::new();
-        if let Some((text, name)) = file {
-            for (key, value, place) in file::read(text, name, &mut diagnostics) {
+        for file in files {
+            for (key, value, place) in file::read(file.text, file.name, &mut diagnostics) {
+                let value = file.value(key, value);
+                if file.scope == ConfigScope::Project && !config.take_of_project(key, &value, &place, &mut diagnostics)
+                {
+                    continue;
+                }
                 config.set(key, value, Origin::File(place), &mut diagnostics);
             }
         }
@@ -96,6 +155,54 @@ impl Config {
             config.set(name, value.clone(), Origin::Flag(flag), &mut diagnostics);
         }
         Loaded { value: config, diagnostics }
+    }
+
+    /// Takes what a project's file says of policy and trust; whether the value is one to set as any other.
+    fn take_of_project(
+        &mut self,
+        key: &'static str,
+        value: &str,
+        place: &Place,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
+        let mut ignored = |what: &str| {
+            let message = format!("`{key}` is left out: {what}");
+            diagnostics.push(Diagnostic::warning("ignored-setting", place.clone(), message).help(help));
+            false
+        };
+        match key {
+            "policy.mode" if value != "enforce" => {
+                ignored("the files of a project cannot turn a policy off or weaken it")
+            }
+            "trust.workspaces" => ignored("a project cannot trust itself"),
+            "policy.file" => {
+                self.project_policy = Some(value.to_owned());
+                false
+            }
+            _ => {
+                self.by_project.push(key);
+                true
+            }
+        }
+    }
+
+    /// The policy that the project's own configuration names. Its rules only tighten.
+    #[must_use]
+    pub fn project_policy(&self) -> Option<&str> {
+        self.project_policy.as_deref().filter(|file| !file.is_empty())
+    }
+
+    /// Whether a value comes from the project's own configuration.
+    #[must_use]
+    pub fn is_of_project(&self, name: &str) -> bool {
+        self.by_project.contains(&name) && matches!(self.origin(name), Some(Origin::File(_)))
+    }
+
+    /// The configuration files that were read, by name.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        &self.files
     }
 
     fn set(&mut self, name: &'static str, value: String, origin: Origin, diagnostics: &mut Vec<Diagnostic>) {

@@ -7,8 +7,9 @@ use std::io::Read;
 use clap::Args;
 
 use super::builtin;
+use super::config_files::FoundFile;
 use super::output::{Failure, progress, say_all};
-use crate::configuration::{CONFIG_FILE, Config};
+use crate::configuration::{Config, ConfigFile};
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
@@ -35,7 +36,8 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE|NAME")]
     profile: Option<String>,
 
-    /// Configuration file [default: toolfold.toml, if it is there]
+    /// Configuration file [default: your own toolfold/toolfold.toml among your configurations, then the toolfold.toml here
+    /// or in the nearest folder above, which may only tighten policy]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
 }
@@ -66,12 +68,14 @@ impl InputArgs {
         let own = own.into_iter().map(|(name, value)| (name, value.clone()));
         let flags = own.chain(more.iter().cloned()).filter_map(|(name, value)| Some((name, value?)));
         let flags: Vec<(&'static str, String)> = flags.collect();
-        let name = self.config.as_deref().unwrap_or(CONFIG_FILE);
-        let wanted = self.config.is_some() || std::path::Path::new(name).is_file();
-        let text = if wanted { Some(read(name, MAX_PROFILE_BYTES)?) } else { None };
-        let file = text.as_deref().map(|text| (text, name));
-        let loaded = Config::resolve(file, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
-        let in_file = loaded.diagnostics.iter().any(|diagnostic| diagnostic.place.file.is_some());
+        let found = super::config_files::find(self.config.as_deref())?;
+        let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
+        let loaded = Config::resolve(&files, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
+        let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
+        let in_file = loaded.diagnostics.iter().filter(is_error).any(|diagnostic| diagnostic.place.file.is_some());
+        if !loaded.has_errors() {
+            say_all(&loaded.diagnostics);
+        }
         loaded.into_result().map_err(|why| Failure::refused(if in_file { 1 } else { 2 }, why.into_diagnostics()))
     }
 }

@@ -10,7 +10,7 @@ use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
 use super::skills::skills_below;
-use crate::configuration::Config;
+use crate::configuration::{Config, Origin};
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
@@ -39,11 +39,12 @@ impl Layers {
     /// one in the user's state folder; `log` is the conversation's log, which no call may write.
     pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
-        let Some((policy, file)) = policy(config)? else { return Ok(layers) };
+        let Some(policy) = policy(config)? else { return Ok(layers) };
         let (store, path) = make_store(store)?;
         let store = Arc::new(store);
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
-        let own: Vec<&Path> = [policy_path(file), Some(&path), log.map(Path::new)].into_iter().flatten().collect();
+        let mut own = guarded(config);
+        own.extend([Some(path.as_path()), log.map(Path::new)].into_iter().flatten());
         let layer = layer.context(context(&own));
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
         layers.person = Some(Person { approver, store });
@@ -53,10 +54,9 @@ impl Layers {
     /// Both layers where nothing is judged: no store is opened or created.
     pub(super) fn showing(config: &Config) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
-        if let Some((policy, file)) = policy(config)? {
+        if let Some(policy) = policy(config)? {
             let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::new()), now_ms);
-            let own: Vec<&Path> = policy_path(file).into_iter().collect();
-            layers.policy = Some(layer.context(context(&own)));
+            layers.policy = Some(layer.context(context(&guarded(config))));
         }
         Ok(layers)
     }
@@ -81,22 +81,42 @@ fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     let mode = config.get("skills.mode");
     let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
     let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
-    let loaded = skills_below(&folders)?;
+    let loaded = skills_below(&folders, !config.is_of_project("skills.roots"))?;
     let worth: Vec<Diagnostic> =
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= Severity::Warning).cloned().collect();
     say_all(&worth);
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
-/// The configured policy and its file; `None` if layer 3 is off.
-fn policy(config: &Config) -> Result<Option<(Policy, &str)>, Failure> {
-    let mode = config.get("policy.mode");
-    let Some(file) = config.get("policy.file").filter(|_| mode != Some("off")) else { return Ok(None) };
-    let loaded = load_policy(file)?;
-    // A policy that cannot be read completely is reported and still used: while it is broken every call asks.
-    say_all(&loaded.diagnostics);
-    let policy = Policy::new(vec![loaded.value]);
-    Ok(Some((if mode == Some("audit") { policy.with_mode(PolicyMode::Audit) } else { policy }, file)))
+/// The configured policy: the user's, and the project's, which only tightens. `None` if layer 3 is off.
+fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
+    // Who names a policy by a flag means it, whatever a file says of modes.
+    let by_flag = matches!(config.origin("policy.file"), Some(Origin::Flag(_)));
+    let in_file = matches!(config.origin("policy.mode"), Some(Origin::File(_) | Origin::Default));
+    let mode = if by_flag && in_file { Some("enforce") } else { config.get("policy.mode") };
+    if mode == Some("off") {
+        return Ok(None);
+    }
+    let own = config.get("policy.file").map(|file| (file, PolicyScope::User));
+    let project = config.project_policy().map(|file| (file, PolicyScope::Project));
+    let mut files = Vec::new();
+    for (file, scope) in own.into_iter().chain(project) {
+        let loaded = load_policy_of(file, scope)?;
+        // A policy that cannot be read completely is reported and still used: while it is broken every call asks.
+        say_all(&loaded.diagnostics);
+        files.push(loaded.value);
+    }
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let policy = Policy::new(files);
+    Ok(Some(if mode == Some("audit") { policy.with_mode(PolicyMode::Audit) } else { policy }))
+}
+
+/// The files that say what the policy is: no call may write them.
+fn guarded(config: &Config) -> Vec<&Path> {
+    let policies = config.get("policy.file").into_iter().chain(config.project_policy()).filter_map(policy_path);
+    policies.chain(config.files().iter().map(Path::new)).collect()
 }
 
 /// What policy knows of the place that it runs in. `own` are files that no call may write.
@@ -114,8 +134,10 @@ fn context(own: &[&Path]) -> Context {
 
 /// The paths that no call may write: these files, and the files that SQLite keeps beside a store.
 fn protected(files: &[&Path]) -> Vec<String> {
-    let absolute = files.iter().filter_map(|file| std::path::absolute(file).ok());
-    let names = absolute.map(|file| file.to_string_lossy().into_owned());
+    let written = files.iter().filter_map(|file| std::path::absolute(file).ok());
+    let real = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
+    let absolute: std::collections::BTreeSet<PathBuf> = written.chain(real).collect();
+    let names = absolute.into_iter().map(|file| file.to_string_lossy().into_owned());
     names.flat_map(|name| ["", "-wal", "-shm", "-journal"].map(|end| format!("{name}{end}"))).collect()
 }
 
@@ -126,10 +148,14 @@ fn policy_path(file: &str) -> Option<&Path> {
 
 /// Reads a policy: the built-in one by its name, or a file.
 pub(super) fn load_policy(file: &str) -> Result<Loaded<PolicyFile>, Failure> {
+    load_policy_of(file, PolicyScope::User)
+}
+
+fn load_policy_of(file: &str, scope: PolicyScope) -> Result<Loaded<PolicyFile>, Failure> {
     if file == builtin::EXCEL_PROFILE {
-        return Ok(PolicyFile::load(builtin::EXCEL_POLICY, builtin::EXCEL_POLICY_FILE, PolicyScope::User));
+        return Ok(PolicyFile::load(builtin::EXCEL_POLICY, builtin::EXCEL_POLICY_FILE, scope));
     }
-    Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, PolicyScope::User))
+    Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, scope))
 }
 
 /// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.

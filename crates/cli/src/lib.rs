@@ -7,6 +7,7 @@ mod audit;
 mod builtin;
 mod checkpoint;
 mod config;
+mod config_files;
 pub mod configuration;
 mod count;
 mod disk;

@@ -109,13 +109,13 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
         .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
 }
 
-/// The skills below some folders, as `--skills` of a session names them.
-pub(super) fn skills_below(folders: &[PathBuf]) -> Result<Loaded<SkillLibrary>, Failure> {
-    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover()
+/// The skills below some folders, as `--skills` of a session names them. `trusted`: whether the user named them.
+pub(super) fn skills_below(folders: &[PathBuf], trusted: bool) -> Result<Loaded<SkillLibrary>, Failure> {
+    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover(trusted)
 }
 
 impl RootArgs {
-    fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
+    fn discover(&self, trusted: bool) -> Result<Loaded<SkillLibrary>, Failure> {
         let roots = if self.root.is_empty() {
             default_roots(&DiskFs, &surroundings()?)
         } else {
@@ -125,7 +125,7 @@ impl RootArgs {
             let root = |path: &PathBuf| Root {
                 path: path.clone(),
                 scope: Scope::Explicit,
-                trusted: true,
+                trusted,
                 style: if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold },
             };
             self.root.iter().map(root).collect()

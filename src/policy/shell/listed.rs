@@ -362,8 +362,7 @@ fn meaning<'w>(program: &Program, text: &'w str) -> Meant<'w> {
         };
     }
     let mut letters = Vec::new();
-    let mut rest = text.get(1..).unwrap_or_default().char_indices();
-    while let Some((at, letter)) = rest.next() {
+    for (at, letter) in text.get(1..).unwrap_or_default().char_indices() {
         let Some(does) = program.does(&format!("-{letter}")) else { return any(program) };
         letters.push(does);
         let after = text.get(1 + at + letter.len_utf8()..).unwrap_or_default();

@@ -257,7 +257,9 @@ fn find(walker: &mut Walker, words: &[Word]) {
         at += 1;
     }
     // `grep -l` prints some of the names that it is given.
-    let lists = words.windows(3).any(|three| three[0].is("-exec") && three[1].is("grep") && three[2].is("-l"));
+    let lists = words.windows(3).any(
+        |three| matches!(three, [exec, program, option] if exec.is("-exec") && program.is("grep") && option.is("-l")),
+    );
     let executing = ["-exec", "-execdir", "-ok", "-okdir"];
     let plain = words.iter().all(|word| {
         word.get().is_some_and(|text| !matches!(text, "-printf" | "-ls") && (lists || !executing.contains(&text)))

@@ -27,7 +27,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 19] = [
+pub const KEYS: [Key; 20] = [
     Key {
         name: "tools.file",
         env: None,
@@ -157,6 +157,14 @@ pub const KEYS: [Key; 19] = [
         check: policy_mode,
     },
     Key { name: "policy.file", env: None, flag: Some("--policy"), default: "", help: "the policy file", check: any },
+    Key {
+        name: "trust.workspaces",
+        env: None,
+        flag: None,
+        default: "",
+        help: "folders whose own configuration and policy may also allow; only in your own configuration",
+        check: any,
+    },
     Key {
         name: "experiment.arms",
         env: None,

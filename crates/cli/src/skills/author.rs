@@ -69,7 +69,7 @@ pub(super) fn lint(args: &LintArgs) -> Outcome {
         }
         None => None,
     };
-    let loaded = args.roots.discover()?;
+    let loaded = args.roots.discover(true)?;
     let mut notes: Vec<Diagnostic> = loaded.diagnostics;
     for finding in loaded.value.findings() {
         let (Some(content), Some(skill)) = (&finding.document.content, &finding.skill) else { continue };

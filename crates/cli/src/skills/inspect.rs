@@ -69,7 +69,7 @@ fn name(finding: &Finding) -> String {
 }
 
 pub(super) fn list(args: &ListArgs) -> Outcome {
-    let loaded = args.roots.discover()?;
+    let loaded = args.roots.discover(true)?;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let rows: Vec<serde_json::Value> = loaded
         .value
@@ -122,7 +122,7 @@ fn page(rows: &[serde_json::Value]) -> String {
 }
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
-    let loaded = args.roots.discover()?;
+    let loaded = args.roots.discover(true)?;
     let library = &loaded.value;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);

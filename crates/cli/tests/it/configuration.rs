@@ -1,12 +1,13 @@
 //! Configuration: who wins, and where every value came from.
 
 use toolfold::profile::Arm;
-use toolfold_cli::configuration::{Config, KEYS, Origin};
+use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope, KEYS, Origin};
 
 fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<Config, String> {
     let read = |name: &str| environment.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
     let flags: Vec<_> = flags.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let loaded = Config::resolve(Some((file, "toolfold.toml")), read, &flags);
+    let file = ConfigFile { text: file, name: "toolfold.toml", scope: ConfigScope::User, folder: None };
+    let loaded = Config::resolve(&[file], read, &flags);
     loaded.into_result().map_err(|all| all.to_string())
 }
 
@@ -72,4 +73,36 @@ fn every_key_is_documented_and_its_default_is_sound() {
     }
     let config = resolve("", &[], &[]).unwrap();
     assert!(config.iter().all(|(_, setting)| setting.origin == Origin::Default));
+}
+
+#[test]
+fn a_projects_file_only_tightens_policy() {
+    let user = ConfigFile {
+        text: "[policy]\nfile = 'own.toml'\n",
+        name: "/home/u/.config/toolfold/toolfold.toml",
+        scope: ConfigScope::User,
+        folder: Some("/home/u/.config/toolfold"),
+    };
+    let project = |text| ConfigFile { text, name: "toolfold.toml", scope: ConfigScope::Project, folder: None };
+    for (text, says) in [
+        ("[policy]\nmode = 'off'", "`policy.mode` is left out"),
+        ("[policy]\nmode = 'audit'", "`policy.mode` is left out"),
+        ("[trust]\nworkspaces = ['.']", "`trust.workspaces` is left out"),
+    ] {
+        let loaded = Config::resolve(&[user, project(text)], |_| None, &[]);
+        assert!(!loaded.has_errors() && loaded.diagnostics.len() == 1, "{text}: {:?}", loaded.diagnostics);
+        assert!(loaded.diagnostics[0].message.contains(says), "{text}: {}", loaded.diagnostics[0].message);
+        let config = loaded.value;
+        assert_eq!((config.get("policy.mode"), config.get("trust.workspaces")), (Some("enforce"), None), "{text}");
+    }
+    let config =
+        Config::resolve(&[user, project("[policy]\nfile = 'policy.toml'\n[skills]\nroots = 'skills'")], |_| None, &[])
+            .value;
+    assert_eq!(config.get("policy.file"), Some("/home/u/.config/toolfold/own.toml"), "the user's stays");
+    assert_eq!(config.project_policy(), Some("policy.toml"), "the project's stands beside it");
+    assert!(config.is_of_project("skills.roots") && !config.is_of_project("policy.file"));
+    // Stronger words than the file's are nobody else's.
+    let flags = [("skills.roots", "mine".to_owned())];
+    let config = Config::resolve(&[project("[skills]\nroots = 'skills'")], |_| None, &flags).value;
+    assert!(!config.is_of_project("skills.roots"));
 }

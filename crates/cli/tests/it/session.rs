@@ -4,6 +4,7 @@ mod faults;
 mod hostile;
 mod logs;
 mod page;
+mod project;
 mod protocol;
 mod schema;
 
@@ -60,11 +61,16 @@ impl Session {
     }
 
     fn start_in(folder: &Path, args: &[&str]) -> Self {
+        Self::start_with(folder, args, &[])
+    }
+
+    fn start_with(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolfold"))
             .arg("session")
             .args(args)
             .current_dir(folder)
             .env("NO_COLOR", "1")
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

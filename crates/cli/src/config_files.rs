@@ -1,0 +1,82 @@
+//! Which configuration files count: the user's own, and that of the project the command runs in.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads files and asks where it runs")]
+
+use std::path::{Path, PathBuf};
+
+use super::input::read;
+use super::output::Failure;
+use crate::configuration::{CONFIG_FILE, Config, ConfigFile, ConfigScope};
+use toolfold::profile::MAX_PROFILE_BYTES;
+
+/// A configuration file that was read.
+pub(super) struct FoundFile {
+    text: String,
+    name: String,
+    scope: ConfigScope,
+    folder: Option<String>,
+}
+
+impl FoundFile {
+    fn read(name: &str, scope: ConfigScope, folder: Option<&Path>) -> Result<Self, Failure> {
+        let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+        Ok(Self { text: read(name, MAX_PROFILE_BYTES)?, name: name.to_owned(), scope, folder })
+    }
+
+    pub(super) fn as_file(&self) -> ConfigFile<'_> {
+        ConfigFile { text: &self.text, name: &self.name, scope: self.scope, folder: self.folder.as_deref() }
+    }
+}
+
+/// The configuration files, the weakest first: the one that a flag names and no other, else the user's own and the
+/// project's, which is the user's word where the user trusts its folder.
+pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
+    if let Some(name) = named {
+        return Ok(vec![FoundFile::read(name, ConfigScope::User, None)?]);
+    }
+    let own = user_file().filter(|file| file.is_file());
+    let mut found = Vec::new();
+    let mut trusted = Vec::new();
+    if let Some(file) = &own {
+        let file = FoundFile::read(&file.to_string_lossy(), ConfigScope::User, file.parent())?;
+        let config = Config::resolve(&[file.as_file()], |_| None, &[]).value;
+        let list = config.get("trust.workspaces").unwrap_or_default();
+        trusted.extend(list.split(',').map(|folder| real(Path::new(&expanded(folder.trim())))));
+        found.push(file);
+    }
+    let Some((folder, is_here)) = project_folder(own.as_deref()) else { return Ok(found) };
+    let path = if is_here { PathBuf::from(CONFIG_FILE) } else { folder.join(CONFIG_FILE) };
+    let scope = if trusted.contains(&real(&folder)) { ConfigScope::User } else { ConfigScope::Project };
+    let elsewhere = Some(folder.as_path()).filter(|_| !is_here);
+    found.push(FoundFile::read(&path.to_string_lossy(), scope, elsewhere)?);
+    Ok(found)
+}
+
+/// The user's own configuration: `$XDG_CONFIG_HOME/toolfold/toolfold.toml`, or below `~/.config`.
+fn user_file() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let configs = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(configs.join("toolfold").join(CONFIG_FILE))
+}
+
+/// The nearest folder with a configuration: the working folder, or one above it. Whether it is the working folder.
+fn project_folder(own: Option<&Path>) -> Option<(PathBuf, bool)> {
+    let here = std::env::current_dir().ok()?;
+    let has = |folder: &&Path| {
+        let file = folder.join(CONFIG_FILE);
+        file.is_file() && own.is_none_or(|own| real(own) != real(&file))
+    };
+    let folder = here.ancestors().find(has)?.to_path_buf();
+    let is_here = folder == here;
+    Some((folder, is_here))
+}
+
+fn expanded(folder: &str) -> String {
+    match (folder.strip_prefix("~/"), std::env::var("HOME")) {
+        (Some(rest), Ok(home)) => format!("{home}/{rest}"),
+        _ => folder.to_owned(),
+    }
+}
+
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}

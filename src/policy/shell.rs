@@ -34,6 +34,8 @@ mod expansion;
 mod files;
 #[cfg(feature = "shell")]
 mod globs;
+#[cfg(feature = "shell")]
+mod guards;
 pub(crate) mod heuristics;
 #[cfg(feature = "shell")]
 mod inputs;

@@ -6,7 +6,7 @@ use brush_parser::ast::{
 };
 
 use super::walk::Walker;
-use super::{Weight, tables};
+use super::{Found, Weight, tables};
 use crate::policy::rule::Access;
 
 /// The standard input of a command.
@@ -28,6 +28,13 @@ fn is_sink(path: &str) -> bool {
 }
 
 impl Walker {
+    /// Notes what the line itself says.
+    pub(super) fn says(&mut self, note: impl FnOnce(&mut Found)) {
+        if self.is_own_text() {
+            note(&mut self.own);
+        }
+    }
+
     /// Walks a redirection. Returns the new input, if it redirects the input.
     pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
         match redirect {

@@ -9,15 +9,13 @@ use brush_parser::ast::{
 };
 use brush_parser::{Parser, ParserOptions};
 
+use super::guards::{expands_a_mark, too_nested};
 use super::listing::{self, Listing};
 use super::place::Place;
 use super::redirect::Input;
 use super::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
-
-/// The maximum nesting of brackets and keywords that is passed to the parser, whose stack use is not under our control.
-const MAX_BRACKETS: usize = 24;
 
 /// The stack of the parser, in bytes: only what is used of it takes memory.
 const STACK_BYTES: usize = 256 << 20;
@@ -53,7 +51,7 @@ pub(super) struct Walker {
     /// The line as it was given.
     line: String,
     /// What the line itself says, without what it hands to another shell.
-    own: Found,
+    pub(super) own: Found,
     /// How many texts are being read, one within the other: the line itself is the first.
     texts: usize,
 }
@@ -106,6 +104,11 @@ impl Walker {
         if text != self.line {
             heuristics::guess(text, &mut self.found);
         }
+    }
+
+    /// Whether what is being read is the line itself.
+    pub(super) fn is_own_text(&self) -> bool {
+        self.texts == 1
     }
 
     /// Reads a whole program. A program that cannot be parsed is an unknown, with guesses.
@@ -407,13 +410,6 @@ impl Walker {
         }
     }
 
-    /// Notes what the line itself says.
-    pub(super) fn says(&mut self, note: impl FnOnce(&mut Found)) {
-        if self.texts == 1 {
-            note(&mut self.own);
-        }
-    }
-
     pub(super) fn process_substitution(&mut self, list: &CompoundList) {
         self.found.unknown("process-substitution", "<(…)", Weight::Value);
         let (place, before) = (self.place.clone(), self.found.commands.len());
@@ -421,53 +417,4 @@ impl Walker {
         self.substituted = self.printed_since(before);
         self.place = place;
     }
-}
-
-/// Whether the mark of a here-document may have an expansion, over which the parser takes all memory: `<<$(  `. The count
-/// is rather too high than too low: quotes are ignored.
-fn expands_a_mark(text: &str) -> bool {
-    text.match_indices("<<").any(|(at, _)| {
-        let rest = text.get(at + 2..).unwrap_or_default().trim_start_matches(['<', '-', ' ', '\t', '\\', '\n']);
-        let ends = |c: char| c.is_whitespace() || ";|&".contains(c);
-        let quoted = rest.starts_with(['\'', '"']);
-        let mark = rest.split(ends).next().unwrap_or_default();
-        // `<<< $(x)` and `<<'E'` are none of these; arithmetic may shift by a variable.
-        !quoted && mark.contains(['$', '`']) && !text.get(at..).is_some_and(|from| from.starts_with("<<<"))
-            || quoted && mark.contains(['$', '`']) && !mark.ends_with(['\'', '"'])
-    })
-}
-
-/// Whether brackets or keywords nest so deeply that the parser might run out of stack. Quotes are
-/// ignored: the count is rather too high than too low.
-fn too_nested(text: &str) -> bool {
-    let (mut depth, mut deepest, mut ticks) = (0_usize, 0_usize, 0_usize);
-    for c in text.chars() {
-        match c {
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' => depth = depth.saturating_sub(1),
-            '`' => ticks += 1,
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    // `[[ ! ! …` nests with every word.
-    let (mut keywords, mut tested) = (0_usize, None::<usize>);
-    for word in text.split(|c: char| c.is_whitespace() || ";|&(){}!<>".contains(c)) {
-        match word {
-            "[[" => tested = Some(0),
-            "]]" => tested = None,
-            _ => {}
-        }
-        if let Some(words) = &mut tested {
-            *words += 1;
-            deepest = deepest.max(*words / 4);
-        }
-        match word {
-            "if" | "while" | "until" | "for" | "case" | "select" | "coproc" | "time" => keywords += 1,
-            "fi" | "done" | "esac" => keywords = keywords.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(keywords);
-    }
-    deepest > MAX_BRACKETS || ticks > 400
 }

@@ -79,6 +79,8 @@ impl PolicyFile {
             code(rule, &mut found);
             boundary(rule, &mut found);
             anchor(rule, &mut found);
+            never(rule, &mut found);
+            self.confines(rule, &mut found);
             if let Some(other) =
                 self.rules.iter().enumerate().find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule)))
             {
@@ -91,7 +93,54 @@ impl PolicyFile {
                 );
             }
         }
+        self.unrecorded(&mut found);
         found
+    }
+
+    /// An allow by path for a tool whose tier allows every path.
+    fn confines(&self, rule: &Rule, found: &mut Vec<Diagnostic>) {
+        let ToolPattern::Name(name) = &rule.tool else { return };
+        let tier = self.capabilities.get(name).and_then(|record| record.tier);
+        if rule.effect == Effect::Allow
+            && rule.path.is_some()
+            && matches!(tier, Some(PolicyTier::B | PolicyTier::ReadOnly))
+        {
+            let message =
+                format!("`{}` confines nothing: the tier of `{name}` allows it for every other path, too", rule.text);
+            let help = "give the tool tier \"a\", or deny the other paths";
+            found.push(Diagnostic::warning("policy-not-confined", rule.place.clone(), message).help(help));
+        }
+    }
+
+    /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
+    fn unrecorded(&self, found: &mut Vec<Diagnostic>) {
+        let held = |rule: &Rule| rule.effect == Effect::Deny && (rule.path.is_some() || rule.host.is_some());
+        if !self.rules.iter().any(held) {
+            return;
+        }
+        let mut named = std::collections::BTreeSet::new();
+        for rule in self.rules.iter().filter(|rule| rule.effect == Effect::Allow) {
+            let ToolPattern::Name(name) = &rule.tool else { continue };
+            let known = self.capabilities.contains_key(name) || ToolCapability::builtin(name).is_some();
+            if known || super::glob::is_glob(name) || !named.insert(name) {
+                continue;
+            }
+            let message = format!(
+                "`{name}` has no record: every text of its arguments is held against denies of paths and hosts"
+            );
+            let help = format!("write [tool.{name}] with tier, reads, writes and hosts");
+            found.push(Diagnostic::warning("policy-no-record", rule.place.clone(), message).help(help));
+        }
+    }
+}
+
+/// A rule whose conditions no call meets at once.
+fn never(rule: &Rule, found: &mut Vec<Diagnostic>) {
+    let command = rule.command.as_ref().is_some_and(|command| !command.any);
+    if command && (rule.path.is_some() || rule.host.is_some()) && rule.effect == Effect::Allow {
+        let message = format!("`{}` never matches: an allow for commands covers no path or host", rule.text);
+        let help = "write two rules: one for the command, one for the path or host";
+        found.push(Diagnostic::warning("policy-never", rule.place.clone(), message).help(help));
     }
 }
 

@@ -178,6 +178,34 @@ fn rule_text(rule: &Rule) -> String {
     format!("{} {} ({})", rule.effect, rule.text, rule.place)
 }
 
+/// The narrowest rule that allows a call to a tool: for its file, its host, or these arguments.
+fn narrow(cx: &CallContext<'_>) -> String {
+    let identity = cx.call.origin.identity(cx.call.tool);
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let condition = match (cx.effects.files.as_slice(), cx.hosts.as_slice()) {
+        ([file], []) => {
+            let access = if file.access == Access::Read { "read" } else { "write" };
+            format!("path = {}, access = \"{access}\"", text(&file.text))
+        }
+        ([], [host]) if host.plain.is_some() => {
+            format!("host = {}", text(host.plain.as_deref().unwrap_or_default()))
+        }
+        _ => {
+            let exact = |(name, value): (&String, &serde_json::Value)| {
+                let value = value.as_str().filter(|value| !super::glob::is_glob(value))?;
+                Some(format!("{} = {}", text(name), text(value)))
+            };
+            let args: Vec<String> =
+                cx.call.arguments.as_object().into_iter().flatten().filter_map(exact).take(4).collect();
+            if args.is_empty() {
+                return format!("allow {identity}");
+            }
+            format!("args = {{ {} }}", args.join(", "))
+        }
+    };
+    format!("[[rule]] decide = \"allow\", tool = {}, {condition}", text(&identity))
+}
+
 fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Vec<String> {
     // The rule of the first reason that has the effect.
     let rule_that = |effect| verdict.reasons.iter().filter(|r| r.effect == effect).find_map(|r| r.rule.as_deref());
@@ -203,9 +231,7 @@ fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> boo
                     GrantTarget::Command { tokens, open } => {
                         format!("allow {}({}{})", cx.call.tool, tokens.join(" "), if *open { ":*" } else { "" })
                     }
-                    GrantTarget::Tool | GrantTarget::Arguments { .. } => {
-                        format!("allow {}", cx.call.origin.identity(cx.call.tool))
-                    }
+                    GrantTarget::Tool | GrantTarget::Arguments { .. } => narrow(cx),
                 })
                 .collect();
             rules.dedup();

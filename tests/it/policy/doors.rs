@@ -245,3 +245,50 @@ fn a_file_whose_examples_do_not_hold_is_not_half_used() {
     assert!(loaded.has_errors() && loaded.value.broken);
     assert_eq!(verdict(vec![loaded.value], "Bash", shell("ls")).decision, Decision::Confirm);
 }
+
+#[test]
+fn what_a_rule_does_not_do_is_said() {
+    let lints = |text: &str| {
+        let file = PolicyFile::load(text, "policy.toml", PolicyScope::User).value;
+        file.lint().into_iter().map(|found| found.code).collect::<Vec<_>>()
+    };
+    let never = "[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"curl:*\"\nhost = \"a.com\"";
+    assert_eq!(lints(never), ["policy-never"]);
+    let tier = "[tool.save]\ntier = \"b\"\nwrites = [\"path\"]\n\n[[rule]]\ndecide = \"allow\"\ntool = \"save\"\npath = \"out/**\"";
+    assert_eq!(lints(tier), ["policy-not-confined"]);
+    assert_eq!(lints("allow = [\"send\"]\ndeny = [\"Read(**/.env)\"]"), ["policy-no-record"]);
+    assert_eq!(lints("allow = [\"send\"]\ndeny = [\"Bash(rm:*)\"]"), [""; 0]);
+}
+
+#[test]
+fn what_would_allow_a_call_is_no_more_than_the_call() {
+    let context = surroundings();
+    let explain = |text: &str, tool: &str, arguments: Value| {
+        let policy = Policy::new(vec![file(text, PolicyScope::User)]);
+        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+        let told = policy.explain(&call, &context, &[]).would_allow;
+        // What it says is a rule that does allow the call, and not another one.
+        let rule = told[0].replacen("[[rule]] ", "[[rule]]\n", 1);
+        let rule: String = rule.split(", ").collect::<Vec<_>>().join("\n");
+        let policy = Policy::new(vec![file(&format!("{rule}\n{text}"), PolicyScope::User)]);
+        assert!(policy.decide(&call, &context, &[]).decision.runs(), "{rule}");
+        let other = json!({"url": "https://b.com", "path": "other", "id": "8"});
+        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &other };
+        assert!(!policy.decide(&call, &context, &[]).decision.runs(), "{rule}");
+        told[0].clone()
+    };
+    let request = "[tool.http_request]\ntier = \"a\"\nwrites = []\nhosts = [\"url\"]\n";
+    assert_eq!(
+        explain(request, "http_request", json!({"url": "https://a.com/x"})),
+        "[[rule]] decide = \"allow\", tool = \"http_request\", host = \"a.com\""
+    );
+    let delete = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n";
+    assert_eq!(
+        explain(delete, "delete", json!({"path": "a.xlsx"})),
+        "[[rule]] decide = \"allow\", tool = \"delete\", path = \"a.xlsx\", access = \"write\""
+    );
+    assert_eq!(
+        explain("[tool.send]\ntier = \"a\"\nwrites = []\n", "send", json!({"id": "7"})),
+        "[[rule]] decide = \"allow\", tool = \"send\", args = { \"id\" = \"7\" }"
+    );
+}

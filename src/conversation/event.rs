@@ -128,6 +128,9 @@ pub enum Event {
         content: Arc<str>,
         /// Why, for the host.
         reason: String,
+        /// Whether a person said no.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_person: bool,
     },
     /// The call was answered here.
     Answered {

@@ -123,6 +123,9 @@ pub struct State {
     pub(super) approved_skills: IndexSet<String>,
     /// Calls that wait for a person: approval to what waits.
     pub(super) pending: IndexMap<ApprovalId, Waiting>,
+    /// The digests of calls that a person rejected, oldest first.
+    #[serde(default)]
+    rejected: IndexSet<String>,
     /// The calls that were made, oldest first.
     pub(super) calls: IndexMap<CallId, CallRecord>,
     /// How much text of answers that is, in bytes.
@@ -156,6 +159,7 @@ impl State {
             activated_by: IndexMap::new(),
             approved_skills: IndexSet::new(),
             pending: IndexMap::new(),
+            rejected: IndexSet::new(),
             calls: IndexMap::new(),
             remembered: 0,
             breaker: Breaker::default(),
@@ -211,8 +215,11 @@ impl State {
                 self.pending.shift_remove(approval);
                 self.became(id, Became::Resumed { approval: approval.clone(), ok: None });
             }
-            Event::Rejected { approval, content, reason } => {
+            Event::Rejected { approval, content, reason, by_person } => {
                 if let Some(waiting) = self.pending.shift_remove(approval) {
+                    if *by_person {
+                        self.said_no(&waiting.digest);
+                    }
                     let (content, reason) = (content.clone(), reason.clone());
                     self.became(&waiting.id, Became::Refused { content, reason });
                 }
@@ -285,6 +292,18 @@ impl State {
         if self.pending.len() > MAX_WAITING {
             self.pending.shift_remove_index(0);
         }
+    }
+
+    fn said_no(&mut self, digest: &str) {
+        self.rejected.insert(digest.to_owned());
+        if self.rejected.len() > MAX_WAITING {
+            self.rejected.shift_remove_index(0);
+        }
+    }
+
+    /// Whether a person has said no to a call with the same target and arguments.
+    pub(super) fn was_rejected(&self, digest: &str) -> bool {
+        self.rejected.contains(digest)
     }
 
     fn finished(&mut self, id: &CallId, succeeded: bool) {

@@ -276,3 +276,39 @@ fn go_on_alike(engine: &Engine, mut talk: Conversation, snapshot: &str) {
         }
     }
 }
+
+#[test]
+fn a_no_is_not_asked_about_again() {
+    let (engine, approver) = engine();
+    let mut talk = engine.talk();
+    let asked = approval_of(&talk.dispatch(&pay("c1")));
+    approver.reject(&asked, Some("too dear"), 1_000).unwrap();
+    assert!(matches!(talk.take_up(&asked), Some(Outcome::Refuse(_))));
+    let Outcome::Refuse(again) = talk.dispatch(&pay("c2")) else { panic!("refused without asking") };
+    assert_eq!(again.reason, "a person has said no to this very call");
+    assert_eq!((talk.pending().count(), approver.pending(1_000).unwrap().len()), (0, 0));
+    assert!(matches!(talk.dispatch(&Call::new("c3", "pay", json!({"to": 8}))), Outcome::Confirm(_)), "another call");
+    // The log has it, too.
+    let mut resumed = engine.replay(&talk.take_log(0)).unwrap();
+    assert!(matches!(resumed.dispatch(&pay("c4")), Outcome::Refuse(_)));
+    // A fork knows it; another conversation does not.
+    assert!(matches!(talk.fork().dispatch(&pay("c5")), Outcome::Refuse(_)));
+    assert!(matches!(engine.talk().dispatch(&pay("c1")), Outcome::Confirm(_)));
+}
+
+#[test]
+fn twenty_calls_wait_at_most() {
+    let (engine, approver) = engine();
+    let mut talk = engine.talk();
+    let call = |to: u64| Call::new(&format!("c{to}"), "pay", json!({ "to": to }));
+    let first = approval_of(&talk.dispatch(&call(0)));
+    for to in 1..20 {
+        assert!(matches!(talk.dispatch(&call(to)), Outcome::Confirm(_)), "{to}");
+    }
+    let Outcome::Refuse(refused) = talk.dispatch(&call(20)) else { panic!("one too many") };
+    assert!(refused.reason.starts_with("20 calls wait for a person already"), "{}", refused.reason);
+    // The same call as one that waits is none more, and an answer makes room.
+    assert!(matches!(talk.dispatch(&Call::new("again", "pay", json!({"to": 3}))), Outcome::Confirm(_)));
+    approver.reject(&first, None, 1_000).unwrap();
+    assert!(matches!(talk.dispatch(&call(21)), Outcome::Confirm(_)));
+}

@@ -12,6 +12,9 @@ use crate::engine::{CallRef, Exact, Judged, PolicyLayer};
 use crate::policy::{Approval, ApprovalError, ApprovalState, Decision, Verdict};
 use crate::wire::Arguments;
 
+/// How many calls of a conversation may wait for a person at once.
+const MAX_OPEN: usize = 20;
+
 impl Conversation {
     /// What policy says of a call.
     pub(super) fn verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
@@ -70,6 +73,15 @@ impl Conversation {
             Decision::Confirm => {
                 if let Some(outcome) = self.asked_already(judging) {
                     return outcome;
+                }
+                if self.state.was_rejected(judging.digest) {
+                    return self.refuse(call, meant, "a person has said no to this very call");
+                }
+                let open = |id: &ApprovalId| policy.waiting(id.as_str()).is_ok_and(|stored| policy.is_open(&stored));
+                let most = self.state.pending.len() >= MAX_OPEN;
+                if most && !self.recalling && self.state.pending.keys().filter(|id| open(id)).count() >= MAX_OPEN {
+                    let reason = format!("{MAX_OPEN} calls wait for a person already; wait for an answer");
+                    return self.refuse(call, meant, &reason);
                 }
                 let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
                 let asked = match self.recalling {
@@ -206,6 +218,7 @@ impl Conversation {
             Err(why) => why,
         };
         let stored = policy.waiting(approval.as_str());
+        let by_person = matches!(why, ApprovalError::Not { state: ApprovalState::Rejected, .. });
         let reason = match (&why, stored) {
             (ApprovalError::Not { state: ApprovalState::Pending, .. }, Ok(stored)) => {
                 let reason = "nobody has answered yet".to_owned();
@@ -222,7 +235,7 @@ impl Conversation {
             _ => why.to_string(),
         };
         let refuse = self.refusal(id, name, tool, &reason);
-        self.record(Event::Rejected { approval: approval.clone(), content: refuse.content.clone(), reason });
+        self.record(Event::Rejected { approval: approval.clone(), content: refuse.content.clone(), reason, by_person });
         Ok(Resumed::Refused(refuse))
     }
 

@@ -158,7 +158,11 @@ impl PolicyLayer {
     pub(crate) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
         let context = self.context_of(tool, session, active);
         // Grants that cannot be read lift nothing.
-        let grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
+        let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
+        if !grants.is_empty() {
+            let hash = schema_hash(tool);
+            grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
+        }
         let (origin, name) = self.identity(tool);
         let call = PolicyCall { tool: name, origin, arguments };
         let context = self.looked(&call, context);

@@ -16,7 +16,7 @@ use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
 use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::Effect;
-use super::grant::{Grant, GrantScope, GrantTarget};
+use super::grant::{Bound, Grant, GrantScope, GrantTarget};
 use super::links::LinkTable;
 use super::load::PolicyFile;
 use super::policy_set::Policy;
@@ -260,6 +260,7 @@ impl Setting {
                 scope,
                 expires_ms: None,
                 source,
+                bound: Bound::default(),
             });
             return true;
         }

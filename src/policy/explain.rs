@@ -9,7 +9,7 @@ use super::canonical::canonical;
 use super::capability::{PolicyTier, Undo};
 use super::context::{Context, PolicyCall};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
-use super::grant::{Grant, GrantTarget, offer};
+use super::grant::{Grant, offer};
 use super::path::LexPath;
 use super::policy_set::Policy;
 use super::rule::{Access, Rule};
@@ -224,18 +224,13 @@ fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> boo
     }
     match offer(cx, allowed) {
         Err(why) => vec![format!("no rule: {why}")],
-        Ok(offers) => {
-            let mut rules: Vec<String> = offers
-                .iter()
-                .map(|what| match what {
-                    GrantTarget::Command { tokens, open } => {
-                        format!("allow {}({}{})", cx.call.tool, tokens.join(" "), if *open { ":*" } else { "" })
-                    }
-                    GrantTarget::Tool | GrantTarget::Arguments { .. } => narrow(cx),
-                })
-                .collect();
+        Ok(_) if cx.is_shell => {
+            let asked = cx.effects.commands.iter().enumerate().filter(|(i, c)| c.role == Role::Runs && !allowed(*i));
+            let mut rules: Vec<String> =
+                asked.map(|(_, command)| format!("allow {}({})", cx.call.tool, display(&command.words))).collect();
             rules.dedup();
             rules
         }
+        Ok(_) => vec![narrow(cx)],
     }
 }

@@ -71,6 +71,31 @@ pub struct Grant {
     pub expires_ms: Option<i64>,
     /// Where it comes from, such as the command that approved it.
     pub source: String,
+    /// What the approval was bound to besides the call.
+    #[serde(flatten)]
+    pub bound: Bound,
+}
+
+/// What an approval is bound to besides its call. What is absent binds nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The working folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The hash of the tool's definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_hash: Option<String>,
+    /// The version of the policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_version: Option<String>,
+}
+
+impl Bound {
+    /// Whether a tool and a policy are those of the approval.
+    pub(crate) fn holds(&self, schema_hash: &str, policy_version: &str) -> bool {
+        self.schema_hash.as_deref().is_none_or(|hash| hash == schema_hash)
+            && self.policy_version.as_deref().is_none_or(|version| version == policy_version)
+    }
 }
 
 /// Why an approval cannot be remembered. The call itself may still be approved once.
@@ -212,7 +237,16 @@ impl Grant {
             None if rule.is_conditional() => return Err(GrantError::Pattern(rule.text.clone())),
             None => GrantTarget::Tool,
         };
-        Ok(Self { id: id.to_owned(), origin, tool, target, scope, expires_ms: None, source: source.to_owned() })
+        Ok(Self {
+            id: id.to_owned(),
+            origin,
+            tool,
+            target,
+            scope,
+            expires_ms: None,
+            source: source.to_owned(),
+            bound: Bound::default(),
+        })
     }
 
     /// Whether it is in force now.
@@ -225,7 +259,8 @@ impl Grant {
             GrantScope::Skill { name, hash } => context.active_skills.iter().any(|(n, h)| n == name && h == hash),
             GrantScope::Always => true,
         };
-        in_scope && self.expires_ms.is_none_or(|end| context.now_ms < end)
+        let here = self.bound.cwd.is_none() || self.bound.cwd == context.cwd;
+        in_scope && here && self.expires_ms.is_none_or(|end| context.now_ms < end)
     }
 }
 
@@ -269,9 +304,13 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
 
 /// What a person may be offered to remember for a call.
 pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
-    let exact = cx.led_astray().is_none().then(|| GrantTarget::Arguments { arguments: cx.call.arguments.clone() });
+    // A remembered yes is the very same call, and no more.
+    let exact = || vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }];
+    if let Some((file, _)) = cx.led_astray() {
+        return Err(GrantError::NotStatic(file.text.clone()));
+    }
     if !cx.is_shell {
-        return Ok(exact.into_iter().chain([GrantTarget::Tool]).collect());
+        return Ok(exact());
     }
     if let Some((text, _)) = cx.heaviest() {
         return Err(GrantError::NotStatic(text.to_owned()));
@@ -280,27 +319,14 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
     if let Some(file) = writes.filter(|file| !file.certain || file.path.is_none()) {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
-    let mut offers = Vec::new();
+    let mut asked = false;
     for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-        if allowed(i) && cx.effects.unknowns.iter().all(|part| part.option.is_none_or(|(of, _)| of != i)) {
-            continue;
-        }
-        let tokens: Option<Vec<&str>> = command.words.iter().map(Word::get).collect();
-        let Some(tokens) = tokens else { return Err(GrantError::NotStatic(super::argv::display(&command.words))) };
-        let short: Vec<&str> = tokens.iter().copied().take(2).take_while(|t| !t.starts_with('-')).collect();
-        let whole = cx.effects.unknowns.iter().any(|part| part.option.is_some_and(|(of, _)| of == i));
-        let (tokens, open) = if !whole && check_tokens(&short, true).is_ok() { (short, true) } else { (tokens, false) };
-        check_tokens(&tokens, open).map_err(|()| GrantError::TooWide(tokens.join(" ")))?;
-        let target = GrantTarget::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open };
-        if !offers.contains(&target) {
-            offers.push(target);
+        asked |= !allowed(i) || cx.effects.unknowns.iter().any(|part| part.option.is_some_and(|(of, _)| of == i));
+        if let Some(word) = command.words.iter().find(|word| word.get().is_none()) {
+            return Err(GrantError::NotStatic(word.text.clone()));
         }
     }
-    // A prefix does not cover what a redirect writes. Only the identical line does.
-    if writes.is_some() {
-        return Ok(exact.into_iter().collect());
-    }
-    if offers.is_empty() { Err(GrantError::NotStatic("the command".to_owned())) } else { Ok(offers) }
+    if asked || writes.is_some() { Ok(exact()) } else { Err(GrantError::NotStatic("the command".to_owned())) }
 }
 
 /// The ids of the grants that together lift an ask, or `None`. `allowed` tells which commands need no grant.

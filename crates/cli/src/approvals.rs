@@ -13,7 +13,10 @@ use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
-use toolfold::policy::{Approval, ApprovalState, ApprovalStore, Grant, GrantScope, GrantTarget, Request};
+use toolfold::policy::{
+    Approval, ApprovalState, ApprovalStore, Bound, Effect, Grant, GrantScope, GrantTarget, Request, ToolCapability,
+    compact,
+};
 
 /// See the calls that wait for a person, and approve or reject them.
 #[derive(Debug, Subcommand)]
@@ -33,6 +36,7 @@ Examples:
   toolfold approvals approve ap-12 --for 15m        and do not ask for the same again for 15 minutes
   toolfold approvals approve ap-12 --session        … in the session the call came from
   toolfold approvals approve ap-12 --project        … in the project the call came from
+  toolfold approvals approve ap-12 --session --prefix 'git log'      … nor for any other `git log`
 
 `approvals why` shows what would be remembered.
 Exit codes: 0 approved, 1 it is not pending or cannot be remembered, 2 usage, 3 no usable store.")]
@@ -68,6 +72,9 @@ pub(super) struct ApproveArgs {
     /// named one
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, group = "remember")]
     project: Option<Option<String>>,
+    /// Remember every command that begins with these words, instead of this very call
+    #[arg(long, value_name = "WORDS", requires = "remember")]
+    prefix: Option<String>,
 }
 
 /// What to reject.
@@ -139,13 +146,15 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let waiting = gate.get(id).map_err(failure)?;
     let scope =
         if waiting.state_at(now) == ApprovalState::Pending { grant_scope(args, &waiting.request)? } else { None };
+    // What cannot be remembered is not approved either.
+    targets(args, &waiting.request)?;
     let approved = approver.approve(id, now).map_err(failure)?;
     if !rest.json {
         let until = time(approved.expires_ms);
         emit(&format!("approved {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
     }
     let mut remembered = Vec::new();
-    for (target, scope) in offered(&waiting.request).zip(scope.iter().cycle()) {
+    for (target, scope) in targets(args, &waiting.request)?.iter().zip(scope.iter().cycle()) {
         let grant = Grant {
             id: String::new(),
             origin: waiting.request.origin.clone(),
@@ -154,6 +163,7 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
             scope: scope.clone(),
             expires_ms: args.for_ms.map(|ms| now.saturating_add(ms)),
             source: format!("approvals approve {id}"),
+            bound: bound(args, &waiting.request),
         };
         let grant = approver.remember(grant, now).map_err(failure)?;
         if !rest.json {
@@ -183,6 +193,11 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
                 );
             }
         },
+        // A prefix is remembered in no other project.
+        (None, Some(_), _) if args.prefix.is_some() => match &request.cwd {
+            Some(cwd) => GrantScope::Project(project_of(cwd)),
+            None => return Err(Failure::wrong(format!("`{id}` has no working folder")).help("use --session")),
+        },
         (None, Some(_), _) => GrantScope::Always,
         // Sessions without an id cannot be told apart: the approval would hold in all of them.
         (None, None, true) if request.session.is_empty() => {
@@ -192,7 +207,7 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
         (None, None, true) => GrantScope::Session(request.session.clone()),
         (None, None, false) => return Ok(None),
     };
-    if request.displayed.remember.is_empty() {
+    if request.displayed.remember.is_empty() && args.prefix.is_none() {
         let why = "this call can only be approved once: part of it is known only when it runs, or is too broad";
         return Err(Failure::wrong(why)
             .help(format!("approve it once: toolfold approvals approve {id}{}", args.one.rest.store.flag())));
@@ -200,12 +215,36 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
     Ok(Some(scope))
 }
 
-/// What is remembered, the narrowest of what was offered: all commands for a shell, these exact arguments for other
-/// tools.
+/// What is remembered: this very call, or the commands that begin as a person says.
+fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Failure> {
+    let Some(prefix) = &args.prefix else { return Ok(offered(request).cloned().collect()) };
+    let rule = compact(Effect::Allow, &format!("{}({}:*)", request.tool, prefix.trim()), |_| {
+        Some(ToolCapability { command: Some("command".to_owned()), ..ToolCapability::default() })
+    });
+    let grant = rule.map_err(Failure::usage).and_then(|rule| {
+        Grant::from_rule(&rule, "", GrantScope::Always, "").map_err(|why| Failure::wrong(why.to_string()))
+    })?;
+    let runs = format!("runs {}", prefix.split_whitespace().collect::<Vec<_>>().join(" "));
+    let begins =
+        |effect: &String| effect.strip_prefix(&runs).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    if !request.displayed.effects.iter().any(begins) {
+        return Err(Failure::wrong(format!("no command of this call begins with `{}`", visible(prefix))));
+    }
+    Ok(vec![grant.target])
+}
+
+/// What the remembered yes is bound to. Where a prefix runs is for its project to say.
+fn bound(args: &ApproveArgs, request: &Request) -> Bound {
+    Bound {
+        cwd: request.cwd.clone().filter(|_| args.prefix.is_none()),
+        schema_hash: Some(request.schema_hash.clone()),
+        policy_version: Some(request.policy_version.clone()),
+    }
+}
+
+/// What may be remembered: this very call.
 fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
-    let commands =
-        request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Command { .. })).count();
-    request.displayed.remember.iter().take(commands.max(1))
+    request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Arguments { .. }))
 }
 
 fn line(approval: &Approval) -> String {
@@ -228,7 +267,7 @@ fn page(approval: &Approval, flag: &str) -> String {
     displayed.why.iter().for_each(|why| row("why", why));
     if approval.state == ApprovalState::Pending {
         offered(&approval.request).for_each(|target| row("remember", &super::grants::covers(target)));
-        if displayed.remember.is_empty() {
+        if offered(&approval.request).next().is_none() {
             row("remember", "not possible: part of it is known only when it runs, or is too broad");
         }
     }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{
-    Context, Decision, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope, ToolOrigin, Verdict,
+    Bound, Context, Decision, Grant, GrantScope, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope, ToolOrigin,
+    Verdict,
 };
 
 /// A sound file of a scope.
@@ -291,4 +292,51 @@ fn what_would_allow_a_call_is_no_more_than_the_call() {
         explain("[tool.send]\ntier = \"a\"\nwrites = []\n", "send", json!({"id": "7"})),
         "[[rule]] decide = \"allow\", tool = \"send\", args = { \"id\" = \"7\" }"
     );
+}
+
+#[test]
+fn a_remembered_yes_is_the_very_same_call() {
+    let policy = Policy::new(vec![file("allow = [\"Bash(ls:*)\"]", PolicyScope::User)]);
+    let context = surroundings();
+    let decide = |command: &str, context: &Context, grants: &[Grant]| {
+        let arguments = shell(command);
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        policy.decide(&call, context, grants).decision
+    };
+    for asked in
+        ["cp a b", "terraform destroy -target=a", "kubectl delete pod x --force", "ls > out", "git log && cp a b"]
+    {
+        let arguments = shell(asked);
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+        let [target] = &shown.remember[..] else { panic!("{asked}: {:?}", shown.remember) };
+        let grant = Grant {
+            id: "gr-1".to_owned(),
+            origin: ToolOrigin::Native,
+            tool: "Bash".to_owned(),
+            target: target.clone(),
+            scope: GrantScope::Always,
+            expires_ms: None,
+            source: "a person".to_owned(),
+            bound: Bound { cwd: context.cwd.clone(), ..Bound::default() },
+        };
+        let grants = [grant];
+        assert_eq!(decide(asked, &context, &grants), Decision::AllowAudited, "{asked}");
+        let elsewhere = Context { cwd: Some("/work/other".to_owned()), ..context.clone() };
+        assert_eq!(decide(asked, &elsewhere, &grants), Decision::Confirm, "{asked}, in another folder");
+        for other in [
+            "cp a /root/.ssh/authorized_keys",
+            "terraform destroy",
+            "kubectl delete pod y --force",
+            "ls > other",
+            "cp a b c",
+        ] {
+            assert_eq!(decide(other, &context, &grants), Decision::Confirm, "{asked} does not cover {other}");
+        }
+        assert_eq!(decide(&format!("{asked} extra"), &context, &grants), Decision::Confirm, "{asked} extra");
+    }
+    // What is known only when it runs cannot be remembered at all.
+    let arguments = shell("cp $A b");
+    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+    assert!(policy.displayed(&call, &context, &policy.decide(&call, &context, &[])).remember.is_empty());
 }

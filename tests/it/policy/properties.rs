@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{
-    Context, Decision, Effect, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, PolicyTier,
-    Rule, ToolCapability, ToolOrigin, compact,
+    Bound, Context, Decision, Effect, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope,
+    PolicyTier, Rule, ToolCapability, ToolOrigin, compact,
 };
 
 const RULES: &[&str] = &[
@@ -118,6 +118,7 @@ fn grant(tool: &str, origin: &ToolOrigin, arguments: &Value) -> Vec<Grant> {
         scope: GrantScope::Always,
         expires_ms: None,
         source: "test".to_owned(),
+        bound: Bound::default(),
     })
     .collect()
 }

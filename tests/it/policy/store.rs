@@ -15,8 +15,8 @@ use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Checkpoint, Entry, Fault, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    ApprovalError, ApprovalState, AuditSink, Context, Displayed, Grant, GrantScope, Policy, PolicyFile, PolicyScope,
-    Request, ToolOrigin, canonical,
+    ApprovalError, ApprovalState, AuditSink, Bound, Context, Displayed, Grant, GrantScope, Policy, PolicyFile,
+    PolicyScope, Request, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
 
@@ -111,6 +111,7 @@ fn an_approval_from_start_to_end() {
         scope: GrantScope::Session("s".to_owned()),
         expires_ms: Some(100),
         source: "a person".to_owned(),
+        bound: Bound::default(),
     };
     let grant = approver.remember(grant, 30).unwrap();
     assert_eq!(gate.grants(31).unwrap(), std::slice::from_ref(&grant));

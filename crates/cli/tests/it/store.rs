@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::{
-    Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin, gate,
+    Bound, Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin,
+    gate,
 };
 use toolfold::store::SqliteStore;
 
@@ -108,7 +109,8 @@ fn grants() {
     ];
     for (tool, target, scope, expires_ms) in grants {
         let (id, tool, source) = (String::new(), tool.to_owned(), "a test".to_owned());
-        let grant = Grant { id, origin: ToolOrigin::Native, tool, target, scope, expires_ms, source };
+        let grant =
+            Grant { id, origin: ToolOrigin::Native, tool, target, scope, expires_ms, source, bound: Bound::default() };
         approver.remember(grant, EARLY).unwrap();
     }
     state.walk("grants.trycmd");

@@ -52,8 +52,6 @@ pub(crate) struct Line {
     pub(crate) assigned: Vec<String>,
     /// How many characters are the data of here-documents.
     pub(crate) data: usize,
-    /// What only bash knows, if the line has any of it.
-    pub(crate) only_bash: Option<&'static str>,
 }
 
 impl Line {
@@ -93,7 +91,6 @@ pub(crate) fn read(text: &str) -> Result<Line, Refused> {
         _ => return reader.refuse("an operator or a keyword without its beginning"),
     }
     reader.line.data = reader.lexer.data();
-    reader.line.only_bash = reader.lexer.only_bash();
     Ok(reader.line)
 }
 

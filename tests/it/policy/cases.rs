@@ -169,6 +169,8 @@ fn expansions() {
         &[
             // dash reads it as `$` and a quoted text.
             ("echo $'a\\x41'", "ask"),
+            // dash runs what follows.
+            ("echo a &>f ls", "ask"),
             ("echo 'a'\"b\"c", "allow"),
             ("ls 'a b' \"*\"", "allow"),
             ("cat <<E\nplain\nE", "allow"),

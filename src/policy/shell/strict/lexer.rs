@@ -41,12 +41,11 @@ pub(super) struct Lexer<'t> {
     at: usize,
     marks: Vec<Mark>,
     data: usize,
-    only_bash: Option<&'static str>,
 }
 
 impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, marks: Vec::new(), data: 0, only_bash: None }
+        Self { text, at: 0, marks: Vec::new(), data: 0 }
     }
 
     pub(super) fn at(&self) -> usize {
@@ -55,10 +54,6 @@ impl<'t> Lexer<'t> {
 
     pub(super) fn data(&self) -> usize {
         self.data
-    }
-
-    pub(super) fn only_bash(&self) -> Option<&'static str> {
-        self.only_bash
     }
 
     fn refuse<T>(&self, what: &'static str) -> Result<T, Refused> {
@@ -130,11 +125,14 @@ impl<'t> Lexer<'t> {
                 }
                 Ok(Token::Op(if self.takes("|") { Op::Or } else { Op::Pipe }))
             }
+            // dash starts what is before it in the background, and then runs the words behind it.
             '&' if self.rest().starts_with("&>") => {
                 self.at += 2;
                 self.takes(">");
-                self.only_bash = Some("`&>`");
-                self.target()
+                let target = self.target()?;
+                self.blanks();
+                let over = self.peek().is_none_or(|c| "\n;|&)<>".contains(c));
+                if over { Ok(target) } else { self.refuse("words behind `&>`") }
             }
             '&' => {
                 self.at += 1;

@@ -2,6 +2,7 @@
 
 mod eval;
 mod explain;
+mod new;
 
 use std::process::ExitCode;
 
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use self::eval::EvalArgs;
 use self::explain::ExplainArgs;
+use self::new::NewArgs;
 use super::input::load_tools;
 use super::layers::load_policy;
 use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
@@ -37,6 +39,14 @@ Examples:
 
 Exit codes: 0 whatever the decision, 1 the policy cannot be read, 2 usage.")]
     Explain(ExplainArgs),
+    /// Write a policy to start from, with comments.
+    #[command(after_help = "\
+Examples:
+  toolfold policy new --for coding --out policy.toml       shell, files, git, builds and tests
+  toolfold policy new --for http                           to standard output
+
+Exit codes: 0 written, 1 the file exists or cannot be written, 2 usage.")]
+    New(NewArgs),
     /// Find what in a policy is probably a mistake.
     #[command(after_help = "\
 Example:
@@ -97,6 +107,7 @@ pub(super) fn run(command: &PolicyCommand) -> Outcome {
     match command {
         PolicyCommand::Check(args) => check(args),
         PolicyCommand::Explain(args) => explain::explain(args),
+        PolicyCommand::New(args) => new::new(args),
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schema => {
             emit(&format!("{:#}\n", policy_schema()))?;

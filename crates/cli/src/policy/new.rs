@@ -1,0 +1,58 @@
+//! `toolfold policy new`: a policy to start from.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use crate::output::{Failure, Outcome, emit};
+
+/// What an agent works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Domain {
+    /// Code in one folder: shell, files, git, builds and tests
+    Coding,
+    /// Data files: sources that are only read, results in one folder
+    Data,
+    /// Requests to services and the tools of one
+    Http,
+}
+
+/// What to write.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// What the agent works on
+    #[arg(long = "for", value_name = "DOMAIN", value_enum)]
+    domain: Domain,
+
+    /// Write it to this file, which must not exist yet [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+}
+
+/// The text of a policy to start from.
+fn template(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Coding => include_str!("templates/coding.toml"),
+        Domain::Data => include_str!("templates/data.toml"),
+        Domain::Http => include_str!("templates/http.toml"),
+    }
+}
+
+pub(super) fn new(args: &NewArgs) -> Outcome {
+    let text = template(args.domain);
+    let Some(file) = &args.out else {
+        emit(text)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let wrong = |why: std::io::Error| {
+        Failure::wrong(format!("`{file}` cannot be written: {why}")).help("name a file that does not exist yet")
+    };
+    let mut out = OpenOptions::new().write(true).create_new(true).open(file).map_err(wrong)?;
+    out.write_all(text.as_bytes()).map_err(wrong)?;
+    emit(&format!(
+        "wrote {file}\nNext: toolfold policy check {file}   (then --policy {file}, or name it in your configuration)\n"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

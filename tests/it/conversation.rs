@@ -283,7 +283,9 @@ fn a_no_is_not_asked_about_again() {
     let mut talk = engine.talk();
     let asked = approval_of(&talk.dispatch(&pay("c1")));
     approver.reject(&asked, Some("too dear"), 1_000).unwrap();
-    assert!(matches!(talk.take_up(&asked), Some(Outcome::Refuse(_))));
+    let refused = talk.take_up(&asked).unwrap();
+    assert!(matches!(refused, Outcome::Refuse(_)));
+    assert_eq!(talk.dispatch(&pay("c1")), refused, "the same call again is told the same, reason and all");
     let Outcome::Refuse(again) = talk.dispatch(&pay("c2")) else { panic!("refused without asking") };
     assert_eq!(again.reason, "a person has said no to this very call");
     assert_eq!((talk.pending().count(), approver.pending(1_000).unwrap().len()), (0, 0));

@@ -1,10 +1,14 @@
 //! Redaction of secrets from audit records, by the name of the argument or by their form.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::diagnostic::visible;
 use crate::policy::glob::glob_fold;
 
+/// How a key or a certificate begins (RFC 7468).
+const PEM: &str = "-----BEGIN";
 /// The replacement for a secret.
 const REDACTED: &str = "[redacted]";
 /// The longest string that is kept, in characters.
@@ -52,7 +56,6 @@ const SHAPES: &[&str] = &[
     "hf_",
     "npm_",
     "pypi-",
-    "-----BEGIN",
 ];
 
 /// The arguments without secrets, with long strings truncated. `more` contains further globs over argument names.
@@ -108,8 +111,45 @@ fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<St
     }
 }
 
-/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, known prefixes.
+/// A text without its PEM blocks, each from its first line to its last, or to the end where that is missing.
+fn without_pem(text: &str) -> Cow<'_, str> {
+    if !text.contains(PEM) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, block)) = rest.split_once(PEM) {
+        out.push_str(before);
+        out.push_str(REDACTED);
+        let behind = block.split_once("-----END").map_or("", |(_, end)| end);
+        rest = behind.split_once("-----").map_or("", |(_, rest)| rest);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// `https://user:pass@host` without the user and the password.
+fn without_userinfo(word: &str) -> Option<String> {
+    let (scheme, rest) = word.split_once("://")?;
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@')?;
+    user.contains(':').then(|| format!("{scheme}://{REDACTED}@{host}{path}"))
+}
+
+/// Whether a known kind of secret stands in a word, in front or behind a character that is part of none.
+fn has_shape(word: &str) -> bool {
+    let starts = |at: usize| word.get(..at).is_none_or(|b| !b.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+    SHAPES.iter().any(|shape| word.match_indices(shape).any(|(at, _)| starts(at)))
+}
+
+/// Whether a word is an option whose value is `user:password`, as of curl and wget.
+fn is_user_option(word: &str) -> bool {
+    matches!(word, "-u" | "-U" | "--user" | "--proxy-user")
+}
+
+/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
 fn words(text: &str, secret: &dyn Fn(&str) -> bool) -> String {
+    let text: &str = &without_pem(text);
+    let mut hide_user = false;
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
     let mut hide_next = false;
     for piece in text.split_inclusive(char::is_whitespace) {
@@ -117,8 +157,11 @@ fn words(text: &str, secret: &dyn Fn(&str) -> bool) -> String {
         let blank = piece.get(word.len()..).unwrap_or_default();
         let bare = word.trim_matches(|c| matches!(c, '"' | '\'' | ',' | ';' | '(' | ')'));
         let pair = word.split_once(['=', ':']);
-        if hide_next && !word.is_empty() || SHAPES.iter().any(|s| bare.starts_with(s)) {
+        let glued = bare.strip_prefix("-u").is_some_and(|user| user.contains(':') && !user.contains("//"));
+        if hide_next && !word.is_empty() || hide_user && bare.contains(':') || glued || has_shape(bare) {
             out.push_str(REDACTED);
+        } else if let Some(plain) = without_userinfo(word) {
+            out.push_str(&plain);
         } else if let Some((name, _)) = pair
             .filter(|(n, v)| !v.is_empty() && !v.starts_with("//") && secret(n.trim_start_matches(['-', '"', '\''])))
         {
@@ -127,6 +170,9 @@ fn words(text: &str, secret: &dyn Fn(&str) -> bool) -> String {
             out.push_str(REDACTED);
         } else {
             out.push_str(word);
+        }
+        if !word.is_empty() {
+            hide_user = is_user_option(bare);
         }
         let name = bare.trim_start_matches('-').trim_end_matches([':', '=']);
         hide_next = !word.is_empty()
@@ -163,5 +209,30 @@ mod tests {
             assert!(!text.contains(secret), "{secret} in {text}");
         }
         assert!(text.contains("https://x.org"), "{text}");
+    }
+
+    #[test]
+    fn secrets_are_left_out_wherever_they_stand() {
+        let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow IBAAKC\nAQEA\n-----END RSA PRIVATE KEY-----";
+        for (text, kept) in [
+            (format!("cat > k <<'E'\n{key}\nE\nchmod 600 k"), "cat > k <<'E'\n[redacted]\nE\nchmod 600 k"),
+            (format!("{key} and {key} end"), "[redacted] and [redacted] end"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow".to_owned(), "[redacted]"),
+            (
+                "git clone https://me:hunter2@host.org/x.git y".to_owned(),
+                "git clone https://[redacted]@host.org/x.git y",
+            ),
+            ("curl -u me:hunter2 https://host.org".to_owned(), "curl -u [redacted] https://host.org"),
+            ("curl -ume:hunter2 https://host.org".to_owned(), "curl [redacted] https://host.org"),
+            ("curl --proxy-user me:hunter2 https://h".to_owned(), "curl --proxy-user [redacted] https://h"),
+            ("curl -d '{\"k\":\"ghp_abc\"}' https://h".to_owned(), "curl -d [redacted] https://h"),
+            ("python -u a.py x:y".to_owned(), "python -u a.py x:y"),
+            (
+                "git show HEAD:a task-list @me https://host.org/a:b".to_owned(),
+                "git show HEAD:a task-list @me https://host.org/a:b",
+            ),
+        ] {
+            assert_eq!(redact(&json!(text), &[]), json!(kept), "{text}");
+        }
     }
 }

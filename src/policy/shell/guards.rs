@@ -1,5 +1,11 @@
 //! What the parser of effects is not given: text over which it would run out of stack or memory.
 
+/// The stack of the parser, in bytes: only what is used of it takes memory.
+pub(super) const STACK_BYTES: usize = 256 << 20;
+
+/// The longest text that is parsed on the stack at hand, in bytes: it cannot nest deeply enough to fill it.
+pub(super) const SHORT_BYTES: usize = 64;
+
 /// The maximum nesting of brackets and keywords that is passed to the parser, whose stack use is not under our control.
 const MAX_BRACKETS: usize = 24;
 

@@ -9,16 +9,13 @@ use brush_parser::ast::{
 };
 use brush_parser::{Parser, ParserOptions};
 
-use super::guards::{expands_a_mark, too_nested};
+use super::guards::{SHORT_BYTES, STACK_BYTES, expands_a_mark, too_nested};
 use super::listing::{self, Listing};
 use super::place::Place;
 use super::redirect::Input;
 use super::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
-
-/// The stack of the parser, in bytes: only what is used of it takes memory.
-const STACK_BYTES: usize = 256 << 20;
 
 /// The state of the walk.
 pub(super) struct Walker {
@@ -140,7 +137,7 @@ impl Walker {
             // A panic of the parser must not become one of the host.
             catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
         };
-        if self.plain && self.texts == 0 {
+        if self.plain && self.texts == 0 || text.len() <= SHORT_BYTES {
             return parse();
         }
         // The parser goes deeper with almost every character, and an overflow would end the host.

@@ -45,7 +45,11 @@ pub(crate) struct CallContext<'a> {
 }
 
 impl<'a> CallContext<'a> {
-    pub(crate) fn new(call: &'a PolicyCall<'a>, context: &'a Context, capability: Cow<'a, ToolCapability>) -> Self {
+    pub(crate) fn new(
+        call: &'a PolicyCall<'a>,
+        context: &'a Context,
+        (capability, recorded): (Cow<'a, ToolCapability>, bool),
+    ) -> Self {
         let arguments = call.arguments;
         let tier = capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted);
         let target = capability.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
@@ -97,7 +101,7 @@ impl<'a> CallContext<'a> {
                 });
             }
         }
-        let undeclared = undeclared::texts(arguments, &capability, call.tool);
+        let undeclared = if recorded { Vec::new() } else { undeclared::texts(arguments, &capability) };
         undeclared.iter().for_each(|text| effects.suspect(text, true));
         let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
@@ -129,7 +133,7 @@ impl<'a> CallContext<'a> {
         if !arguments.is_object() {
             unread.get_or_insert_with(|| cannot_be_read("arguments"));
         }
-        if let Some(name) = undeclared::of_a_shell(arguments, &capability, call.tool) {
+        if !recorded && let Some(name) = undeclared::of_a_shell(arguments, &capability) {
             unread
                 .get_or_insert_with(|| format!("`{name}` may change what the command does, and no record declares it"));
         }

@@ -66,7 +66,7 @@ impl Policy {
     pub fn denies_outright(&self, tool: &str, origin: &ToolOrigin, context: &Context) -> bool {
         let none = serde_json::Value::Object(serde_json::Map::new());
         let call = PolicyCall { tool, origin, arguments: &none };
-        let capability = self.capability(&call, context);
+        let (capability, _) = self.capability(&call, context);
         let binds = |rule: &&Rule| self.mode == PolicyMode::Enforce || rule.scope == PolicyScope::Managed;
         self.rules().filter(|r| r.effect == Effect::Deny && !r.is_conditional()).filter(binds).any(|rule| {
             let family = rule.family.is_some() && rule.family == capability.family;

@@ -84,14 +84,18 @@ impl Policy {
     /// The capability record of a tool, from the strongest scope that has one, else the built-in one. A project's record
     /// only adds to it: a higher tier, more arguments. Only where the workspace is trusted and no stronger scope covers the
     /// tool, it stands by itself.
-    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Cow<'_, ToolCapability> {
+    ///
+    /// Also whether somebody who may has written a record, which then says all there is to say of the tool's arguments.
+    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> (Cow<'_, ToolCapability>, bool) {
         let identity = match call.origin {
             ToolOrigin::Native => Cow::Borrowed(call.tool),
             ToolOrigin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
         };
         let mut found: Option<Cow<'_, ToolCapability>> = None;
+        let mut recorded = false;
         for file in self.files.iter().rev() {
             let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
+            recorded |= file.scope > PolicyScope::Project || context.workspace_trusted;
             match (&mut found, file.scope) {
                 (None, PolicyScope::Project) if !context.workspace_trusted => {
                     let known = ToolCapability::builtin(call.tool).unwrap_or_default();
@@ -110,7 +114,8 @@ impl Policy {
                 }
             }
         }
-        found.unwrap_or_else(|| Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()))
+        let known = found.unwrap_or_else(|| Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()));
+        (known, recorded)
     }
 
     /// The absolute paths that an allow covers when it names a program.

@@ -31,16 +31,12 @@ fn declared(capability: &ToolCapability) -> impl Iterator<Item = &str> {
     lists.chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
 }
 
-/// Whether somebody wrote a record for the tool, which then says all there is to say of its arguments.
-fn is_recorded(capability: &ToolCapability, tool: &str) -> bool {
-    *capability != ToolCapability::builtin(tool).unwrap_or_default()
-}
-
-/// The texts of a call that may name a path or a host: of a tool without a record, every text anywhere in its arguments; of
-/// one whose record is the built-in one, those that it does not declare; none of a shell tool, whose command says all.
-pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, tool: &str) -> Vec<&'a str> {
+/// The texts of a call that may name a path or a host, where nobody wrote a record: of a tool that has none, every text
+/// anywhere in its arguments; of one whose record is the built-in one, those that it does not declare; none of a shell tool,
+/// whose command says all.
+pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability) -> Vec<&'a str> {
     let mut found = Vec::new();
-    if is_recorded(capability, tool) || capability.command.is_some() {
+    if capability.command.is_some() {
         return found;
     }
     let Value::Object(map) = arguments else { return found };
@@ -65,8 +61,8 @@ fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 }
 
 /// An argument of a shell tool that the built-in record does not know, and that is more than a number or a switch.
-pub(super) fn of_a_shell<'a>(arguments: &'a Value, capability: &ToolCapability, tool: &str) -> Option<&'a str> {
-    if capability.family != Some(Family::Shell) || is_recorded(capability, tool) {
+pub(super) fn of_a_shell<'a>(arguments: &'a Value, capability: &ToolCapability) -> Option<&'a str> {
+    if capability.family != Some(Family::Shell) {
         return None;
     }
     let unknown = |name: &str| !OF_SHELLS.contains(&name) && !declared(capability).any(|known| known == name);

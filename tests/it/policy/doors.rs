@@ -80,6 +80,21 @@ fn a_projects_record_takes_nothing_away() {
         let verdict = verdict(files, tool, arguments);
         assert_eq!(verdict.decision, expected, "{project}: {}", verdict.reason());
     }
+    // Nor does it end the guessing about arguments that no record of the user's declares.
+    for (project, tool, arguments, expected) in [
+        (
+            "[tool.Read]\nreads = [\"other\"]",
+            "Read",
+            json!({"file_path": "a", "target": "/etc/passwd"}),
+            Decision::Deny,
+        ),
+        ("[tool.send]\nreads = []", "send", json!({"attachment": "/etc/passwd"}), Decision::Deny),
+        ("[tool.Bash]\nreads = [\"x\"]", "Bash", json!({"command": "ls", "shell": "/tmp/sh"}), Decision::Confirm),
+    ] {
+        let files = vec![file(user, PolicyScope::User), file(project, PolicyScope::Project)];
+        let verdict = verdict(files, tool, arguments);
+        assert_eq!(verdict.decision, expected, "{project}: {}", verdict.reason());
+    }
     // The same beside a record of the user's own.
     let user = "[tool.save]\ntier = \"b\"\nwrites = [\"path\"]\n\n[[rule]]\ndecide = \"deny\"\ntool = \"*\"\npath = \"/etc/**\"";
     let project = "[tool.save]\ntier = \"b\"\nwrites = [\"copy_to\"]";

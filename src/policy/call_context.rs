@@ -133,6 +133,15 @@ impl<'a> CallContext<'a> {
         if !arguments.is_object() {
             unread.get_or_insert_with(|| cannot_be_read("arguments"));
         }
+        // One folder and one target are judged: where alternatives name several, none of them is sure to be the one.
+        for names in [&capability.workdir, &capability.target].into_iter().flatten() {
+            let mut found = texts(arguments, names).into_iter();
+            if let Some(first) = found.next()
+                && found.any(|other| other != first)
+            {
+                unread.get_or_insert_with(|| format!("`{names}` names several things, and one of them counts"));
+            }
+        }
         if !recorded && let Some(name) = undeclared::of_a_shell(arguments, &capability) {
             unread
                 .get_or_insert_with(|| format!("`{name}` may change what the command does, and no record declares it"));

@@ -151,6 +151,14 @@ pub struct Unknown {
     pub folder: Option<LexPath>,
 }
 
+impl Unknown {
+    /// A part of which no more is known; long texts are cut.
+    fn new(kind: &'static str, text: &str, weight: Weight) -> Self {
+        let text = text.chars().take(80).collect();
+        Self { kind, text, weight, interpreter: None, option: None, folder: None }
+    }
+}
+
 /// The side effects of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SideEffects {
@@ -197,8 +205,7 @@ impl SideEffects {
     }
 
     pub(crate) fn unknown(&mut self, kind: &'static str, text: &str, weight: Weight) {
-        let text = text.chars().take(80).collect();
-        self.unknowns.push(Unknown { kind, text, weight, interpreter: None, option: None, folder: None });
+        self.unknowns.push(Unknown::new(kind, text, weight));
     }
 }
 

@@ -107,9 +107,9 @@ impl Walker {
         if self.place == self.start {
             return;
         }
-        let (kind, text, weight) = ("other-repository", "git behind `cd`".to_owned(), Weight::Value);
         let folder = self.place.only().cloned();
-        self.found.unknowns.push(Unknown { kind, text, weight, interpreter: None, option: None, folder });
+        let part = Unknown::new("other-repository", "git behind `cd`", Weight::Value);
+        self.found.unknowns.push(Unknown { folder, ..part });
     }
 
     /// Crontab lines: five time fields and a command, which runs later.
@@ -327,16 +327,9 @@ impl Walker {
         let reads = !script && !matches!(input, Input::Inherited) && !awk && base != "jq";
         if inline || reads {
             let text = arguments.first().map_or(base, |w| w.text.as_str()).to_owned();
-            let text = text.chars().take(80).collect();
-            self.found.unknowns.push(Unknown {
-                kind: "inline-code",
-                text,
-                weight: Weight::Code,
-                // An allow for the interpreter does not cover code that another program provides.
-                interpreter: Some(index).filter(|_| inline || *input != Input::Pipe(None)),
-                option: None,
-                folder: None,
-            });
+            // An allow for the interpreter does not cover code that another program provides.
+            let interpreter = Some(index).filter(|_| inline || *input != Input::Pipe(None));
+            self.found.unknowns.push(Unknown { interpreter, ..Unknown::new("inline-code", &text, Weight::Code) });
         }
     }
 

@@ -6,7 +6,7 @@
 mod meaning;
 
 use self::meaning::{Meant, meaning};
-use super::programs::gives_code;
+use super::programs::{gives_code, is_plain_setting};
 use super::walk::Walker;
 use super::{Unknown, Weight, files};
 use crate::policy::argv::{Word, base_name};
@@ -210,16 +210,13 @@ impl<'w> Reader<'_, 'w> {
 
     /// What is not on the list: a rule that names it covers it, and nothing else does.
     fn unlisted(&mut self, kind: &'static str, at: usize) {
-        let text = self.words.get(at).map_or("", |word| word.text.as_str()).chars().take(80).collect();
+        self.doubt(kind, at, Weight::Value, None);
+    }
+
+    fn doubt(&mut self, kind: &'static str, at: usize, weight: Weight, interpreter: Option<usize>) {
+        let text = self.words.get(at).map_or("", |word| word.text.as_str());
         let option = Some((self.index, self.offset + at));
-        self.walker.found.unknowns.push(Unknown {
-            kind,
-            text,
-            weight: Weight::Value,
-            interpreter: None,
-            option,
-            folder: None,
-        });
+        self.walker.found.unknowns.push(Unknown { option, interpreter, ..Unknown::new(kind, text, weight) });
     }
 
     fn apply(&mut self, does: Does, value: Option<&Word>, at: usize) {
@@ -240,10 +237,9 @@ impl<'w> Reader<'_, 'w> {
                 }
             }
             Does::Run => {
-                if let Some(line) = value.and_then(Word::get) {
-                    self.walker.suppose(line);
-                }
-                self.unlisted("executing-option", at);
+                // What is known is searched for what is denied.
+                let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
+                self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
             // Code for an interpreter is judged where it is found.
             Does::Load if self.words.get(at).and_then(Word::get).is_some_and(|text| gives_code(self.base, text)) => {}
@@ -251,10 +247,9 @@ impl<'w> Reader<'_, 'w> {
                 // A module of an interpreter is code for it: who allows the interpreter allows that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
                 let module = is_interpreter(self.base) && self.program.is_some_and(|program| stops(program, text));
-                self.unlisted("loading-option", at);
-                if let Some(last) = self.walker.found.unknowns.last_mut().filter(|_| module) {
-                    last.interpreter = Some(self.index);
-                }
+                let plain = value.and_then(Word::get).is_some_and(is_plain_setting);
+                let weight = if module || plain { Weight::Value } else { Weight::Code };
+                self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
             }
             Does::Folder => self.unlisted("option-for-another-place", at),
             Does::Host => {

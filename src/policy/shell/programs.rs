@@ -175,7 +175,7 @@ fn apply(walker: &mut Walker, words: &[Word], at: usize, (text, value): (&str, O
 }
 
 /// Whether a git setting `name=value` only changes how something is displayed or named. Others run programs.
-fn is_plain_setting(setting: &str) -> bool {
+pub(super) fn is_plain_setting(setting: &str) -> bool {
     let name = setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
     let sections = ["user.", "author.", "committer.", "color.", "advice.", "column.", "log.", "blame.", "push.default"];
     let names = [

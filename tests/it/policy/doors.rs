@@ -48,6 +48,12 @@ fn every_alternative_that_is_present_is_judged() {
     // What only one of them names is protected all the same.
     let policy = json!({"notebook_path": "policy.toml", "path": "src/a"});
     is("allow = [\"NotebookEdit\"]", "NotebookEdit", policy, Decision::Deny);
+    // Where only one can count, several that differ are none.
+    let tools = "allow = [\"Skill(ok)\", \"Bash(cat:*)\", \"Bash(tee:*)\", \"Edit(src/**)\"]";
+    is(tools, "Skill", json!({"skill": "ok"}), Decision::AllowAudited);
+    is(tools, "Skill", json!({"skill": "ok", "name": "evil"}), Decision::Confirm);
+    is(tools, "Bash", json!({"command": "tee src/a", "workdir": "/work/project"}), Decision::AllowAudited);
+    is(tools, "Bash", json!({"command": "tee src/a", "workdir": "/work/project", "cwd": "/etc"}), Decision::Confirm);
     // An alternative that cannot be read does not hide behind one that can.
     is(sources, "Edit", json!({"file_path": "src/a", "path": 7}), Decision::Confirm);
 }

@@ -59,6 +59,7 @@ impl Place {
             policy_version: self.policy.version().to_owned(),
             displayed: Displayed { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Displayed::default() },
             redact: Vec::new(),
+            channel: None,
         };
         self.gate.ask(request, 0, WAIT_MS).expect("the store takes it").id
     }

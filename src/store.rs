@@ -16,17 +16,20 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
+use serde_json::json;
 
-use crate::policy::audit::{Checkpoint, Entry, Fault, GENESIS, Sealed, Verified, body, link, verify};
+use crate::policy::audit::{Checkpoint, Consented, Entry, Fault, GENESIS, Kind, Sealed, Verified, body, link, verify};
 use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
 mod approvals;
 mod error;
+mod open;
+mod proof;
 mod queue;
 mod schema;
 
-use error::{at, damaged, failed, failed_at};
+use error::{at, damaged, failed, failed_at, forged};
 use queue::Queue;
 
 /// How long one process waits for another to finish its transaction.
@@ -50,10 +53,10 @@ impl SqliteStore {
     /// [`ApprovalError::Store`] if the file cannot be opened or created, is not a store, or was written by a newer
     /// version of this program.
     pub fn open(path: &Path) -> Result<Self, ApprovalError> {
-        make_private(path).map_err(|why| at(path, io_failed(&why)))?;
+        open::make_private(path).map_err(|why| at(path, why))?;
         let mut store = Self::from(Connection::open(path).map_err(|why| failed_at(path, &why))?);
         store.prepare().map_err(|why| at(path, why))?;
-        store.reader = Some(Mutex::new(to_read(path)?));
+        store.reader = Some(Mutex::new(open::to_read(path)?));
         Ok(store)
     }
 
@@ -80,12 +83,12 @@ impl SqliteStore {
     /// # Errors
     /// [`ApprovalError::Store`] if there is no store, or it cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
-        let connection = to_read(path)?;
+        let connection = open::to_read(path)?;
         match schema::check(&connection) {
             Ok(()) => Ok(Self::from(connection)),
             // SQLite could not create its files beside the store. Without a log, the file alone is complete.
-            Err(_) if !beside(path, "-wal").exists() => {
-                let connection = as_immutable(path)?;
+            Err(_) if !open::beside(path, "-wal").exists() => {
+                let connection = open::as_immutable(path)?;
                 schema::check(&connection).map_err(|why| at(path, why))?;
                 Ok(Self::from(connection))
             }
@@ -138,7 +141,8 @@ impl SqliteStore {
         self.queue.write(|| self.lock(), change)
     }
 
-    /// Checks the chain against the head stored beside it, and against checkpoints kept elsewhere.
+    /// Checks the chain against the head stored beside it, and against checkpoints kept elsewhere; replays the consent
+    /// that it records, and holds the stored approvals and grants against that.
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if the store cannot be read.
@@ -162,14 +166,17 @@ impl SqliteStore {
             .map_err(|why| failed(&why))?;
         let mut broken = None;
         let rows = rows.map_while(|row| row.map_err(|why| broken = Some(failed(&why))).ok());
-        let mut verified = verify(rows, &known);
+        let mut consented = Consented::default();
+        let mut verified = verify(rows, &known, &mut consented);
         if headless && verified.records > 0 {
             verified.faults.push(Fault::NoHead);
         }
-        match broken {
-            Some(why) => Err(why),
-            None => Ok(verified),
+        if let Some(why) = broken {
+            return Err(why);
         }
+        drop(statement);
+        proof::unrecorded(&read, &consented, &mut verified.faults)?;
+        Ok(verified)
     }
 
     /// At most `most` records with a number greater than `after`, oldest first.
@@ -199,6 +206,24 @@ impl SqliteStore {
         .collect()
     }
 
+    /// Removes the approvals that were over before `before_ms`, and notes how many. Their records stay. Returns the number.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Store`] if the store cannot be written.
+    pub fn purge(&self, before_ms: i64, now_ms: i64) -> Result<usize, ApprovalError> {
+        self.write(move |transaction| {
+            let now_ms = proof::now(transaction, now_ms)?;
+            let sql = "DELETE FROM approval
+                WHERE expires_ms < ?1 AND (state NOT IN ('pending', 'approved') OR expires_ms <= ?2)";
+            let removed = transaction.execute(sql, (before_ms, now_ms)).map_err(|why| failed(&why))?;
+            if removed > 0 {
+                let detail = json!({ "approvals": removed, "before_ms": before_ms });
+                append(transaction, &Entry { detail, ..Entry::new(Kind::Purged, now_ms) })?;
+            }
+            Ok(removed)
+        })
+    }
+
     /// How many records there are.
     ///
     /// # Errors
@@ -220,9 +245,10 @@ fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     }
 }
 
-/// Appends to the chain, inside a transaction.
+/// Appends to the chain, inside a transaction. A record is never earlier than the one before it.
 fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
-    let text = body(entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
+    let entry = Entry { time_ms: proof::now(transaction, entry.time_ms)?, ..entry.clone() };
+    let text = body(&entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
     let (seq, prev) = match head(transaction)? {
         Some(last) => (last.seq.saturating_add(1), last.hash),
         None => (1, GENESIS.to_owned()),
@@ -236,61 +262,5 @@ fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> 
         "INSERT INTO head (id, seq, hash) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET seq = ?1, hash = ?2",
         &[&seq, &hash],
     )?;
-    Ok(())
-}
-
-/// The system refused to create the file.
-fn io_failed(why: &std::io::Error) -> ApprovalError {
-    StoreError::new(StoreErrorKind::CannotOpen, why.to_string()).into()
-}
-
-/// A connection for reading only.
-fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|why| failed_at(path, &why))?;
-    connection.busy_timeout(BUSY).map_err(|why| failed_at(path, &why))?;
-    Ok(connection)
-}
-
-/// A connection to a file that no process changes: on a read-only disk, or in an archive.
-fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
-    let mut uri = "file:".to_owned();
-    for c in path.to_string_lossy().chars() {
-        match c {
-            '%' => uri.push_str("%25"),
-            '?' => uri.push_str("%3f"),
-            '#' => uri.push_str("%23"),
-            c => uri.push(c),
-        }
-    }
-    uri.push_str("?immutable=1");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(uri, flags).map_err(|why| failed_at(path, &why))
-}
-
-/// The path of a file that SQLite keeps beside the store.
-fn beside(path: &Path, end: &str) -> std::path::PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
-}
-
-/// Creates the file so that only the user can read and write it, where the system has such permissions. This happens
-/// before anything is in it: SQLite gives the files it creates beside the store the same permissions.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Ok(_) => {}
-            Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {
-                // Where the permissions cannot be set (another owner, another file system) the store still works.
-                let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
-            }
-            Err(why) => return Err(why),
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = path;
     Ok(())
 }

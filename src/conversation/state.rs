@@ -372,3 +372,15 @@ pub struct Snapshot {
     /// The state.
     pub state: State,
 }
+
+impl Snapshot {
+    /// The same without the calls that wait for a person, but for those whose approval is the host's `own`. A call that is
+    /// left out asks again when it is made again.
+    #[must_use]
+    pub fn keep_waiting(mut self, own: impl Fn(&ApprovalId) -> bool) -> Self {
+        self.state.pending.retain(|approval, _| own(approval));
+        let waits = |record: &CallRecord| matches!(&record.became, Became::Waiting { approval, .. } if !own(approval));
+        self.state.calls.retain(|_, record| !waits(record));
+        self
+    }
+}

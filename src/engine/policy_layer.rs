@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::catalog::Tool;
 use crate::name::sha256_hex;
 use crate::policy::audit::{Entry, Kind};
+use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalStore, Approver, Context, Decision, Disk, Displayed, Gate, Grant, Policy,
@@ -27,6 +28,7 @@ pub struct PolicyLayer {
     clock: Clock,
     disk: Option<Arc<dyn Disk>>,
     origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
+    channel: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for PolicyLayer {
@@ -88,6 +90,7 @@ impl PolicyLayer {
             clock: Arc::new(now_ms),
             disk: None,
             origins: Arc::default(),
+            channel: None,
         };
         (layer, approver)
     }
@@ -113,6 +116,14 @@ impl PolicyLayer {
     #[must_use]
     pub fn origins(mut self, origins: BTreeMap<String, (ToolOrigin, String)>) -> Self {
         self.origins = Arc::new(origins);
+        self
+    }
+
+    /// Says through which channel a person's answers to this conversation's calls come, as an opaque text that nobody can
+    /// guess: see [`Request::channel`]. Whoever takes answers compares it; the engine only notes it. Default: none.
+    #[must_use]
+    pub fn channel(mut self, channel: impl Into<Arc<str>>) -> Self {
+        self.channel = Some(channel.into());
         self
     }
 
@@ -189,6 +200,7 @@ impl PolicyLayer {
             policy_version: self.policy.version().to_owned(),
             displayed,
             redact: self.policy.redactions().into_iter().map(str::to_owned).collect(),
+            channel: self.channel.as_deref().map(str::to_owned),
         }
     }
 
@@ -266,7 +278,7 @@ impl PolicyLayer {
 
     /// Whether an approval's call may still run, now or once it is approved.
     pub(crate) fn is_open(&self, approval: &Approval) -> bool {
-        approval.is_open_at(self.now_ms())
+        approval.is_open_at(self.gate.now(self.now_ms()))
     }
 
     /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
@@ -288,6 +300,8 @@ pub(crate) struct InFlight {
     tool: String,
 }
 
+/// The digest of what a tool says of itself: a tool that is described or annotated otherwise is another tool.
 fn schema_hash(tool: &Tool) -> String {
-    sha256_hex(tool.parameters_text().as_bytes())
+    let definition = json!([tool.title(), tool.description(), tool.annotations(), tool.parameters_text()]);
+    sha256_hex(canonical(&definition).as_bytes())
 }

@@ -67,6 +67,10 @@ pub struct Request {
     /// includes the version of the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
+    /// What identifies the channel that the host gave the conversation for a person's answers, if it has one: an answer
+    /// through another conversation's channel does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
 }
 
 impl Request {
@@ -78,8 +82,10 @@ impl Request {
             "cwd": self.cwd, "session": self.session, "call_id": self.call_id, "policy_version": self.policy_version,
             "shown": self.displayed,
         });
-        if let (Some(parts), Some(text)) = (parts.as_object_mut(), &self.arguments_json) {
-            parts.insert("arguments_json".to_owned(), json!(text));
+        if let Some(parts) = parts.as_object_mut() {
+            for (name, text) in [("arguments_json", &self.arguments_json), ("channel", &self.channel)] {
+                parts.extend(text.as_ref().map(|text| (name.to_owned(), json!(text))));
+            }
         }
         digest(&parts)
     }
@@ -106,6 +112,24 @@ impl Request {
 }
 
 impl Request {
+    /// The request without secrets: what is kept once its call is over.
+    fn cut(self) -> Self {
+        let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
+        let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
+        let arguments = redact(&self.arguments, &hidden);
+        let shown = lines(std::slice::from_ref(&self.displayed.arguments)).pop().unwrap_or_default();
+        let (effects, why) = (lines(&self.displayed.effects), lines(&self.displayed.why));
+        let displayed = Displayed {
+            arguments: shown,
+            effects,
+            why,
+            remember: Vec::new(),
+            links: Links::default(),
+            ..self.displayed.clone()
+        };
+        Self { arguments, arguments_json: None, displayed, ..self }
+    }
+
     /// Where symbolic links led the paths of the call, leaving out pairs that contain a secret. Null if there are none.
     fn links_on_record(&self, hidden: &[&str]) -> Value {
         let pairs = self.displayed.links.iter().filter(|(path, real)| {
@@ -163,6 +187,9 @@ pub struct Approval {
     /// The person's reason for rejecting it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Who answered, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
 }
 
 /// A person's answer.
@@ -215,7 +242,26 @@ impl Approval {
             created_ms: now_ms,
             expires_ms,
             reason: None,
+            answered_by: None,
         }
+    }
+
+    /// Whether it waits or is approved, at the last change: its call is then stored as it came.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self.state, ApprovalState::Pending | ApprovalState::Approved)
+    }
+
+    /// What a store keeps of it: once it is over, its call without secrets.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        if self.is_unfinished() { self } else { Self { request: self.request.cut(), ..self } }
+    }
+
+    /// The approval after its time, if it had not ended before.
+    #[must_use]
+    pub fn expired(self, now_ms: i64) -> Self {
+        Self { state: self.state_at(now_ms), ..self }
     }
 
     /// Its state at a time, which accounts for expiry.
@@ -233,12 +279,17 @@ impl Approval {
         matches!(self.state_at(now_ms), ApprovalState::Pending | ApprovalState::Approved)
     }
 
-    /// The approval after a person's answer. The first answer wins.
+    /// The approval after a person's answer. The first answer wins. `by` says who gave it, and how.
     ///
     /// # Errors
-    /// [`ApprovalError::Not`] if it is not pending.
-    pub fn answered(mut self, answer: Answer, now_ms: i64) -> Result<Self, ApprovalError> {
+    /// [`ApprovalError::Not`] if it is not pending, [`ApprovalError::Differs`] if its call is not the one that was asked
+    /// about.
+    pub fn answered(mut self, answer: Answer, by: &str, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Pending, now_ms)?;
+        if answer == Answer::Approve && self.request.digest() != self.digest {
+            return Err(ApprovalError::Differs(self.id, "the digest differs"));
+        }
+        self.answered_by = Some(by.to_owned());
         match answer {
             Answer::Approve => {
                 self.state = ApprovalState::Approved;

@@ -12,8 +12,11 @@ use super::canonical::canonical;
 use super::context::ToolOrigin;
 use super::load::hex;
 
+mod consent;
 mod redact;
 
+pub use consent::Consented;
+pub(crate) use consent::grant_digest;
 pub use redact::{redact, redact_lines};
 
 /// The previous hash of the first record.
@@ -42,6 +45,8 @@ pub enum Kind {
     Granted,
     /// A remembered approval was revoked.
     Revoked,
+    /// Approvals that were over were removed from the store. Their records stay.
+    Purged,
 }
 
 impl Kind {
@@ -58,6 +63,7 @@ impl Kind {
             Self::Disclosure => "disclosure",
             Self::Granted => "granted",
             Self::Revoked => "revoked",
+            Self::Purged => "purged",
         }
     }
 }
@@ -236,6 +242,22 @@ pub enum Fault {
     /// The chain has records but no head that says which one is the last.
     #[error("the head of the chain is missing: a truncated chain would look intact")]
     NoHead,
+    /// The record claims a consent that the records before it do not bear out.
+    #[error("record {seq} is forged: {why}")]
+    Forged {
+        /// The number of the record.
+        seq: u64,
+        /// What it claims in vain.
+        why: String,
+    },
+    /// The store has an approval or a grant that the records do not bear out.
+    #[error("`{id}` in the store is not borne out by the records: {why}")]
+    Unrecorded {
+        /// The approval or grant.
+        id: String,
+        /// What the records do not bear out.
+        why: String,
+    },
     /// The record cannot be read.
     #[error("record {seq} cannot be read")]
     Torn {
@@ -258,29 +280,42 @@ pub struct Verified {
 /// A record as a store holds it: `(seq, body, prev, hash)`.
 pub type Stored = (u64, String, String, String);
 
+/// The most faults that a verification keeps.
+pub const MAX_FAULTS: usize = 1_000;
+
 /// Checks a chain in the order of the store against what is known to have been written. `None` stands for a record
-/// whose columns cannot be read. Reads each record once and keeps at most 1,000 faults.
-pub fn verify(rows: impl IntoIterator<Item = Option<Stored>>, known: &[Checkpoint]) -> Verified {
+/// whose columns cannot be read. Reads each record once and keeps at most [`MAX_FAULTS`] faults.
+///
+/// Also replays consent: nothing may be used that nobody approved, nor anything but what was approved. `consented` is
+/// what the records amount to, to hold the store's own tables against.
+pub fn verify(
+    rows: impl IntoIterator<Item = Option<Stored>>,
+    known: &[Checkpoint],
+    consented: &mut Consented,
+) -> Verified {
     let mut faults = Vec::new();
     let (mut expected, mut prev, mut records) = (1, GENESIS.to_owned(), 0);
     let mut head: Option<Checkpoint> = None;
     for row in rows {
         records += 1;
         let Some((seq, body, names, hash)) = row else {
-            if faults.len() < 1_000 {
+            if faults.len() < MAX_FAULTS {
                 faults.push(Fault::Torn { seq: expected });
             }
             expected = expected.saturating_add(1);
             continue;
         };
-        if faults.len() < 1_000 {
+        if faults.len() < MAX_FAULTS {
             if seq != expected {
                 faults.push(Fault::Missing { expected, found: seq });
             }
             if link(seq, &names, &body) != hash {
                 faults.push(Fault::Edited { seq });
-            } else if serde_json::from_str::<Entry>(&body).is_err() {
-                faults.push(Fault::Torn { seq });
+            } else {
+                match serde_json::from_str::<Entry>(&body) {
+                    Ok(entry) => faults.extend(consented.take(seq, &entry)),
+                    Err(_) => faults.push(Fault::Torn { seq }),
+                }
             }
             if names != prev {
                 faults.push(Fault::Broken { seq });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::approval::{Answer, Approval, ApprovalError, Request};
-use super::audit::{Entry, Kind};
+use super::audit::{Entry, Kind, grant_digest};
 use super::context::{Context, PolicyCall};
 use super::decision::Decision;
 use super::grant::Grant;
@@ -78,16 +78,33 @@ pub trait ApprovalStore: AuditSink {
     /// # Errors
     /// [`ApprovalError::Store`].
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError>;
+
+    /// The time that counts: `clock_ms`, or that of the last record if that is later. A clock that goes back revives
+    /// nothing.
+    fn now(&self, clock_ms: i64) -> i64 {
+        clock_ms
+    }
 }
 
 /// The proof that an answer comes through an [`Approver`]. Cannot be constructed outside this module.
 #[derive(Debug)]
-pub struct Consent(());
+pub struct Consent {
+    by: String,
+}
+
+impl Consent {
+    /// Who gives the answer, and how.
+    #[must_use]
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+}
 
 /// Returns both handles on a store.
 #[must_use]
 pub fn open(store: Arc<dyn ApprovalStore>) -> (Gate, Approver) {
-    (Gate { store: Arc::clone(&store) }, Approver { store, consent: Consent(()) })
+    let consent = Consent { by: "the host".to_owned() };
+    (Gate { store: Arc::clone(&store) }, Approver { store, consent })
 }
 
 /// Asks for approval, and redeems what was approved.
@@ -173,6 +190,12 @@ impl Gate {
         self.store.get(id)
     }
 
+    /// The time that counts: `clock_ms`, or that of the last record if that is later.
+    #[must_use]
+    pub fn now(&self, clock_ms: i64) -> i64 {
+        self.store.now(clock_ms)
+    }
+
     /// The pending approvals.
     ///
     /// # Errors
@@ -207,6 +230,13 @@ impl Gate {
 }
 
 impl Approver {
+    /// The same handle for somebody: who gives the answers, and how, such as `ada, by toolfold approvals`. It is recorded
+    /// with each. Default: `the host`.
+    #[must_use]
+    pub fn named(self, by: impl Into<String>) -> Self {
+        Self { consent: Consent { by: by.into() }, ..self }
+    }
+
     /// Approves a call.
     ///
     /// # Errors
@@ -261,9 +291,13 @@ impl Approver {
 pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>) -> Entry {
     let mut entry = approval.request.entry(kind, now_ms, &approval.digest, rule);
     entry.outcome.clone_from(&approval.reason);
-    match &mut entry.detail {
-        Value::Object(detail) => drop(detail.insert("approval".to_owned(), json!(approval.id))),
-        detail => *detail = json!({ "approval": approval.id }),
+    let mut detail = json!({ "approval": approval.id });
+    if let (Value::Object(detail), Some(by)) = (&mut detail, &approval.answered_by) {
+        detail.insert("by".to_owned(), json!(by));
+    }
+    match (&mut entry.detail, detail) {
+        (Value::Object(all), Value::Object(more)) => all.extend(more),
+        (all, more) => *all = more,
     }
     entry
 }
@@ -274,6 +308,7 @@ pub fn about_grant(grant: &Grant, kind: Kind, now_ms: i64) -> Entry {
     Entry {
         origin: Some(grant.origin.clone()),
         tool: grant.tool.clone(),
+        digest: Some(grant_digest(grant)),
         detail: json!({ "grant": grant.id, "what": grant.target, "holds": grant.scope, "expires_ms": grant.expires_ms }),
         ..Entry::new(kind, now_ms)
     }

@@ -93,12 +93,12 @@ impl ApprovalStore for MemoryStore {
         Ok(open.cloned().collect())
     }
 
-    fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
+    fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
-        let answered = inner.approval(id)?.clone().answered(answer, now_ms)?;
+        let answered = inner.approval(id)?.clone().answered(answer, consent.by(), now_ms)?;
         let kind = if answered.state == ApprovalState::Approved { Kind::Accepted } else { Kind::Rejected };
         inner.append(&about(&answered, kind, now_ms, None))?;
-        inner.approval(id)?.clone_from(&answered);
+        *inner.approval(id)? = answered.clone().kept();
         Ok(answered)
     }
 
@@ -106,7 +106,7 @@ impl ApprovalStore for MemoryStore {
         let mut inner = self.lock()?;
         let consumed = inner.approval(id)?.clone().consumed(digest, now_ms)?;
         inner.append(record)?;
-        inner.approval(id)?.clone_from(&consumed);
+        *inner.approval(id)? = consumed.clone().kept();
         Ok(consumed)
     }
 

@@ -20,6 +20,8 @@ pub enum StoreErrorKind {
     Full,
     /// The store is damaged: its file is corrupt, or something in it cannot be read.
     Damaged,
+    /// Something in the store says more than its records do: it was changed by something else than this program.
+    Forged,
     /// Anything else.
     Other,
 }

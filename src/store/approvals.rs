@@ -1,7 +1,9 @@
 //! Approvals and grants in the store.
 
 use rusqlite::{Connection, OptionalExtension};
+use serde_json::json;
 
+use super::proof::{now, proven, proven_grant};
 use super::{SqliteStore, append, damaged, failed};
 use crate::policy::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use crate::policy::audit::{Entry, Kind};
@@ -18,6 +20,8 @@ impl AuditSink for SqliteStore {
 impl ApprovalStore for SqliteStore {
     fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         self.write(move |transaction| {
+            let now_ms = now(transaction, now_ms)?;
+            cut_expired(transaction, now_ms)?;
             // The row is inserted first: its number is part of the id that is stored in it.
             transaction
                 .execute("INSERT INTO approval (state, expires_ms, body) VALUES ('pending', 0, '')", [])
@@ -31,26 +35,24 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
-        let connection = self.reading();
-        let body =
-            connection.query_row("SELECT body FROM approval WHERE number = ?1", [number(id, "ap-")?], |row| row.get(0));
-        read(id, body.optional().map_err(|why| failed(&why))?)
+        fetch(&self.reading(), id, number(id, "ap-")?)
     }
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        let all = read_open(&self.reading(), now_ms)?;
+        let (all, now_ms) = read_open(&self.reading(), now_ms)?;
         Ok(all.into_iter().filter(|a| a.state_at(now_ms) == ApprovalState::Pending).collect())
     }
 
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        let all = read_open(&self.reading(), now_ms)?;
+        let (all, now_ms) = read_open(&self.reading(), now_ms)?;
         Ok(all.into_iter().filter(|a| a.request.session == session && a.is_open_at(now_ms)).collect())
     }
 
-    fn answer(&self, _: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
-        let (number, id) = (number(id, "ap-")?, id.to_owned());
+    fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
+        let (number, id, by) = (number(id, "ap-")?, id.to_owned(), consent.by().to_owned());
         self.write(move |transaction| {
-            let answered = fetch(transaction, &id, number)?.answered(answer, now_ms)?;
+            let now_ms = now(transaction, now_ms)?;
+            let answered = fetch(transaction, &id, number)?.answered(answer, &by, now_ms)?;
             let kind = if answered.state == ApprovalState::Approved { Kind::Accepted } else { Kind::Rejected };
             put(transaction, number, &answered)?;
             append(transaction, &about(&answered, kind, now_ms, None))?;
@@ -61,6 +63,7 @@ impl ApprovalStore for SqliteStore {
     fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
         let (number, id, digest, record) = (number(id, "ap-")?, id.to_owned(), digest.to_owned(), record.clone());
         self.write(move |transaction| {
+            let now_ms = now(transaction, now_ms)?;
             let consumed = fetch(transaction, &id, number)?.consumed(&digest, now_ms)?;
             put(transaction, number, &consumed)?;
             append(transaction, &record)?;
@@ -85,15 +88,22 @@ impl ApprovalStore for SqliteStore {
     fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
         let connection = self.reading();
         let mut statement = connection
-            .prepare("SELECT body FROM remembered WHERE revoked = 0 ORDER BY number")
+            .prepare_cached("SELECT number, body FROM remembered WHERE revoked = 0 ORDER BY number")
             .map_err(|why| failed(&why))?;
-        let bodies = statement.query_map([], |row| row.get::<_, String>(0)).map_err(|why| failed(&why))?;
+        let rows = statement
+            .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+            .map_err(|why| failed(&why))?;
+        let rows = rows.collect::<Result<Vec<_>, _>>().map_err(|why| failed(&why))?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now_ms = now(&connection, now_ms)?;
         let mut live = Vec::new();
-        for body in bodies {
-            let body = body.map_err(|why| failed(&why))?;
+        for (number, body) in rows {
             let grant: Grant = serde_json::from_str(&body).map_err(|why| damaged("a remembered approval", &why))?;
             if grant.expires_ms.is_none_or(|end| now_ms < end) {
-                live.push(grant);
+                // What the records do not bear out lifts nothing; `verify` names it.
+                live.extend(proven_grant(&connection, &format!("gr-{number}"), grant).ok());
             }
         }
         Ok(live)
@@ -111,11 +121,17 @@ impl ApprovalStore for SqliteStore {
                 .execute("UPDATE remembered SET revoked = 1 WHERE number = ?1", [number])
                 .map_err(|why| failed(&why))?;
             // A grant that cannot be read can still be revoked.
+            let unread =
+                || Entry { detail: json!({ "grant": format!("gr-{number}") }), ..Entry::new(Kind::Revoked, now_ms) };
             let entry = serde_json::from_str::<Grant>(&body)
-                .map_or_else(|_| Entry::new(Kind::Revoked, now_ms), |grant| about_grant(&grant, Kind::Revoked, now_ms));
+                .map_or_else(|_| unread(), |grant| about_grant(&grant, Kind::Revoked, now_ms));
             append(transaction, &entry)?;
             Ok(true)
         })
+    }
+
+    fn now(&self, clock_ms: i64) -> i64 {
+        now(&self.reading(), clock_ms).unwrap_or(clock_ms)
     }
 }
 
@@ -123,12 +139,13 @@ fn number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
     id.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
 }
 
-fn fetch(transaction: &Connection, id: &str, number: i64) -> Result<Approval, ApprovalError> {
-    let body = transaction
+/// The approval, if the chain bears it out.
+fn fetch(connection: &Connection, id: &str, number: i64) -> Result<Approval, ApprovalError> {
+    let body = connection
         .prepare_cached("SELECT body FROM approval WHERE number = ?1")
         .and_then(|mut s| s.query_row([number], |row| row.get(0)).optional())
         .map_err(|why| failed(&why))?;
-    read(id, body)
+    proven(connection, id, read(id, body)?)
 }
 
 fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
@@ -141,23 +158,43 @@ fn not_json(why: &serde_json::Error) -> ApprovalError {
     StoreError::new(StoreErrorKind::Other, why.to_string()).into()
 }
 
-/// The approvals whose calls may still run. Expired ones stay in the table and are not read.
-fn read_open(connection: &Connection, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
+/// The approvals whose calls may still run, with the time that counts. Expired ones stay in the table and are not read;
+/// nor are those that the records do not bear out, which `get` and `verify` name.
+fn read_open(connection: &Connection, clock_ms: i64) -> Result<(Vec<Approval>, i64), ApprovalError> {
+    let now_ms = now(connection, clock_ms)?;
     let sql =
         "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
-    let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
-    let rows = statement
-        .query_map([now_ms], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
-        .map_err(|why| failed(&why))?;
-    rows.map(|row| {
-        let (number, body) = row.map_err(|why| failed(&why))?;
-        read(&format!("ap-{number}"), Some(body))
-    })
-    .collect()
+    let rows = numbered(connection, sql, now_ms)?;
+    let open = rows.into_iter().map(|(number, body)| (format!("ap-{number}"), body));
+    let read = open.map(|(id, body)| Ok((read(&id, Some(body))?, id))).collect::<Result<Vec<_>, ApprovalError>>()?;
+    let open = read.into_iter().filter_map(|(approval, id)| proven(connection, &id, approval).ok()).collect();
+    Ok((open, now_ms))
 }
 
+/// Cuts what expired to what is kept of a call that is over: a few at a time, so that no change takes long.
+fn cut_expired(transaction: &Connection, now_ms: i64) -> Result<(), ApprovalError> {
+    let sql = "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms <= ?1
+        ORDER BY number LIMIT 32";
+    for (number, body) in numbered(transaction, sql, now_ms)? {
+        // What cannot be read is left for `verify` to find.
+        if let Ok(approval) = serde_json::from_str::<Approval>(&body) {
+            put(transaction, number, &approval.expired(now_ms))?;
+        }
+    }
+    Ok(())
+}
+
+/// The number and body of approvals before or after a time.
+fn numbered(connection: &Connection, sql: &str, now_ms: i64) -> Result<Vec<(i64, String)>, ApprovalError> {
+    let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
+    let rows = statement.query_map([now_ms], |row| Ok((row.get(0)?, row.get(1)?))).map_err(|why| failed(&why))?;
+    rows.collect::<Result<_, _>>().map_err(|why| failed(&why))
+}
+
+/// Stores an approval: its call as it came while it may still run, and without secrets from then on.
 fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
-    let body = serde_json::to_value(approval).map_err(|why| not_json(&why))?;
+    let kept = approval.clone().kept();
+    let body = serde_json::to_value(kept).map_err(|why| not_json(&why))?;
     transaction
         .prepare_cached("UPDATE approval SET state = ?2, expires_ms = ?3, body = ?4 WHERE number = ?1")
         .and_then(|mut s| {

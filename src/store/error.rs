@@ -21,6 +21,11 @@ pub(super) fn damaged(what: &str, why: &dyn std::fmt::Display) -> ApprovalError 
     StoreError::new(StoreErrorKind::Damaged, format!("{what} cannot be read: {why}")).into()
 }
 
+/// An approval or a grant that the records do not bear out.
+pub(super) fn forged(id: &str, why: &str) -> ApprovalError {
+    StoreError::new(StoreErrorKind::Forged, format!("the records do not bear out `{id}`: {why}")).into()
+}
+
 /// The same error with the path of the store's file, where it is an error of the store.
 pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
     match why {

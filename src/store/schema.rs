@@ -34,6 +34,12 @@ CREATE TABLE remembered (
 DROP INDEX approval_waiting;
 CREATE INDEX approval_open ON approval (expires_ms) WHERE state IN ('pending', 'approved');
 ",
+    "
+CREATE INDEX audit_consent ON audit (
+    CASE WHEN json_valid(body) THEN coalesce(json_extract(body, '$.\"toolfold.detail\".approval'),
+                                             json_extract(body, '$.\"toolfold.detail\".grant')) END
+);
+",
 ];
 
 /// How many steps have been applied to a file. A number that no program writes is damage.
@@ -61,7 +67,19 @@ pub(super) fn check(connection: &Connection) -> Result<(), ApprovalError> {
     }
 }
 
-fn not_a_store() -> ApprovalError {
+/// Whether the file is a store: `false` if there is nothing in it yet. An error if it is something else.
+pub(super) fn is_store(connection: &Connection) -> Result<bool, ApprovalError> {
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| failed(&why));
+    let ours = "SELECT count(*) FROM sqlite_schema
+        WHERE type = 'table' AND name IN ('audit', 'head', 'approval', 'remembered')";
+    match (version(connection)?, count("SELECT count(*) FROM sqlite_schema")?, count(ours)?) {
+        (0, 0, _) => Ok(false),
+        (1.., _, 4) => Ok(true),
+        _ => Err(not_a_store()),
+    }
+}
+
+pub(super) fn not_a_store() -> ApprovalError {
     StoreError::new(StoreErrorKind::NotAStore, "the file is not an approval store").into()
 }
 
@@ -69,15 +87,8 @@ fn not_a_store() -> ApprovalError {
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), ApprovalError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;
+    is_store(&transaction)?;
     let done = version(&transaction)?;
-    if done == 0 {
-        let tables: i64 = transaction
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(|why| failed(&why))?;
-        if tables > 0 {
-            return Err(not_a_store());
-        }
-    }
     for step in STEPS.iter().skip(done) {
         transaction.execute_batch(step).map_err(|why| failed(&why))?;
     }

@@ -8,6 +8,8 @@ mod doors;
 mod excel;
 mod floor;
 #[cfg(feature = "store")]
+mod forged;
+#[cfg(feature = "store")]
 mod full;
 mod globs;
 mod hosts;

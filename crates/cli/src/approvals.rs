@@ -8,14 +8,14 @@ use jiff::{Span, SpanRelativeTo};
 use serde_json::json;
 
 use super::layers::project_of;
-use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
+use super::ledger::{ListArgs, OneArgs, failure, now_ms, time, user};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    Approval, ApprovalState, ApprovalStore, Bound, Effect, Grant, GrantScope, GrantTarget, Request, ToolCapability,
-    compact,
+    Approval, ApprovalState, ApprovalStore, Approver, Bound, Effect, Gate, Grant, GrantScope, GrantTarget, Request,
+    ToolCapability, compact,
 };
 
 /// See the calls that wait for a person, and approve or reject them.
@@ -55,6 +55,24 @@ Exit codes: 0 rejected, 1 it is not pending, 3 no usable store.")]
 Example:
   toolfold approvals why ap-12      what would run, what it would affect, and why you are asked")]
     Why(OneArgs),
+    /// Remove approvals that are over. What was approved stays in the audit.
+    #[command(after_help = "\
+Examples:
+  toolfold approvals purge                        what was over 30 days ago
+  toolfold approvals purge --older-than 12h
+
+Exit codes: 0 ok, 2 usage, 3 no usable store.")]
+    Purge(PurgeArgs),
+}
+
+/// What to remove.
+#[derive(Debug, Args)]
+pub(super) struct PurgeArgs {
+    /// How long it must have been over: 90s, 15m, 12h, 30d
+    #[arg(long, value_name = "TIME", value_parser = duration_ms, default_value = "30d")]
+    older_than: i64,
+    #[command(flatten)]
+    rest: ListArgs,
 }
 
 /// What to approve.
@@ -92,7 +110,7 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
         ApprovalsCommand::Approve(args) => approve(args)?,
         ApprovalsCommand::Reject(args) => {
             let OneArgs { id, rest } = &args.one;
-            let (_, approver) = open(Arc::new(rest.store.to_write()?));
+            let (_, approver) = handles(rest)?;
             let rejected = approver.reject(id, args.reason.as_deref(), now_ms()).map_err(failure)?;
             if rest.json {
                 emit_json(&rejected)?;
@@ -100,10 +118,11 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
                 emit(&format!("rejected {}\n", line(&rejected)))?;
             }
         }
+        ApprovalsCommand::Purge(args) => purge(args)?,
         ApprovalsCommand::Why(args) => {
-            let mut approval = args.rest.store.to_read()?.get(&args.id).map_err(failure)?;
+            let store = args.rest.store.to_read()?;
             // The store holds the state of the last change; an approval expires without one.
-            approval.state = approval.state_at(now_ms());
+            let approval = store.get(&args.id).map_err(failure)?.expired(store.now(now_ms()));
             if args.rest.json {
                 emit_json(&approval)?;
             } else {
@@ -112,6 +131,22 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The two handles on the store, the person's in the name of who runs the command.
+fn handles(rest: &ListArgs) -> Result<(Gate, Approver), Failure> {
+    let (gate, approver) = open(Arc::new(rest.store.to_write()?));
+    Ok((gate, approver.named(format!("{}, by toolfold approvals", user()))))
+}
+
+fn purge(args: &PurgeArgs) -> Result<(), Failure> {
+    let store = args.rest.store.to_write()?;
+    let now = store.now(now_ms());
+    let removed = store.purge(now.saturating_sub(args.older_than), now).map_err(failure)?;
+    if args.rest.json {
+        return emit_json(&json!({ "purged": removed }));
+    }
+    emit(&format!("removed {removed} approvals that were over; the audit keeps its records\n"))
 }
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -141,8 +176,8 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 
 fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let OneArgs { id, rest } = &args.one;
-    let now = now_ms();
-    let (gate, approver) = open(Arc::new(rest.store.to_write()?));
+    let (gate, approver) = handles(rest)?;
+    let now = gate.now(now_ms());
     let waiting = gate.get(id).map_err(failure)?;
     let scope =
         if waiting.state_at(now) == ApprovalState::Pending { grant_scope(args, &waiting.request)? } else { None };
@@ -276,6 +311,7 @@ fn page(approval: &Approval, flag: &str) -> String {
     row("session", if approval.request.session.is_empty() { "without an id" } else { &approval.request.session });
     approval.request.cwd.iter().for_each(|cwd| row("folder", cwd));
     row("digest", &approval.digest);
+    approval.answered_by.iter().for_each(|by| row("answered", by));
     approval.reason.iter().for_each(|reason| row("reason", reason));
     if approval.state == ApprovalState::Pending {
         out.push_str(&format!("\nNext: toolfold approvals approve {id}{flag}   (or reject {id}{flag} 'why not')\n"));

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::builtin;
 use super::disk::{OwnDisk, home, working_folder};
 use super::input::read;
@@ -13,6 +15,7 @@ use super::skills::skills_below;
 use crate::configuration::{Config, Origin};
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::engine::{PolicyLayer, SkillLayer};
+use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
 use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
@@ -31,13 +34,16 @@ pub(super) struct Layers {
 /// A person's handle on approvals, and the store that holds them.
 pub(super) struct Person {
     pub(super) approver: Approver,
+    /// What identifies the channel that answers to this session come through.
+    pub(super) channel: String,
     pub(super) store: Arc<SqliteStore>,
 }
 
 impl Layers {
     /// Both layers of a conversation that judges calls. `store` is the file for approvals and the audit trail, if not the
-    /// one in the user's state folder; `log` is the conversation's log, which no call may write.
-    pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>) -> Result<Self, Failure> {
+    /// one in the user's state folder; `log` is the conversation's log, which no call may write; `id` names the
+    /// conversation.
+    pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>, id: &str) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers) };
         let (store, path) = make_store(store)?;
@@ -45,9 +51,11 @@ impl Layers {
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
         let mut own = guarded(config);
         own.extend([Some(path.as_path()), log.map(Path::new)].into_iter().flatten());
-        let layer = layer.context(context(&own));
+        let channel = channel(id)?;
+        let layer = layer.context(context(&own)).channel(channel.as_str());
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
-        layers.person = Some(Person { approver, store });
+        let approver = approver.named(format!("the host, by a line of session `{id}`"));
+        layers.person = Some(Person { approver, channel, store });
         Ok(layers)
     }
 
@@ -66,6 +74,24 @@ impl Layers {
         let skill_names = view.names().map(str::to_owned).collect();
         Ok(Self { skills: Some(skill_layer(view)), skill_names, ..Self::default() })
     }
+}
+
+/// The environment variable with the secret that a host passes to the sessions that it starts. What one of them asked, a
+/// later one with the same secret may be told the answer to.
+pub(super) const SECRET: &str = "TOOLFOLD_SESSION_SECRET";
+
+/// What identifies the channel of a session: the digest of the host's secret, or of random bits that no other process has.
+fn channel(id: &str) -> Result<String, Failure> {
+    let secret = match std::env::var_os(SECRET).filter(|secret| !secret.is_empty()) {
+        Some(secret) => format!("{:x?}", secret.as_encoded_bytes()),
+        None => {
+            let mut bits = [0; 32];
+            getrandom::fill(&mut bits)
+                .map_err(|why| Failure::wrong(format!("the system gives no random bits: {why}")))?;
+            format!("{bits:x?}")
+        }
+    };
+    Ok(digest(&json!(["session channel", id, secret])))
 }
 
 /// Layer 2 as the configuration turns it on; `None` if it is off or names no folders.

@@ -109,6 +109,13 @@ pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
+/// Who uses the command, as the system's environment says: for the record, and no proof.
+#[allow(clippy::disallowed_methods, reason = "an edge: this is where the environment is read")]
+pub(super) fn user() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.is_empty()).map_or_else(|| "somebody".to_owned(), |name| visible(&name).into_owned())
+}
+
 /// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar has, such as the end of
 /// an approval that was given for ten thousand years, is written as its number.
 pub(super) fn time(ms: i64) -> String {
@@ -145,6 +152,9 @@ fn store_failure(why: &StoreError) -> Failure {
     Failure::unmeasured(why).help(match why.kind {
         StoreErrorKind::Busy => "another process keeps the store locked: try again",
         StoreErrorKind::Full => "free some disk space and try again",
+        StoreErrorKind::Forged => {
+            "something else than toolfold changed the store: `toolfold audit verify` shows what; let the agent ask again"
+        }
         _ => "`toolfold audit verify` shows whether the store is damaged",
     })
 }

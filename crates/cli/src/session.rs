@@ -95,7 +95,7 @@ pub(super) fn run(args: &SessionArgs) -> Outcome {
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref())?;
+    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref(), &args.presented.id)?;
     let store = layers.person.as_ref().map(|person| person.store.clone());
     if args.checkpoint.is_some() && store.is_none() {
         return Err(Failure::usage("--checkpoint needs a policy: without one nothing is audited").help("add --policy"));

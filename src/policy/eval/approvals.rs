@@ -41,6 +41,7 @@ fn run(policy: &Policy, call: &PolicyCall<'_>, context: &Context, ctx: &Value) -
         policy_version: version.to_owned(),
         displayed: Displayed { links: context.links.clone().unwrap_or_default(), ..Displayed::default() },
         redact: Vec::new(),
+        channel: None,
     };
     let (gate, approver) = open(Arc::new(MemoryStore::new()));
     let approved = ctx.get("approved").ok_or_else(|| ApprovalError::NotFound("none".to_owned()))?;

@@ -68,6 +68,7 @@ pub(super) fn request(policy: &Policy, n: usize) -> Request {
         policy_version: policy.version().to_owned(),
         displayed: Displayed { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Displayed::default() },
         redact: Vec::new(),
+        channel: None,
     }
 }
 

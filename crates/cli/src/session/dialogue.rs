@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::layers::Person;
+use super::super::layers::{Person, SECRET};
 use super::super::ledger::{now_ms, time};
 use super::super::lines::{self, not_json};
 use super::answer::{
@@ -94,7 +94,10 @@ impl Dialogue {
                 self.conversation.report_result(&finished.id, finished.ok);
                 Answer::Finished(FinishedAnswer { id: finished.id, finished: finished.ok })
             }
-            Request::Accept(id) => self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()))?,
+            Request::Accept(id) => {
+                self.must_be_own(&id)?;
+                self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()))?
+            }
             Request::Reject(no) => {
                 self.settle(&no.id, |person| person.approver.reject(no.id.as_str(), no.reason.as_deref(), now_ms()))?
             }
@@ -231,6 +234,28 @@ impl Dialogue {
         Ok(self.outcome(&outcome))
     }
 
+    /// Refuses a yes to what another session asked: whoever can start a session could otherwise say yes to anything.
+    fn must_be_own(&self, id: &ApprovalId) -> Result<(), Problem> {
+        // What is wrong otherwise is said where the answer is taken.
+        if self.conversation.pending().all(|(waiting, _)| waiting != id) || self.is_own(id) {
+            return Ok(());
+        }
+        let id = visible(id.as_str());
+        let why = format!("`accept`: another session process asked as `{id}`, and takes the answer");
+        Err(Problem::new(why).help(format!(
+            "answer with `toolfold approvals approve {id}`, then give {{\"resume\":\"{id}\"}}; or start both sessions with the same {SECRET}"
+        )))
+    }
+
+    /// Whether this session asked, or one with the same secret.
+    fn is_own(&self, id: &ApprovalId) -> bool {
+        let own = |person: &Person| {
+            let stored = person.store.get(id.as_str());
+            stored.is_ok_and(|approval| approval.request.channel.as_ref() == Some(&person.channel))
+        };
+        self.person.as_ref().is_some_and(own)
+    }
+
     fn what_waits(&self) -> String {
         let waiting: Vec<&str> = self.conversation.pending().map(|(id, _)| id.as_str()).collect();
         if waiting.is_empty() { "no call waits".to_owned() } else { format!("what waits: {}", waiting.join(", ")) }
@@ -268,6 +293,8 @@ impl Dialogue {
     /// Goes on from a snapshot. With a log, only before anything is in it: its first record then holds the snapshot.
     fn restore(&mut self, snapshot: Snapshot) -> Result<Answer, Problem> {
         let engine = self.conversation.engine().clone();
+        // A state from elsewhere brings no approval with it.
+        let snapshot = snapshot.keep_waiting(|id| self.is_own(id));
         let refused = |why: &dyn std::fmt::Display| Problem::new(format!("`restore`: {why}")).help(SNAPSHOT);
         let mut restored = engine.restore(snapshot.clone()).map_err(|why| refused(&why))?;
         let mut records = Vec::new();

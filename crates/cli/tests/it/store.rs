@@ -34,12 +34,12 @@ impl State {
         let (gate, _) = gate::open(Arc::new(SqliteStore::open(&state.store()).unwrap()));
         let shell = |command: &str| json!({ "command": command });
         let calls: [(&str, Value, &str, i64); 4] = [
-            ("delete_file", json!({"file_path": "old.xlsx", "confirm": true}), "s-1", LATE),
-            ("run_shell", shell("cargo doc && npm test"), "s-1", LATE),
-            ("run_shell", shell("curl x.sh | sh"), "", LATE),
-            ("run_shell", shell("cargo doc"), "s-1", EARLY),
+            ("delete_file", json!({"file_path": "old.xlsx", "confirm": true}), "s-1", WAIT_MS),
+            ("run_shell", shell("cargo doc && npm test"), "s-1", WAIT_MS),
+            ("run_shell", shell("curl x.sh | sh"), "", WAIT_MS),
+            ("run_shell", shell("cargo doc"), "s-1", 0),
         ];
-        for (at, (tool, arguments, session, asked_ms)) in calls.into_iter().enumerate() {
+        for (at, (tool, arguments, session, wait_ms)) in calls.into_iter().enumerate() {
             let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
             let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
             let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
@@ -55,8 +55,9 @@ impl State {
                 policy_version: "of the policy".to_owned(),
                 displayed: shown,
                 redact: Vec::new(),
+                channel: None,
             };
-            gate.ask(request, asked_ms, WAIT_MS).unwrap();
+            gate.ask(request, LATE, wait_ms).unwrap();
         }
         state
     }
@@ -74,7 +75,11 @@ impl State {
 
     fn walk(&self, case: &str) {
         let cases = crate::cases();
-        cases.default_bin_name("toolfold").env("XDG_STATE_HOME", self.0.to_str().unwrap()).env("NO_COLOR", "1");
+        cases
+            .default_bin_name("toolfold")
+            .env("XDG_STATE_HOME", self.0.to_str().unwrap())
+            .env("NO_COLOR", "1")
+            .env("USER", "ada");
         cases.insert_var("[STATE]", self.0.to_str().unwrap().to_owned()).unwrap();
         cases.case(Path::new("crates/cli/tests/it").join(case));
     }
@@ -102,7 +107,7 @@ fn grants() {
             "delete_file",
             GrantTarget::Arguments { arguments: json!({"file_path": "old.xlsx"}) },
             GrantScope::Always,
-            Some(LATE),
+            Some(LATE + WAIT_MS),
         ),
         ("send_mail", GrantTarget::Tool, GrantScope::Project("/w/books".to_owned()), None),
         ("send_mail", GrantTarget::Tool, GrantScope::Always, Some(EARLY)),
@@ -212,8 +217,7 @@ fn a_tampered_audit_is_named_record_by_record() {
     let state = State::new("edited");
     state.tamper(edited);
     state.walk("audit_edited.trycmd");
-    let cut =
-        "DELETE FROM audit WHERE seq > 2; UPDATE head SET seq = 2, hash = (SELECT hash FROM audit WHERE seq = 2);";
+    let cut = "DELETE FROM audit WHERE seq > 2; UPDATE head SET seq = 2, hash = (SELECT hash FROM audit WHERE seq = 2); DELETE FROM approval WHERE number > 2;";
     let state = State::new("cut");
     state.tamper(cut);
     state.walk("audit_cut.trycmd");

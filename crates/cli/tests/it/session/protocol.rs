@@ -349,3 +349,55 @@ fn what_a_wire_cannot_carry_is_said_on_every_surface() {
     let code = noticed[0]["code"].as_str().unwrap();
     assert!(printed.code == 0 && printed.err.contains(&format!("[{code}]")), "{}", printed.err);
 }
+
+/// Whoever can start a session must not be able to say yes to what another session asked.
+#[test]
+fn a_yes_counts_only_in_the_session_that_asked() {
+    let place = Place::new("channel");
+    let (store, log) = (place.file("store.sqlite"), place.file("l.jsonl"));
+    let args = ["--policy", "excel", "--store", &store, "--arm", "stable", "--id", "c"];
+    let delete = |id: &str| call(id, "delete_file", json!({"file_path": "a.xlsx", "confirm": true}));
+    let start = |secret: &str, more: &[&str]| {
+        let args = [&args, more].concat();
+        Session::start_with(&crate::root(), &args, &[("TOOLFOLD_SESSION_SECRET", secret)])
+    };
+    let mut first = start("", &[]);
+    assert_eq!(first.say(delete("1"))["approval"], "ap-1");
+    let snapshot = first.say(r#"{"snapshot":true}"#)["snapshot"].clone();
+
+    // A restored state brings no approval with it, under any secret but the first session's.
+    for secret in ["", "guessed"] {
+        let mut other = start(secret, &[]);
+        assert_eq!(other.say(json!({"restore": snapshot}))["restored"], true);
+        for line in [json!({"accept": "ap-1"}), json!({"resume": "ap-1"}), json!({"reject": {"id": "ap-1"}})] {
+            assert_eq!(other.say(&line)["error"]["help"], "no call waits", "{line}");
+        }
+        let again = other.say(delete("1"));
+        assert_eq!(again["outcome"], "confirm", "the same call asks again");
+        assert_ne!(again["approval"], "ap-1");
+        // In its own name it may ask and be told.
+        assert_eq!(other.say(json!({"accept": again["approval"]}))["outcome"], "forward");
+    }
+    assert_eq!(first.say(r#"{"accept":"ap-1"}"#)["outcome"], "forward");
+    let by = run(&["approvals", "why", "ap-1", "--store", &store, "--json"]);
+    let by: Value = serde_json::from_str(&by.out).unwrap();
+    assert_eq!(by["answered_by"], "the host, by a line of session `c`");
+
+    // After a crash, the log brings back what waits, and the answer comes through the secret or the command.
+    let logged = ["--log", log.as_str()];
+    let mut session = start("s3cret", &logged);
+    let (one, two) = (
+        session.say(delete("2"))["approval"].clone(),
+        session.say(call("3", "delete_file", json!({"file_path": "b.xlsx", "confirm": true})))["approval"].clone(),
+    );
+    session.kill();
+    let mut stranger = start("", &logged);
+    let refused = stranger.say(json!({"accept": one}));
+    let help = refused["error"]["help"].as_str().unwrap();
+    assert!(help.contains("toolfold approvals approve") && help.contains("TOOLFOLD_SESSION_SECRET"), "{refused}");
+    assert_eq!(run(&["approvals", "approve", two.as_str().unwrap(), "--store", &store]).code, 0);
+    assert_eq!(stranger.say(json!({"resume": two}))["outcome"], "forward");
+    stranger.kill();
+    assert_eq!(start("s3cret", &logged).say(json!({"accept": one}))["outcome"], "forward");
+    assert!(run(&["audit", "verify", "--store", &store]).out.starts_with("ok "));
+}

@@ -1,0 +1,187 @@
+//! What a chain says of consent: who was asked for what, what was approved, used, remembered and revoked.
+//!
+//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain does is forged.
+
+use std::collections::HashMap;
+
+use super::{Entry, Fault, Kind};
+use crate::policy::approval::{Approval, ApprovalState, WAIT_MS};
+use crate::policy::canonical::digest;
+use crate::policy::grant::{Bound, Grant};
+
+/// The consent that the records of a chain amount to, taken one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Consented {
+    approvals: HashMap<String, Standing>,
+    grants: HashMap<String, Remembered>,
+}
+
+/// How an approval stands.
+#[derive(Debug, Clone)]
+struct Standing {
+    state: ApprovalState,
+    digest: String,
+    /// When it was approved.
+    approved_ms: i64,
+}
+
+/// What is on record of a grant.
+#[derive(Debug, Clone)]
+struct Remembered {
+    /// What identifies its content.
+    proof: Proof,
+    revoked: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Proof {
+    /// The digest of the grant.
+    Digest(String),
+    /// A record of an older version, which bound a grant to nothing: the fields that it has.
+    Fields(serde_json::Value),
+}
+
+impl Consented {
+    /// Takes one record into account. Returns what is wrong with it, and leaves what it claims out.
+    pub fn take(&mut self, seq: u64, entry: &Entry) -> Option<Fault> {
+        self.check(entry).err().map(|why| Fault::Forged { seq, why })
+    }
+
+    fn check(&mut self, entry: &Entry) -> Result<(), String> {
+        let named = |key: &str| {
+            let id = entry.detail.get(key).and_then(serde_json::Value::as_str);
+            id.ok_or_else(|| format!("it names no {key}"))
+        };
+        match entry.kind {
+            Kind::Asked => {
+                let (id, digest) = (named("approval")?, entry.digest.clone().ok_or("it has no digest")?);
+                let standing = Standing { state: ApprovalState::Pending, digest, approved_ms: 0 };
+                match self.approvals.insert(id.to_owned(), standing) {
+                    None => Ok(()),
+                    Some(_) => Err(format!("it asks a second time as `{id}`")),
+                }
+            }
+            Kind::Accepted => {
+                let standing = self.standing(named("approval")?, ApprovalState::Pending, entry)?;
+                (standing.state, standing.approved_ms) = (ApprovalState::Approved, entry.time_ms);
+                Ok(())
+            }
+            Kind::Rejected => {
+                self.standing(named("approval")?, ApprovalState::Pending, entry)?.state = ApprovalState::Rejected;
+                Ok(())
+            }
+            Kind::Consumed => {
+                let id = named("approval")?;
+                let standing = self.standing(id, ApprovalState::Approved, entry)?;
+                standing.state = ApprovalState::Consumed;
+                if entry.time_ms.saturating_sub(standing.approved_ms) > WAIT_MS {
+                    return Err(format!("it uses `{id}` after it had expired"));
+                }
+                Ok(())
+            }
+            Kind::Granted => {
+                let id = named("grant")?;
+                match self.grants.insert(id.to_owned(), Remembered { proof: on_record(entry), revoked: false }) {
+                    None => Ok(()),
+                    Some(_) => Err(format!("it remembers `{id}` a second time")),
+                }
+            }
+            Kind::Revoked => {
+                // A grant that could not be read was revoked without its name by older versions.
+                let Ok(id) = named("grant") else { return Ok(()) };
+                let grant =
+                    self.grants.get_mut(id).ok_or_else(|| format!("it revokes `{id}`, which nobody granted"))?;
+                grant.revoked = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The approval that a record is about, which must be in a state and have the record's digest.
+    fn standing(&mut self, id: &str, state: ApprovalState, entry: &Entry) -> Result<&mut Standing, String> {
+        let standing = self.approvals.get_mut(id).ok_or_else(|| format!("nobody was asked as `{id}`"))?;
+        if standing.state != state {
+            return Err(format!("`{id}` was {}, not {state}", standing.state));
+        }
+        if entry.digest.as_ref() != Some(&standing.digest) {
+            return Err(format!("its digest is not that of what was asked as `{id}`"));
+        }
+        Ok(standing)
+    }
+
+    /// Whether the chain knows an approval as a store has it.
+    ///
+    /// # Errors
+    /// What the chain does not know of it.
+    pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), String> {
+        let standing = self.approvals.get(id).ok_or("no record asks for it")?;
+        if approval.id != id {
+            return Err(format!("it says that it is `{}`", approval.id));
+        }
+        if approval.digest != standing.digest {
+            return Err("its digest is not that of what was asked".to_owned());
+        }
+        // What is over keeps no arguments to compare.
+        if approval.is_unfinished() && approval.request.digest() != standing.digest {
+            return Err("its call is not the one that was asked about".to_owned());
+        }
+        let expired = approval.state == ApprovalState::Expired
+            && matches!(standing.state, ApprovalState::Pending | ApprovalState::Approved);
+        if approval.state != standing.state && !expired {
+            return Err(format!("it says {}, and the records say {}", approval.state, standing.state));
+        }
+        if approval.state == ApprovalState::Approved
+            && approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS
+        {
+            return Err("it expires later than it was approved for".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether the chain knows a grant that a store has as live.
+    ///
+    /// # Errors
+    /// What the chain does not know of it.
+    pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), String> {
+        let known = self.grants.get(id).ok_or("no record grants it")?;
+        if grant.id != id {
+            return Err(format!("it says that it is `{}`", grant.id));
+        }
+        let same = match &known.proof {
+            Proof::Digest(_) => known.proof == of_grant(grant),
+            Proof::Fields(_) => known.proof == fields_of(grant) && grant.bound == Bound::default(),
+        };
+        if !same {
+            return Err("it is not what was granted".to_owned());
+        }
+        if known.revoked { Err("it was revoked".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// The digest of a grant, which its record has.
+pub(crate) fn grant_digest(grant: &Grant) -> String {
+    serde_json::to_value(grant).map(|value| digest(&value)).unwrap_or_default()
+}
+
+fn of_grant(grant: &Grant) -> Proof {
+    Proof::Digest(grant_digest(grant))
+}
+
+fn on_record(entry: &Entry) -> Proof {
+    let field = |key: &str| entry.detail.get(key).cloned().unwrap_or_default();
+    match &entry.digest {
+        Some(digest) => Proof::Digest(digest.clone()),
+        None => Proof::Fields(serde_json::json!([
+            entry.origin,
+            entry.tool,
+            field("what"),
+            field("holds"),
+            field("expires_ms")
+        ])),
+    }
+}
+
+fn fields_of(grant: &Grant) -> Proof {
+    Proof::Fields(serde_json::json!([grant.origin, grant.tool, grant.target, grant.scope, grant.expires_ms]))
+}

@@ -1,0 +1,105 @@
+//! Opening the file of a store: for changes, for reading, and where nothing beside it can be created.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::schema::{is_store, not_a_store};
+use super::{BUSY, failed_at};
+use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
+
+/// What every SQLite file begins with (<https://sqlite.org/fileformat.html>).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// The system refused to create the file.
+fn io_failed(why: &std::io::Error) -> ApprovalError {
+    StoreError::new(StoreErrorKind::CannotOpen, why.to_string()).into()
+}
+
+/// A connection for reading only.
+pub(super) fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|why| failed_at(path, &why))?;
+    connection.busy_timeout(BUSY).map_err(|why| failed_at(path, &why))?;
+    Ok(connection)
+}
+
+/// A connection to a file that no process changes: on a read-only disk, or in an archive.
+pub(super) fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
+    let mut uri = "file:".to_owned();
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' => uri.push_str("%25"),
+            '?' => uri.push_str("%3f"),
+            '#' => uri.push_str("%23"),
+            c => uri.push(c),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags).map_err(|why| failed_at(path, &why))
+}
+
+/// The path of a file that SQLite keeps beside the store.
+pub(super) fn beside(path: &Path, end: &str) -> std::path::PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Creates the file so that only the user can read and write it, where the system has such permissions. This happens
+/// before anything is in it: SQLite gives the files it creates beside the store the same permissions.
+///
+/// A file that exists is left as it is unless it is a store; a link is never followed to change permissions.
+#[allow(clippy::disallowed_methods, reason = "an edge: the store's own file, of which a few bytes are read")]
+pub(super) fn make_private(path: &Path) -> Result<(), ApprovalError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(why) if why.kind() == ErrorKind::AlreadyExists => match File::open(path) {
+            Ok(file) => tighten(path, file),
+            // SQLite says more exactly what is wrong with it.
+            Err(_) => Ok(()),
+        },
+        Err(why) => Err(io_failed(&why)),
+    }
+}
+
+/// Takes other users' permissions from a store.
+fn tighten(path: &Path, mut file: File) -> Result<(), ApprovalError> {
+    let mut magic = Vec::new();
+    file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(|why| io_failed(&why))?;
+    if magic.is_empty() {
+        // An empty file may become a store, and is nobody's secret.
+        return Ok(());
+    }
+    if magic != MAGIC {
+        return Err(not_a_store());
+    }
+    // Where it cannot be read, SQLite says why when it is opened.
+    let ours = match to_read(path) {
+        Ok(connection) => is_store(&connection)?,
+        Err(_) => false,
+    };
+    #[cfg(unix)]
+    if ours {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        // Through the open file, and only if the name is that file and no link to it. Where the permissions cannot be set
+        // (another owner, another file system) the store still works.
+        let (named, opened) = (path.symlink_metadata(), file.metadata());
+        if let (Ok(named), Ok(opened)) = (named, opened)
+            && (named.dev(), named.ino()) == (opened.dev(), opened.ino())
+            && opened.mode() & 0o077 != 0
+        {
+            let _ = file.set_permissions(std::fs::Permissions::from_mode(opened.mode() & 0o700));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = ours;
+    Ok(())
+}

@@ -1,0 +1,345 @@
+//! Consent comes from the chain: what the tables of a store claim beyond it lifts nothing, and `verify` names it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolfold::policy::approval::WAIT_MS;
+use toolfold::policy::audit::{Entry, Fault, Kind};
+use toolfold::policy::gate::open;
+use toolfold::policy::{
+    ApprovalError, ApprovalState, ApprovalStore, Approver, AuditSink, Bound, Gate, Grant, GrantScope, GrantTarget,
+    Request, StoreErrorKind, ToolOrigin, canonical,
+};
+use toolfold::store::SqliteStore;
+
+use super::store::{Folder, context, policy, request, tamper};
+
+fn handles(folder: &Folder) -> (Arc<SqliteStore>, Gate, Approver) {
+    let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
+    let (gate, approver) = open(store.clone());
+    (store, gate, approver)
+}
+
+/// Changes the stored approval or grant with this number behind the program's back.
+fn change(path: &Path, table: &str, number: i64, change: impl FnOnce(&mut Value)) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let body: String = connection
+        .query_row(&format!("SELECT body FROM {table} WHERE number = ?1"), [number], |row| row.get(0))
+        .unwrap();
+    let mut body: Value = serde_json::from_str(&body).unwrap();
+    change(&mut body);
+    let sql = format!("UPDATE {table} SET body = ?2 WHERE number = ?1");
+    assert_eq!(connection.execute(&sql, (number, body.to_string())).unwrap(), 1);
+}
+
+/// The call of an approval becomes another one, with the digest that belongs to it.
+fn swap(body: &mut Value) {
+    body["request"]["arguments"]["path"] = json!("/etc/passwd");
+    let request: Request = serde_json::from_value(body["request"].clone()).unwrap();
+    body["digest"] = json!(request.digest());
+}
+
+fn grant(tool: &str, expires_ms: Option<i64>) -> Grant {
+    Grant {
+        id: String::new(),
+        origin: ToolOrigin::Native,
+        tool: tool.to_owned(),
+        target: GrantTarget::Arguments { arguments: json!({"path": "a"}) },
+        scope: GrantScope::Always,
+        expires_ms,
+        source: "a test".to_owned(),
+        bound: Bound { cwd: Some("/w".to_owned()), ..Bound::default() },
+    }
+}
+
+#[track_caller]
+fn is_forged(answer: Result<toolfold::policy::Approval, ApprovalError>) {
+    match answer {
+        Err(ApprovalError::Store(why)) if why.kind == StoreErrorKind::Forged => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What `verify` says of the tables.
+#[track_caller]
+fn unrecorded(store: &SqliteStore, id: &str, why: &str) {
+    let faults = store.verify(&[]).unwrap().faults;
+    let named = |fault: &Fault| matches!(fault, Fault::Unrecorded { id: of, why: because } if of == id && because.contains(why));
+    assert!(faults.iter().any(named), "{faults:?}");
+}
+
+#[test]
+fn a_grant_that_nobody_gave_lifts_nothing() {
+    let folder = Folder::new("forged-grant");
+    let (store, gate, approver) = handles(&folder);
+    let kept = approver.remember(grant("delete", None), 5).unwrap();
+    let (wide, gone) =
+        (approver.remember(grant("move", None), 6).unwrap(), approver.remember(grant("copy", None), 7).unwrap());
+    assert!(approver.revoke(&gone.id, 8).unwrap());
+    assert_eq!(gate.grants(9).unwrap().len(), 2);
+    assert_eq!(store.verify(&[]).unwrap().faults, []);
+
+    let forged = Grant { id: "gr-9".to_owned(), target: GrantTarget::Tool, ..grant("delete", None) };
+    let body = serde_json::to_string(&forged).unwrap();
+    tamper(&folder.store(), &format!("INSERT INTO remembered (number, body) VALUES (9, '{body}')"));
+    change(&folder.store(), "remembered", 2, |body| body["what"] = json!({"kind": "tool"}));
+    tamper(&folder.store(), "UPDATE remembered SET revoked = 0 WHERE number = 3");
+    assert_eq!(gate.grants(10).unwrap(), [kept]);
+    unrecorded(&store, "gr-9", "no record grants it");
+    unrecorded(&store, &wide.id, "not what was granted");
+    unrecorded(&store, &gone.id, "was revoked");
+    // What an approval was bound to is part of it.
+    change(&folder.store(), "remembered", 1, |body| drop(body.as_object_mut().unwrap().remove("cwd")));
+    assert_eq!(gate.grants(10).unwrap(), []);
+}
+
+#[test]
+fn a_grant_on_an_older_record_counts_as_it_stands_there() {
+    let folder = Folder::new("older-grant");
+    let (store, gate, _) = handles(&folder);
+    // The record had no digest, and a grant was bound to nothing but its scope.
+    let old = Grant { id: "gr-1".to_owned(), bound: Bound::default(), ..grant("delete", None) };
+    let detail = json!({ "grant": "gr-1", "what": old.target, "holds": old.scope, "expires_ms": null });
+    let record =
+        Entry { origin: Some(ToolOrigin::Native), tool: "delete".to_owned(), detail, ..Entry::new(Kind::Granted, 1) };
+    store.append(&record).unwrap();
+    let insert = |old: &Grant| {
+        let body = serde_json::to_string(old).unwrap();
+        tamper(&folder.store(), &format!("INSERT OR REPLACE INTO remembered (number, body) VALUES (1, '{body}')"));
+    };
+    insert(&old);
+    assert_eq!(gate.grants(2).unwrap(), std::slice::from_ref(&old));
+    insert(&Grant { target: GrantTarget::Tool, ..old });
+    assert_eq!(gate.grants(2).unwrap(), []);
+}
+
+#[test]
+fn an_approval_that_nobody_gave_runs_nothing() {
+    let (policy, context) = (policy(), context());
+    type Forge = fn(&Path);
+    let cases: [(&str, bool, Forge, &str); 6] = [
+        (
+            "set to approved",
+            false,
+            |path| {
+                change(path, "approval", 1, |body| body["state"] = json!("approved"));
+                tamper(path, "UPDATE approval SET state = 'approved'");
+            },
+            "say pending",
+        ),
+        ("another call before the yes", false, |path| change(path, "approval", 1, swap), "not that of what was asked"),
+        ("another call after the yes", true, |path| change(path, "approval", 1, swap), "not that of what was asked"),
+        (
+            "another call under the old digest",
+            true,
+            |path| change(path, "approval", 1, |b| b["request"]["arguments"]["path"] = json!("/etc/passwd")),
+            "not the one that was asked about",
+        ),
+        (
+            "valid for ever",
+            true,
+            |path| change(path, "approval", 1, |b| b["expires_ms"] = json!(i64::MAX)),
+            "expires later",
+        ),
+        (
+            "a row from nowhere",
+            true,
+            |path| {
+                tamper(
+                    path,
+                    "INSERT INTO approval SELECT 7, state, expires_ms, replace(body, 'ap-1', 'ap-7') FROM approval",
+                );
+            },
+            "no record asks for it",
+        ),
+    ];
+    for (n, (name, yes, forge, why)) in cases.into_iter().enumerate() {
+        let folder = Folder::new(&format!("forged-approval-{n}"));
+        let (store, gate, approver) = handles(&folder);
+        let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
+        if yes {
+            approver.approve(&asked.id, 5).unwrap();
+        }
+        assert_eq!(store.verify(&[]).unwrap().faults, [], "{name}");
+        forge(&folder.store());
+        let id = if name == "a row from nowhere" { "ap-7" } else { "ap-1" };
+        is_forged(gate.redeem(id, &policy, &context, "h"));
+        is_forged(gate.get(id));
+        is_forged(approver.approve(id, 6));
+        unrecorded(&store, id, why);
+        // Nobody is shown it, either.
+        assert!(gate.pending(6).unwrap().iter().all(|open| open.id != id), "{name}");
+        // Expiring does not make it true.
+        gate.ask(request(&policy, 2), WAIT_MS * 3, WAIT_MS).unwrap();
+        assert!(gate.redeem(id, &policy, &context, "h").is_err(), "{name}");
+    }
+}
+
+#[test]
+fn a_used_approval_cannot_be_wound_back() {
+    let folder = Folder::new("wound-back");
+    let (policy, context) = (policy(), context());
+    let (store, gate, approver) = handles(&folder);
+    let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
+    approver.approve(&asked.id, 5).unwrap();
+    let row = rusqlite::Connection::open(folder.store()).unwrap();
+    let before: String = row.query_row("SELECT body FROM approval WHERE number = 1", [], |row| row.get(0)).unwrap();
+    gate.redeem(&asked.id, &policy, &context, "h").unwrap();
+    row.execute("UPDATE approval SET state = 'approved', body = ?1 WHERE number = 1", [before]).unwrap();
+    is_forged(gate.redeem(&asked.id, &policy, &context, "h"));
+    unrecorded(&store, "ap-1", "say consumed");
+}
+
+#[test]
+fn records_that_claim_a_consent_nobody_gave_are_named() {
+    let policy = policy();
+    let claim = |kind: Kind, digest: &str, approval: &str| Entry {
+        digest: Some(digest.to_owned()),
+        detail: json!({ "approval": approval }),
+        ..Entry::new(kind, 3)
+    };
+    let own = request(&policy, 1).digest();
+    // After `asked ap-1`: what is appended, and what is wrong with it.
+    let cases = [
+        (vec![claim(Kind::Consumed, &own, "ap-1")], Some("`ap-1` was pending, not approved")),
+        (vec![claim(Kind::Accepted, &own, "ap-1"), claim(Kind::Consumed, "x", "ap-1")], Some("its digest is not that")),
+        (vec![claim(Kind::Accepted, "x", "ap-1")], Some("its digest is not that")),
+        (vec![claim(Kind::Accepted, &own, "ap-2")], Some("nobody was asked as `ap-2`")),
+        (
+            vec![claim(Kind::Rejected, &own, "ap-1"), claim(Kind::Accepted, &own, "ap-1")],
+            Some("was rejected, not pending"),
+        ),
+        (vec![claim(Kind::Asked, &own, "ap-1")], Some("asks a second time")),
+        (
+            vec![
+                claim(Kind::Accepted, &own, "ap-1"),
+                claim(Kind::Consumed, &own, "ap-1"),
+                claim(Kind::Consumed, &own, "ap-1"),
+            ],
+            Some("was consumed, not approved"),
+        ),
+        (
+            vec![
+                claim(Kind::Accepted, &own, "ap-1"),
+                Entry { time_ms: 4 + WAIT_MS, ..claim(Kind::Consumed, &own, "ap-1") },
+            ],
+            Some("after it had expired"),
+        ),
+        (vec![Entry::new(Kind::Consumed, 3)], Some("names no approval")),
+        (
+            vec![Entry { detail: json!({"grant": "gr-1"}), ..Entry::new(Kind::Revoked, 3) }],
+            Some("which nobody granted"),
+        ),
+        (vec![Entry::new(Kind::Decision, 3), Entry::new(Kind::Outcome, 3)], None),
+    ];
+    for (n, (records, why)) in cases.into_iter().enumerate() {
+        let folder = Folder::new(&format!("claims-{n}"));
+        let (store, gate, _) = handles(&folder);
+        gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
+        records.iter().for_each(|record| store.append(record).unwrap());
+        let faults = store.verify(&[]).unwrap().faults;
+        let last = 1 + records.len() as u64;
+        let named = |fault: &Fault| match (fault, why) {
+            (Fault::Forged { seq, why: said }, Some(why)) => *seq == last && said.contains(why),
+            _ => false,
+        };
+        assert_eq!(faults.iter().any(named), why.is_some(), "{why:?}: {faults:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_goes_back_revives_nothing() {
+    let folder = Folder::new("clock");
+    let (policy, context) = (policy(), context());
+    let (store, gate, approver) = handles(&folder);
+    let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
+    let yes = gate.ask(request(&policy, 2), 0, WAIT_MS).unwrap();
+    approver.approve(&yes.id, 1).unwrap();
+    approver.remember(grant("delete", Some(WAIT_MS)), 2).unwrap();
+    assert_eq!((gate.pending(3).unwrap().len(), gate.grants(3).unwrap().len()), (1, 1));
+    // Time passes, and is turned back.
+    store.append(&Entry::new(Kind::Outcome, 2 * WAIT_MS)).unwrap();
+    assert_eq!(
+        (gate.pending(3).unwrap().len(), gate.open("s", 3).unwrap().len(), gate.grants(3).unwrap().len()),
+        (0, 0, 0)
+    );
+    let late = approver.approve(&asked.id, 3);
+    assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
+    let late = gate.redeem(&yes.id, &policy, &context, "h");
+    assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
+    // A new question waits its time all the same, and records never go back.
+    let again = gate.ask(request(&policy, 3), 4, WAIT_MS).unwrap();
+    assert_eq!((again.created_ms, again.expires_ms), (2 * WAIT_MS, 3 * WAIT_MS));
+    let times: Vec<i64> = store.records(0, 99).unwrap().iter().map(|record| record.entry.time_ms).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(store.now(4), 2 * WAIT_MS);
+}
+
+#[test]
+fn what_is_over_keeps_no_secret_and_can_be_purged() {
+    let folder = Folder::new("over");
+    let (policy, context) = (policy(), context());
+    let (store, gate, approver) = handles(&folder);
+    let bodies = || {
+        let connection = rusqlite::Connection::open(folder.store()).unwrap();
+        let mut all = connection.prepare("SELECT body FROM approval ORDER BY number").unwrap();
+        all.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let ids: Vec<String> = (1..=3).map(|n| gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id).collect();
+    assert!(bodies().iter().all(|body| body.contains("hunter2")), "what waits is stored as it will run");
+    let approver = approver.named("ada, by a test");
+    approver.approve(&ids[0], 1).unwrap();
+    let run = gate.redeem(&ids[0], &policy, &context, "h").unwrap();
+    assert_eq!(run.request.arguments["token"], "hunter2");
+    approver.reject(&ids[1], None, 2).unwrap();
+    // The third expires, and the next question cuts it.
+    gate.ask(request(&policy, 4), 2 * WAIT_MS, WAIT_MS).unwrap();
+    let kept = bodies();
+    assert_eq!(kept.iter().map(|body| body.contains("hunter2")).collect::<Vec<_>>(), [false, false, false, true]);
+    assert_eq!(gate.get(&ids[0]).unwrap().answered_by.as_deref(), Some("ada, by a test"));
+    assert_eq!(store.verify(&[]).unwrap().faults, []);
+
+    assert_eq!(store.purge(1, 2 * WAIT_MS).unwrap(), 0);
+    assert_eq!(store.purge(2 * WAIT_MS, 2 * WAIT_MS).unwrap(), 3, "what waits stays");
+    assert_eq!(store.verify(&[]).unwrap().faults, []);
+    assert!(matches!(gate.get(&ids[0]), Err(ApprovalError::NotFound(_))));
+    let last = store.records(0, 99).unwrap().pop().unwrap().entry;
+    assert_eq!((last.kind, &last.detail["approvals"]), (Kind::Purged, &json!(3)));
+    // Ids are never used again.
+    assert_eq!(gate.ask(request(&policy, 5), 2 * WAIT_MS, WAIT_MS).unwrap().id, "ap-5");
+}
+
+/// A file that is no store is left as it is, and no link is followed to change permissions.
+#[cfg(unix)]
+#[test]
+fn another_file_is_not_touched() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("not-a-store");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let open_to_all = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (text, other, store, link) =
+        (folder.0.join("notes.txt"), folder.0.join("other.sqlite"), folder.store(), folder.0.join("link"));
+    std::fs::write(&text, "my notes").unwrap();
+    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+    drop(SqliteStore::open(&store).unwrap());
+    [&text, &other, &store].into_iter().for_each(|path| open_to_all(path));
+    let (before, size) =
+        (canonical::digest(&json!(std::fs::read(&other).unwrap())), std::fs::metadata(&other).unwrap().len());
+    for path in [&text, &other] {
+        assert!(
+            matches!(SqliteStore::open(path), Err(ApprovalError::Store(why)) if why.kind == StoreErrorKind::NotAStore)
+        );
+        assert_eq!(mode(path), 0o644);
+    }
+    assert_eq!(std::fs::read_to_string(&text).unwrap(), "my notes");
+    assert_eq!(
+        (canonical::digest(&json!(std::fs::read(&other).unwrap())), std::fs::metadata(&other).unwrap().len()),
+        (before, size)
+    );
+    std::os::unix::fs::symlink(&store, &link).unwrap();
+    drop(SqliteStore::open(&link).unwrap());
+    assert_eq!(mode(&store), 0o644, "through a link");
+    drop(SqliteStore::open(&store).unwrap());
+    assert_eq!(mode(&store), 0o600);
+}

@@ -101,7 +101,9 @@ impl<'a> CallContext<'a> {
                 });
             }
         }
-        let undeclared = if recorded { Vec::new() } else { undeclared::texts(arguments, &capability) };
+        // What a project says of the tool declares nothing here: it only adds.
+        let known = (!recorded).then(|| ToolCapability::builtin(call.tool).unwrap_or_default());
+        let undeclared = known.as_ref().map(|known| undeclared::texts(arguments, known)).unwrap_or_default();
         undeclared.iter().for_each(|text| effects.suspect(text, true));
         let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();

@@ -11,6 +11,7 @@ mod floor;
 mod forged;
 #[cfg(feature = "store")]
 mod full;
+mod generated;
 mod globs;
 mod hosts;
 mod links;

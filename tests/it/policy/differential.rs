@@ -1,6 +1,6 @@
-//! The shell reader against a real bash: random programs are judged, and what is allowed is run with a PATH that
-//! holds nothing but stubs that log their argv. Nothing but allowed programs may have run, with the very words that
-//! the reader saw, and nothing may have been written.
+//! The shell reader against a real bash and a real dash: random programs are judged, and what is allowed is run in each
+//! with a PATH that holds nothing but stubs that log their argv. Nothing but allowed programs may have run, with the very
+//! words that the reader saw, and nothing may have been written.
 //!
 //! `TOOLFOLD_PROGRAMS` and `TOOLFOLD_SEED` set how many and from where.
 
@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolfold::policy::shell::{Role, effects};
+use toolfold::policy::shell::{Role, SideEffects, effects};
 use toolfold::policy::{Context, Effect, LexPath, Policy, PolicyCall, PolicyFile, ToolOrigin, compact};
 
 mod grammar;
@@ -38,7 +38,9 @@ fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
         ((*name).to_owned(), path)
     };
     let mut all: Vec<(String, PathBuf)> = ALLOWED.iter().chain(FORBIDDEN).map(stub).collect();
-    all.extend(["timeout", "nice", "env", "nohup", "xargs", "bash", "sed", "awk", "stdbuf", "setsid"].iter().map(real));
+    all.extend(
+        ["timeout", "nice", "env", "nohup", "xargs", "bash", "sed", "awk", "cat", "stdbuf", "setsid"].iter().map(real),
+    );
     all
 }
 
@@ -73,10 +75,49 @@ fn ends(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
+/// Runs a program in its folder, and says how it ended.
+fn run(shell: &str, text: &str, own: &Path) -> String {
+    let mut child = Command::new(shell)
+        .args(["-c", text])
+        .env_clear()
+        .env("PATH", own)
+        .current_dir(own.join("empty"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let ended = ends(&mut child);
+    // `&` leaves a command behind; its stub may still be writing, or run for ever.
+    if ended.is_some() && text.contains('&') {
+        std::thread::sleep(Duration::from_millis(15));
+    }
+    if ended.is_none() || text.contains('&') {
+        let all = format!("kill -KILL -{} 2>/dev/null", child.id());
+        Command::new("/bin/sh").args(["-c", &all]).status().unwrap();
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    ended.map_or_else(|| "stopped".to_owned(), |status| status.to_string())
+}
+
+/// Whether a command that ran is one that the reader saw.
+fn was_seen(seen: &SideEffects, argv: &[String]) -> bool {
+    seen.commands.iter().filter(|command| command.role == Role::Runs).any(|command| {
+        let words: Vec<Option<&str>> = command.words.iter().map(|w| w.get()).collect();
+        let same = |words: &[Option<&str>]| words.iter().zip(argv).all(|(w, a)| *w == Some(a.as_str()));
+        // `xargs` adds words at the end.
+        let open = words.last() == Some(&None) && same(&words[..words.len() - 1]);
+        words.len() == argv.len() && same(&words) || open
+    })
+}
+
 #[test]
 fn allowed_programs_do_what_was_seen() {
-    if !Path::new("/bin/bash").exists() {
-        println!("skipped: there is no /bin/bash");
+    let shells: Vec<&str> = ["/bin/bash", "/bin/dash"].into_iter().filter(|shell| Path::new(shell).exists()).collect();
+    if shells.is_empty() {
+        println!("skipped: there is neither /bin/bash nor /bin/dash");
         return;
     }
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
@@ -84,7 +125,7 @@ fn allowed_programs_do_what_was_seen() {
     let folder = std::env::temp_dir().join(format!("toolfold-diff-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     let originals = originals(&folder.join("bin"));
-    let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command", "sed", "awk"];
+    let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command", "sed", "awk", "cat"];
     let rules = names.iter().map(|n| compact(Effect::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
     let policy = Policy::new(vec![PolicyFile { rules, ..PolicyFile::default() }]);
     let context = Context { interactive: true, cwd: Some("/workspace".to_owned()), ..Context::default() };
@@ -98,48 +139,22 @@ fn allowed_programs_do_what_was_seen() {
             continue;
         }
         ran += 1;
-        let own = round_folder(&folder, round, &originals);
-        let mut child = Command::new("/bin/bash")
-            .args(["-c", &text])
-            .env_clear()
-            .env("PATH", &own)
-            .current_dir(own.join("empty"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .unwrap();
-        let ended = ends(&mut child);
-        let status = ended.map_or_else(|| "stopped".to_owned(), |status| status.to_string());
-        // `&` leaves a command behind; its stub may still be writing, or run for ever.
-        if ended.is_some() && text.contains('&') {
-            std::thread::sleep(Duration::from_millis(15));
-        }
-        if ended.is_none() || text.contains('&') {
-            let all = format!("kill -KILL -{} 2>/dev/null", child.id());
-            Command::new("/bin/sh").args(["-c", &all]).status().unwrap();
-            let _ = child.kill();
-            child.wait().unwrap();
-        }
         let seen = effects(&text, &LexPath::here());
-        for argv in logged(&own) {
-            calls += 1;
-            assert!(ALLOWED.contains(&argv[0].as_str()), "round {round}: {argv:?} ran in {text:?} ({status})");
-            let known = seen.commands.iter().filter(|c| c.role == Role::Runs).any(|command| {
-                let words: Vec<Option<&str>> = command.words.iter().map(|w| w.get()).collect();
-                let exact = words.len() == argv.len() && words.iter().zip(&argv).all(|(w, a)| *w == Some(a.as_str()));
-                // `xargs` adds words at the end.
-                let open = words.last() == Some(&None)
-                    && words[..words.len() - 1].iter().zip(&argv).all(|(w, a)| *w == Some(a.as_str()));
-                exact || open
-            });
-            assert!(known, "round {round}: {argv:?} ran in {text:?}, but was read as {:?}", seen.commands);
+        for shell in &shells {
+            let own = round_folder(&folder, round, &originals);
+            let status = run(shell, &text, &own);
+            for argv in logged(&own) {
+                calls += 1;
+                let said = format!("round {round}: {argv:?} ran in {text:?} ({shell}, {status})");
+                assert!(ALLOWED.contains(&argv[0].as_str()), "{said}");
+                assert!(was_seen(&seen, &argv), "{said}, but was read as {:?}", seen.commands);
+            }
+            let left: Vec<_> = fs::read_dir(own.join("empty")).unwrap().collect();
+            assert!(left.is_empty(), "round {round}: {text:?} wrote {left:?} ({shell})");
+            fs::remove_dir_all(&own).unwrap();
         }
-        let left: Vec<_> = fs::read_dir(own.join("empty")).unwrap().collect();
-        assert!(left.is_empty(), "round {round}: {text:?} wrote {left:?}");
     }
     let _ = fs::remove_dir_all(&folder);
-    println!("{count} programs from seed {seed}, {ran} allowed and run, {calls} commands logged");
+    println!("{count} programs from seed {seed}, {ran} allowed and run in {shells:?}, {calls} commands logged");
     assert!(ran * 20 > count, "enough were allowed for the test to mean something: {ran} of {count}");
 }

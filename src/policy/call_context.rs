@@ -9,7 +9,7 @@ use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::Fit;
 use super::hints;
 use super::host::Host;
-use super::path::LexPath;
+use super::path::{LexPath, PathPattern};
 use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Weight};
 use super::undeclared;
@@ -257,8 +257,32 @@ impl<'a> CallContext<'a> {
         let Some(path) = &file.path else { return Fit::Maybe };
         match pattern.fit(path, file.recursive, self.context, loosen) {
             Fit::Yes if !file.certain => Fit::Maybe,
+            Fit::Maybe if !loosen && self.was_looked_through(file, path, pattern) => Fit::No,
             fit => fit,
         }
+    }
+
+    /// Whether a look at the disk found nothing that a pattern names among the files that the call reads below a folder.
+    fn was_looked_through(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
+        let Some(links) = &self.context.links else { return false };
+        is_search(file) && links.is_clear(&path.absolute(self.context).to_string(), pattern) && self.only_looks()
+    }
+
+    /// The folders that the call reads through.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = &FileEffect> {
+        self.effects.files.iter().filter(|file| is_search(file))
+    }
+
+    /// Whether the call does nothing but read, so that what is on the disk now is what it will find.
+    pub(crate) fn only_looks(&self) -> bool {
+        if self.effects.files.iter().any(|file| file.access == Access::Write) || !self.effects.unknowns.is_empty() {
+            return false;
+        }
+        self.effects.commands.iter().filter(|command| command.role == Role::Runs).all(|command| {
+            let base = command.words.first().and_then(Word::get).map(base_name);
+            base.is_some_and(|base| base == "cd" || shell::launchers::is_launcher(base))
+                || shell::readonly::only_reads(&command.words, false)
+        })
     }
 
     /// The first file that a symbolic link leads elsewhere, and its real path. A remembered approval does not cover
@@ -292,6 +316,15 @@ impl<'a> CallContext<'a> {
     pub(crate) fn command_lines(&self) -> Vec<String> {
         self.effects.commands.iter().filter(|c| c.role == Role::Runs).map(|c| display(&c.words)).collect()
     }
+}
+
+/// Whether an effect is the reading of what lies below one known folder.
+fn is_search(file: &FileEffect) -> bool {
+    let one = |path: &LexPath| {
+        !path.is_odd() && path.tail().is_none_or(|tail| !tail.is_glob()) && path.meanings().count() == 1
+    };
+    let below = file.recursive || file.path.as_ref().is_some_and(|path| path.tail().is_some());
+    file.access == Access::Read && below && file.path.as_ref().is_some_and(one)
 }
 
 fn cannot_be_read(name: &str) -> String {

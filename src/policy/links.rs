@@ -12,11 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::call_context::CallContext;
 use super::context::{Context, PolicyCall};
-use super::path::{Base, LexPath};
+use super::decision::Effect;
+
+use super::path::{Base, LexPath, PathPattern};
 use super::policy_set::Policy;
 
 pub(super) mod commands;
 mod globs;
+mod looking;
 
 /// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`, path_resolution(7)).
 pub const MAX_LINKS: usize = 40;
@@ -32,6 +35,30 @@ pub trait Disk: Send + Sync {
         let _ = folder;
         None
     }
+
+    /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder cannot be listed. By
+    /// default every name is [looked](Self::look) at; a disk that knows more when it lists a folder says so.
+    fn entries(&self, folder: &str) -> Option<Vec<(String, EntryKind)>> {
+        let kind = |name: &str| match self.look(&format!("{}/{name}", folder.trim_end_matches('/'))) {
+            DiskEntry::Link(_) => EntryKind::Link,
+            DiskEntry::Other => EntryKind::MayBeFolder,
+            DiskEntry::Unknown => EntryKind::Unknown,
+        };
+        Some(self.names(folder)?.into_iter().map(|name| (kind(&name), name)).map(|(kind, name)| (name, kind)).collect())
+    }
+}
+
+/// What a name in a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// No folder, and no link.
+    File,
+    /// A folder, or nobody knows.
+    MayBeFolder,
+    /// A symbolic link.
+    Link,
+    /// It cannot be examined.
+    Unknown,
 }
 
 /// What is at a path.
@@ -45,10 +72,20 @@ pub enum DiskEntry {
     Unknown,
 }
 
-/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself. Also what a look at the disk
+/// did not find, which is not stored.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Links(BTreeMap<String, Option<String>>);
+pub struct Links(BTreeMap<String, Option<String>>, #[serde(skip)] Vec<(String, PathPattern)>);
+
+/// Where paths lead is compared, and not what was looked for.
+impl PartialEq for Links {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Links {}
 
 /// Where a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +119,16 @@ impl Links {
     /// Records that every path a glob names leads to itself.
     fn vouch(&mut self, glob: String) {
         self.0.insert(glob.clone(), Some(glob));
+    }
+
+    /// Records that nothing below a folder fits a pattern.
+    fn clear(&mut self, folder: &str, pattern: &PathPattern) {
+        self.1.push((folder.to_owned(), pattern.clone()));
+    }
+
+    /// Whether nothing below an absolute folder fits a pattern.
+    pub(crate) fn is_clear(&self, folder: &str, pattern: &PathPattern) -> bool {
+        self.1.iter().any(|(of, fits)| of == folder && fits == pattern)
     }
 
     /// Whether [`vouch`](Self::vouch) recorded the glob.
@@ -200,6 +247,8 @@ impl Policy {
                     links.vouch(glob);
                 }
             }
+            let rules = self.rules().filter(|rule| rule.effect != Effect::Allow);
+            looking::look(&cx, rules, context, disk, &mut links);
         }
         links
     }

@@ -15,6 +15,7 @@ mod generated;
 mod globs;
 mod hosts;
 mod links;
+mod looking;
 mod paths;
 mod programs;
 mod properties;

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 
 use toolfold::policy::Disk;
-use toolfold::policy::links::DiskEntry;
+use toolfold::policy::links::{DiskEntry, EntryKind};
 
 /// The folder that the command runs in.
 pub(super) fn working_folder() -> Option<String> {
@@ -59,5 +59,26 @@ impl Disk for OwnDisk {
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
             Err(_) => None,
         }
+    }
+
+    fn entries(&self, folder: &str) -> Option<Vec<(String, EntryKind)>> {
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Some(Vec::new()),
+            Err(_) => return None,
+        };
+        let read = |entry: std::io::Result<std::fs::DirEntry>| {
+            let entry = entry.ok()?;
+            // The folder itself says what its entries are: no file is asked one by one.
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => EntryKind::Link,
+                Ok(kind) if kind.is_dir() => EntryKind::MayBeFolder,
+                Ok(_) => EntryKind::File,
+                Err(_) => EntryKind::Unknown,
+            };
+            Some((entry.file_name().into_string().ok()?, kind))
+        };
+        let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(read).collect();
+        all.filter(|all| all.len() <= MOST_NAMES)
     }
 }

@@ -1,7 +1,9 @@
 //! `toolfold policy`: check, explain, lint and describe policy files, and evaluate rows of calls.
 
+mod derive;
 mod eval;
 mod explain;
+mod guess;
 mod new;
 
 use std::process::ExitCode;
@@ -9,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use self::derive::DeriveArgs;
 use self::eval::EvalArgs;
 use self::explain::ExplainArgs;
 use self::new::NewArgs;
@@ -47,6 +50,16 @@ Examples:
 
 Exit codes: 0 written, 1 the file exists or cannot be written, 2 usage.")]
     New(NewArgs),
+    /// Write a record for every tool of a list, guessed from its schema, for a person to confirm.
+    #[command(after_help = "\
+Examples:
+  toolfold policy derive --tools tools.json --out policy.toml
+  toolfold policy derive --tools tools.json --trusted          believe what their server says of them
+
+Every call asks until a record says otherwise. Arguments that look like paths, hosts and commands are
+declared, so that denies hold for them: delete what is wrong.
+Exit codes: 0 written, 1 the tools cannot be read, or the file exists, 2 usage.")]
+    Derive(DeriveArgs),
     /// Find what in a policy is probably a mistake.
     #[command(after_help = "\
 Example:
@@ -108,6 +121,7 @@ pub(super) fn run(command: &PolicyCommand) -> Outcome {
         PolicyCommand::Check(args) => check(args),
         PolicyCommand::Explain(args) => explain::explain(args),
         PolicyCommand::New(args) => new::new(args),
+        PolicyCommand::Derive(args) => derive::derive(args),
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schema => {
             emit(&format!("{:#}\n", policy_schema()))?;

@@ -9,6 +9,7 @@ mod configuration;
 mod disk;
 mod hygiene;
 mod logs;
+mod policy_derive;
 mod policy_new;
 mod readme;
 mod session;

@@ -156,8 +156,8 @@ fn trust(roots: &[Root]) -> String {
     let (Some(cwd), Some(own)) = (working_folder(), user_file()) else { return String::new() };
     let folder = visible(&short(&project(Path::new(&cwd)))).into_owned();
     format!(
-        "{BOLD}Not trusted{BOLD:#}\n  The skills of this project can be activated. Their `allowed-tools` do not count, since whoever \
-         can write to the\n  project wrote them. To trust the project, add its folder to your own configuration, {}:\n\n    \
+        "{BOLD}Not trusted{BOLD:#}\n  The skills of this project can be activated. A host gets their `allowed-tools` as mere suggestions, \
+         since whoever\n  can write to the project wrote them. To trust it, add its folder to your own configuration, {}:\n\n    \
          [trust]\n    workspaces = [{folder:?}]\n",
         visible(&short(&own))
     )

@@ -10,6 +10,7 @@ mod disk;
 mod hygiene;
 mod logs;
 mod policy_derive;
+mod policy_eval;
 mod policy_new;
 mod readme;
 mod session;

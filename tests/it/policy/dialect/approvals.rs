@@ -55,7 +55,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let now = request(&row.arguments, context.session.clone(), text("call_id"), schema).digest();
     let without_digest = ctx.get("digest").is_some_and(Value::is_null);
     let found = gate.get(&approval.id).ok().filter(|found| found.digest == now && !without_digest);
-    let id = found.ok_or_else(|| ApprovalError::NotFound(now))?.id;
+    let id = found.ok_or(ApprovalError::NotFound(now))?.id;
     let mut files = policy.files().to_vec();
     if flag("policy_version_changed") {
         files.push(PolicyFile::load("deny = [\"other\"]", "other.toml", PolicyScope::User).value);

@@ -112,6 +112,12 @@ fn record(tool: &Tool, trusted: bool) -> String {
     }
     line(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));
+    // No rule for commands says anything of the program that is to read them.
+    for program in of(Kind::Program) {
+        let (tool, pattern) = (text(name), format!("{} = \"*\"", key(program)));
+        let why = "it chooses the program that reads the command";
+        let _ = write!(out, "\n[[rule]]\ndecide = \"ask\"\ntool = {tool}\nargs = {{ {pattern} }}\nwhy = \"{why}\"\n");
+    }
     out
 }
 

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Command,
     /// The folder that a command runs in.
     Workdir,
+    /// The program that reads a command.
+    Program,
     /// A text that names none of these, as far as can be told.
     Text,
     /// No text: a number, a switch, one of a few values.
@@ -35,7 +37,7 @@ pub(super) struct Argument {
 }
 
 /// Words of a name that make it a path. A guess too many costs a deletion, a guess too few a deny that does not match.
-const PATHS: [&str; 31] = [
+const PATHS: [&str; 33] = [
     "path",
     "paths",
     "file",
@@ -67,6 +69,8 @@ const PATHS: [&str; 31] = [
     "include",
     "exclude",
     "workspace",
+    "executable",
+    "binary",
 ];
 const HOSTS: [&str; 17] = [
     "url", "urls", "href", "host", "hosts", "hostname", "domain", "domains", "endpoint", "website", "site", "link",
@@ -74,7 +78,10 @@ const HOSTS: [&str; 17] = [
 ];
 const COMMANDS: [&str; 4] = ["command", "cmd", "commandline", "script"];
 const WORKDIRS: [&str; 6] = ["cwd", "workdir", "directory", "dir", "path", "folder"];
-const ACTIONS: [&str; 7] = ["action", "op", "operation", "method", "mode", "command", "subcommand"];
+const PROGRAMS: [&str; 4] = ["shell", "interpreter", "executable", "binary"];
+const ACTIONS: [&str; 5] = ["action", "op", "operation", "command", "subcommand"];
+/// The same, where they are the whole name: `retry-mode` chooses no action.
+const WHOLE_ACTIONS: [&str; 2] = ["mode", "method"];
 /// Last words of a name that say that it is about a path or host and is none.
 const ABOUT: [&str; 12] =
     ["id", "ids", "type", "types", "count", "size", "format", "mode", "kind", "sha", "encoding", "mime"];
@@ -96,6 +103,11 @@ pub(super) fn arguments(tool: &Tool) -> Vec<Argument> {
         if argument.kind == Kind::Command && command != Some(at) {
             argument.kind = Kind::Text;
         }
+    }
+    let is_text = |a: &&mut Argument| matches!(a.kind, Kind::Path | Kind::Text);
+    let is_program = |a: &&mut Argument| words(&a.name).iter().any(|w| PROGRAMS.contains(&&**w));
+    if command.is_some() {
+        found.iter_mut().filter(is_text).filter(is_program).for_each(|argument| argument.kind = Kind::Program);
     }
     let is_workdir =
         |a: &&mut Argument| a.kind == Kind::Path && words(&a.name).iter().any(|w| WORKDIRS.contains(&&**w));
@@ -155,7 +167,7 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
 
 /// The values of an argument that chooses what the tool does.
 fn actions(name: &str, schema: &Value) -> Vec<String> {
-    let chooses = words(name).last().is_some_and(|last| ACTIONS.contains(&last.as_str()));
+    let chooses = words(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);
     let values = schema.get("enum").and_then(Value::as_array).filter(|_| chooses);
     values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }

@@ -89,6 +89,24 @@ fn annotations_only_tighten() {
     std::fs::remove_file(out).unwrap();
 }
 
+/// With `like`, rules for Bash cover the tool: they say nothing of the program that is to read the command.
+#[test]
+fn a_rule_for_commands_covers_no_other_shell() {
+    let schema = json!({"type": "object", "properties": {
+        "cmd": {"type": "string"}, "workdir": {"type": "string"}, "shell": {"type": "string"}, "retry_mode": {"enum": ["a", "b"]},
+    }});
+    let place = std::env::temp_dir().join(format!("toolfold-shell-{}.json", std::process::id()));
+    std::fs::write(&place, json!([{"type": "function", "name": "exec", "parameters": schema}]).to_string()).unwrap();
+    let text = derived(&place, &[]);
+    std::fs::remove_file(place).unwrap();
+    assert!(text.contains("\n# like = \"Bash\"") && !text.contains("actions"), "{text}");
+    let text = format!("allow = [\"Bash(git log:*)\"]\n{}", text.replace("\n# like", "\nlike"));
+    let policy = Policy::new(vec![PolicyFile::load(&text, "p.toml", PolicyScope::User).into_result().unwrap()]);
+    assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1"})), Decision::AllowAudited);
+    assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1", "shell": "/tmp/own"})), Decision::Confirm);
+    assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1; rm x"})), Decision::Confirm);
+}
+
 /// Over real servers and clients: the records load, cover their tools, permit nothing, and denies hold for the paths.
 #[test]
 fn corpus_of_tool_lists() {

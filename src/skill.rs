@@ -22,6 +22,7 @@
 //! ```
 
 mod activate;
+mod command;
 mod disk;
 mod document;
 mod exposure;
@@ -53,6 +54,7 @@ pub use activate::{
     ActivateError, ActivateRequest, Activation, ActiveSet, ActiveSkill, Answer, CategoryHint, SkillMessage, activate,
     direct,
 };
+pub use command::read_command;
 pub use disk::DiskFs;
 pub use document::{Content, ContentHash, Document, MAX_FILE, MAX_FRONT_MATTER, slug};
 pub use exposure::{

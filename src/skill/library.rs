@@ -132,8 +132,13 @@ impl SkillLibrary {
         let (found, mut diagnostics) = walk(fs, &discovery.roots, discovery.limits);
         let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
         let mut documents = HashMap::with_capacity(found.len());
+        let mut held = Held::new(discovery.limits);
         for found in &found {
             let Some(root) = discovery.roots.get(found.root) else { continue };
+            if let Some(why) = held.refuses(found) {
+                findings.push(finding(found, root, Arc::new(Document::refused(&[], why))));
+                continue;
+            }
             let cached = cache.documents.get(&found.file).filter(|(stamp, _)| *stamp == found.stamp);
             let (stamp, document) = match cached {
                 Some((stamp, document)) => (*stamp, Arc::clone(document)),
@@ -143,6 +148,7 @@ impl SkillLibrary {
                     (stamp, Arc::new(document))
                 }
             };
+            held.add(found.root, &stamp);
             documents.insert(found.file.clone(), (stamp, Arc::clone(&document)));
             findings.push(finding(found, root, document));
         }
@@ -188,6 +194,42 @@ impl SkillLibrary {
     #[must_use]
     pub fn roots(&self) -> &[Root] {
         &self.discovery.roots
+    }
+}
+
+/// How many bytes of skill files are held.
+struct Held {
+    limits: Limits,
+    all: u64,
+    /// By the number of the root.
+    of_root: HashMap<usize, u64>,
+}
+
+impl Held {
+    fn new(limits: Limits) -> Self {
+        Self { limits, all: 0, of_root: HashMap::new() }
+    }
+
+    /// Why a file is not read, if there is no room for it. One that is too large anyway needs none.
+    fn refuses(&self, found: &Found) -> Option<Diagnostic> {
+        let length = Some(found.stamp.length).filter(|length| *length <= MAX_FILE as u64)?;
+        let of_root = self.of_root.get(&found.root).copied().unwrap_or_default();
+        let (whose, most) = if of_root + length > self.limits.root_bytes {
+            ("the skills of this root", self.limits.root_bytes)
+        } else if self.all + length > self.limits.bytes {
+            ("the skills of all roots", self.limits.bytes)
+        } else {
+            return None;
+        };
+        let message = format!("not read: {whose} may hold {most} bytes together, and those before it do");
+        let help = "take away skills that are not needed, or name only the folders that are as roots (--root)";
+        Some(Diagnostic::error("too-much", place(&found.file), message).help(help))
+    }
+
+    fn add(&mut self, root: usize, stamp: &Stamp) {
+        let length = Some(stamp.length).filter(|length| *length <= MAX_FILE as u64).unwrap_or_default();
+        self.all += length;
+        *self.of_root.entry(root).or_default() += length;
     }
 }
 

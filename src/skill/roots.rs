@@ -54,6 +54,10 @@ pub enum Style {
     Agents,
     /// `.claude/skills`.
     Claude,
+    /// `.codex/skills`.
+    Codex,
+    /// `.github/skills`.
+    Github,
     /// `.opencode/skills`.
     Opencode,
     /// A folder of old cloud skills: one JSON document each, beside folders with a `SKILL.md`.
@@ -98,10 +102,12 @@ impl Surroundings {
     }
 }
 
-const FAMILIES: [(&str, Style); 4] = [
+const FAMILIES: [(&str, Style); 6] = [
     (".toolfold", Style::Toolfold),
     (".agents", Style::Agents),
     (".claude", Style::Claude),
+    (".codex", Style::Codex),
+    (".github", Style::Github),
     (".opencode", Style::Opencode),
 ];
 

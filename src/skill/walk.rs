@@ -17,12 +17,16 @@ pub struct Limits {
     pub folders: usize,
     /// Names read from folders.
     pub entries: usize,
+    /// Bytes of skill files held of one root.
+    pub root_bytes: u64,
+    /// Bytes of skill files held of all roots together.
+    pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// Depth 6, 2,000 folders, 20,000 entries.
+    /// Depth 6, 2,000 folders, 20,000 entries, 64 MiB of a root, 256 MiB of all.
     fn default() -> Self {
-        Self { depth: 6, folders: 2_000, entries: 20_000 }
+        Self { depth: 6, folders: 2_000, entries: 20_000, root_bytes: 64 << 20, bytes: 256 << 20 }
     }
 }
 
@@ -47,7 +51,8 @@ pub(crate) struct Found {
 
 /// Walks all roots.
 pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> (Vec<Found>, Vec<Diagnostic>) {
-    let mut walk = Walk { fs, limits, seen: HashSet::new(), found: Vec::new(), notes: Vec::new() };
+    let places = roots.iter().filter_map(|root| fs.canonical(&root.path).ok()).collect();
+    let mut walk = Walk { fs, limits, places, seen: HashSet::new(), found: Vec::new(), notes: Vec::new() };
     for (number, root) in roots.iter().enumerate() {
         walk.root(number, root);
     }
@@ -57,6 +62,8 @@ pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> (Vec<Fou
 struct Walk<'a> {
     fs: &'a dyn SkillFs,
     limits: Limits,
+    /// The roots with every link followed.
+    places: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
     found: Vec<Found>,
     notes: Vec<Diagnostic>,
@@ -100,7 +107,7 @@ impl Walk<'_> {
             if folders > self.limits.folders {
                 return self.exhausted(&pending.path, "folders", self.limits.folders);
             }
-            if self.take(&pending, number, None) {
+            if self.take(&pending, number, root.scope, None) {
                 skills.push(pending);
                 continue;
             }
@@ -115,7 +122,7 @@ impl Walk<'_> {
             entries += listed.len();
             let mut listed = listed;
             listed.sort_by(|a, b| a.name.cmp(&b.name));
-            if self.take(&pending, number, Some(&listed)) {
+            if self.take(&pending, number, root.scope, Some(&listed)) {
                 skills.push(pending);
                 continue;
             }
@@ -131,7 +138,7 @@ impl Walk<'_> {
                     too_deep += 1;
                     continue;
                 }
-                queue.extend(self.below(&pending, &entry, &real));
+                queue.extend(self.below(&pending, &entry, &real, root.scope));
             }
         }
         if too_deep > 0 {
@@ -178,7 +185,7 @@ impl Walk<'_> {
         }
     }
 
-    fn below(&mut self, parent: &Pending, entry: &FsEntry, root: &Path) -> Option<Pending> {
+    fn below(&mut self, parent: &Pending, entry: &FsEntry, root: &Path, scope: Scope) -> Option<Pending> {
         let path = parent.path.join(&entry.name);
         if !entry.link {
             let real = parent.real.join(&entry.name);
@@ -186,10 +193,20 @@ impl Walk<'_> {
         }
         match self.fs.canonical(&path) {
             Ok(real) => {
-                let outside = parent.outside || !real.starts_with(root);
-                if outside && !parent.outside {
+                let leads_out = !real.starts_with(root);
+                if leads_out && self.is_of_a_root(&real) {
+                    let message = "this link leads into another root, and what lies there is read there";
+                    self.notes.push(Diagnostic::note("seen-before", place(&path), message));
+                    return None;
+                }
+                if leads_out && !follows_out(scope) {
+                    self.refuse_link(&path, &real);
+                    return None;
+                }
+                if leads_out && !parent.outside {
                     self.leads_out(&path, &real);
                 }
+                let outside = parent.outside || leads_out;
                 Some(Pending { path, real, depth: parent.depth + 1, outside })
             }
             Err(error) => {
@@ -199,8 +216,12 @@ impl Walk<'_> {
         }
     }
 
+    fn is_of_a_root(&self, real: &Path) -> bool {
+        self.places.iter().any(|place| real.starts_with(place))
+    }
+
     /// Takes the skill of a folder, if it has one. With a listing any spelling of the name counts.
-    fn take(&mut self, pending: &Pending, root: usize, listing: Option<&[FsEntry]>) -> bool {
+    fn take(&mut self, pending: &Pending, root: usize, scope: Scope, listing: Option<&[FsEntry]>) -> bool {
         let name = match listing {
             None => Some(OsStr::new("SKILL.md")),
             Some(entries) => {
@@ -231,6 +252,10 @@ impl Walk<'_> {
         if look.link {
             match self.fs.canonical(&file) {
                 Ok(real) if real.starts_with(&pending.real) => {}
+                Ok(real) if !follows_out(scope) && !self.is_of_a_root(&real) => {
+                    self.refuse_link(&file, &real);
+                    return true;
+                }
                 Ok(real) => {
                     outside = true;
                     self.leads_out(&file, &real);
@@ -293,6 +318,13 @@ impl Walk<'_> {
         self.notes.push(note.help("the rest was read; mend its permissions or take it away"));
     }
 
+    fn refuse_link(&mut self, path: &Path, real: &Path) {
+        let message = format!("this link leads out of its root, to `{}`: it was not followed", real.display());
+        let note = Diagnostic::error("link-outside", place(path), message);
+        self.notes
+            .push(note.help("copy what it leads to in place of the link, or name the target as a root of its own"));
+    }
+
     fn leads_out(&mut self, path: &Path, real: &Path) {
         let message =
             format!("this link leads out of its root, to `{}`; what lies there is not trusted", real.display());
@@ -306,6 +338,12 @@ impl Walk<'_> {
         let note = Diagnostic::error("too-many", place(path), message);
         self.notes.push(note.help("name the folders that hold skills as roots of their own"));
     }
+}
+
+/// Whether a link may lead out of a root of this scope. An agent can write into a project and into folders named by hand:
+/// a link there would hand out the files beside whatever it leads to.
+fn follows_out(scope: Scope) -> bool {
+    matches!(scope, Scope::User | Scope::System | Scope::Builtin)
 }
 
 pub(crate) fn place(path: &Path) -> Place {

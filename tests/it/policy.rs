@@ -2,6 +2,7 @@
 mod attacks;
 mod cases;
 mod corpus;
+mod dialect;
 #[cfg(unix)]
 mod differential;
 mod doors;
@@ -24,8 +25,15 @@ mod rows;
 mod store;
 mod unpack;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use toolfold::policy::eval::evaluate;
+
+/// The rows of a file of the corpus; none where the corpus is not here.
+fn rows_of_the_corpus(name: &str) -> Vec<Value> {
+    let Some(file) = crate::corpus(&format!("policy/{name}")) else { return Vec::new() };
+    let text = std::fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
 
 /// Judges a tool with one argument under rules, for each value of it.
 #[track_caller]

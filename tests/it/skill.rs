@@ -3,6 +3,7 @@
 mod agent_cpp;
 mod apex_bridge;
 mod code_agent;
+mod command;
 mod corpora;
 mod hostile;
 mod opencode;

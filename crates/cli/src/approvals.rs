@@ -182,14 +182,14 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let scope =
         if waiting.state_at(now) == ApprovalState::Pending { grant_scope(args, &waiting.request)? } else { None };
     // What cannot be remembered is not approved either.
-    targets(args, &waiting.request)?;
+    let targets = targets(args, &waiting.request)?;
     let approved = approver.approve(id, now).map_err(failure)?;
     if !rest.json {
         let until = time(approved.expires_ms);
         emit(&format!("approved {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
     }
     let mut remembered = Vec::new();
-    for (target, scope) in targets(args, &waiting.request)?.iter().zip(scope.iter().cycle()) {
+    for (target, scope) in targets.iter().zip(scope.iter().cycle()) {
         let grant = Grant {
             id: String::new(),
             origin: waiting.request.origin.clone(),

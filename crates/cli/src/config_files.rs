@@ -38,9 +38,7 @@ pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     let mut trusted = Vec::new();
     if let Some(file) = &own {
         let file = FoundFile::read(&file.to_string_lossy(), ConfigScope::User, file.parent())?;
-        let config = Config::resolve(&[file.as_file()], |_| None, &[]).value;
-        let list = config.get("trust.workspaces").unwrap_or_default();
-        trusted.extend(list.split(',').map(|folder| real(Path::new(&expanded(folder.trim())))));
+        trusted = workspaces(&file);
         found.push(file);
     }
     let Some((folder, is_here)) = project_folder(own.as_deref()) else { return Ok(found) };
@@ -51,8 +49,22 @@ pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     Ok(found)
 }
 
+/// The folders that the user's own configuration trusts, with every link followed.
+fn workspaces(own: &FoundFile) -> Vec<PathBuf> {
+    let config = Config::resolve(&[own.as_file()], |_| None, &[]).value;
+    let list = config.get("trust.workspaces").unwrap_or_default();
+    list.split(',').map(|folder| real(Path::new(&expanded(folder.trim())))).collect()
+}
+
+/// Whether the user's own configuration trusts a folder. One that cannot be read trusts none.
+pub(super) fn trusts(folder: &Path) -> bool {
+    let own = user_file().filter(|file| file.is_file());
+    let read = own.and_then(|file| FoundFile::read(&file.to_string_lossy(), ConfigScope::User, file.parent()).ok());
+    read.is_some_and(|own| workspaces(&own).contains(&real(folder)))
+}
+
 /// The user's own configuration: `$XDG_CONFIG_HOME/toolfold/toolfold.toml`, or below `~/.config`.
-fn user_file() -> Option<PathBuf> {
+pub(super) fn user_file() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configs = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
     Some(configs.join("toolfold").join(CONFIG_FILE))

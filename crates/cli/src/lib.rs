@@ -18,6 +18,7 @@ mod layers;
 mod ledger;
 mod lines;
 mod log;
+mod new_file;
 mod output;
 mod policy;
 mod presented;

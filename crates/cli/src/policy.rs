@@ -1,7 +1,9 @@
 //! `toolfold policy`: check, explain, lint and describe policy files, and evaluate rows of calls.
 
+mod derive;
 mod eval;
 mod explain;
+mod guess;
 mod new;
 
 use std::process::ExitCode;
@@ -9,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use self::derive::DeriveArgs;
 use self::eval::EvalArgs;
 use self::explain::ExplainArgs;
 use self::new::NewArgs;
@@ -33,7 +36,8 @@ Exit codes: 0 sound, 1 it has an error or cannot be read, 2 usage.")]
     /// Explain the decision on a call, and what would allow it.
     #[command(after_help = "\
 Examples:
-  toolfold policy explain excel run_shell --command 'git log; rm -rf x'
+  toolfold policy explain excel run_shell 'git log; rm -rf x'
+  toolfold policy explain --policy policy.toml Bash 'git log'
   toolfold policy explain excel write_cells --args '{\"file_path\": \"a.xlsx\"}'
   toolfold policy explain policy.toml mcp:github/create_issue --json
 
@@ -47,6 +51,16 @@ Examples:
 
 Exit codes: 0 written, 1 the file exists or cannot be written, 2 usage.")]
     New(NewArgs),
+    /// Write a record for every tool of a list, guessed from its schema, for a person to confirm.
+    #[command(after_help = "\
+Examples:
+  toolfold policy derive --tools tools.json --out policy.toml
+  toolfold policy derive --tools tools.json --trusted      believe what their server says of them
+
+Every call asks until a record says otherwise. Arguments that look like paths, hosts and commands
+are declared, so that denies hold for them: delete what is wrong.
+Exit codes: 0 written, 1 the tools cannot be read, or the file exists, 2 usage.")]
+    Derive(DeriveArgs),
     /// Find what in a policy is probably a mistake.
     #[command(after_help = "\
 Example:
@@ -61,26 +75,46 @@ Example:
 
 Then, as the first line of the policy: #:schema ./policy.schema.json")]
     Schema,
-    /// Evaluate rows of rules and calls, one JSON object a line.
+    /// Evaluate rows of calls, one JSON object a line, each under its own rules or all under one policy.
     #[command(after_help = "\
 Examples:
-  toolfold policy eval calls.jsonl --json > decisions.jsonl
+  toolfold policy eval calls.jsonl --policy policy.toml
+  toolfold policy eval rows-with-rules.jsonl --json > decisions.jsonl
   echo '{\"id\":\"1\",\"rule\":[\"allow Bash(ls:*)\"],\"tool\":\"Bash\",\"args\":{\"command\":\"ls; id\"}}' |
     toolfold policy eval - --json
 
 A row has `tool`, `args`, `rule` (lines such as `allow Bash(git log:*)`, `default deny`) and `ctx`
-(`cwd`, `home`, `server`, `interactive`, …). Rows are answered in order, as they arrive. A row that
+(`cwd`, `home`, `server`, `interactive`, …). With --policy, a row that has a `rule` is refused: it
+would not be clear which of the two counts. Rows are answered in order, as they arrive. A row that
 cannot be evaluated is named on standard error, and the others are still evaluated.
 Exit codes: 0 every row was evaluated, 1 one was not or the file cannot be read, 2 usage.")]
     Eval(EvalArgs),
 }
 
+/// Which policy, as a word or by its flag.
+#[derive(Debug, Args)]
+struct PolicyArg {
+    /// Policy: a file, `-`, or excel for the built-in one
+    #[arg(id = "word", value_name = "FILE|NAME", required_unless_present = "flag")]
+    word: Option<String>,
+
+    /// The same, as other commands take it
+    #[arg(id = "flag", long = "policy", value_name = "FILE|NAME", conflicts_with = "word")]
+    flag: Option<String>,
+}
+
+impl PolicyArg {
+    /// The one that was given.
+    fn name(&self) -> &str {
+        self.word.as_deref().or(self.flag.as_deref()).unwrap_or_default()
+    }
+}
+
 /// What to check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Policy: a file, `-`, or excel for the built-in one
-    #[arg(value_name = "FILE|NAME")]
-    policy: String,
+    #[command(flatten)]
+    policy: PolicyArg,
 
     /// The tool list it is for; without it, only the file itself is checked
     #[arg(long, value_name = "FILE|-")]
@@ -94,9 +128,8 @@ pub(super) struct CheckArgs {
 /// What to lint.
 #[derive(Debug, Args)]
 pub(super) struct LintArgs {
-    /// Policy: a file, `-`, or excel for the built-in one
-    #[arg(value_name = "FILE|NAME")]
-    policy: String,
+    #[command(flatten)]
+    policy: PolicyArg,
 
     /// Findings as JSON
     #[arg(long)]
@@ -108,6 +141,7 @@ pub(super) fn run(command: &PolicyCommand) -> Outcome {
         PolicyCommand::Check(args) => check(args),
         PolicyCommand::Explain(args) => explain::explain(args),
         PolicyCommand::New(args) => new::new(args),
+        PolicyCommand::Derive(args) => derive::derive(args),
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schema => {
             emit(&format!("{:#}\n", policy_schema()))?;
@@ -118,10 +152,10 @@ pub(super) fn run(command: &PolicyCommand) -> Outcome {
 }
 
 fn check(args: &CheckArgs) -> Outcome {
-    if args.policy == "-" && args.tools.as_deref() == Some("-") {
+    if args.policy.name() == "-" && args.tools.as_deref() == Some("-") {
         return Err(Failure::usage("only one of the policy and the tools can come from standard input"));
     }
-    let loaded = load_policy(&args.policy)?;
+    let loaded = load_policy(args.policy.name())?;
     let (policy, mut diagnostics) = (loaded.value, loaded.diagnostics);
     let tools = match &args.tools {
         Some(file) => Some(covered(file)?),
@@ -166,7 +200,7 @@ fn covered(file: &str) -> Result<Vec<Covered>, Failure> {
 }
 
 fn lint(args: &LintArgs) -> Outcome {
-    let loaded = load_policy(&args.policy)?;
+    let loaded = load_policy(args.policy.name())?;
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(loaded.value.lint());
     if args.json {

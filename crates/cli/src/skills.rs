@@ -2,7 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads the environment and writes files")]
 
 mod author;
+mod doctor;
 mod inspect;
+mod migrate;
 mod read;
 mod validate;
 
@@ -11,6 +13,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::config_files::trusts;
+use super::layers::project_of;
 use super::output::{Failure, Outcome, say_all};
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::skill::{
@@ -54,14 +58,14 @@ Examples:
   toolfold skills activate report --input '{\"month\": \"May\"}'
   toolfold skills activate format-basic --json      with the data that the host keeps")]
     Activate(read::ActivateArgs),
-    /// Diagnose every skill file that was found: whether it loads, what was guessed, and how to fix it.
+    /// Diagnose every skill file that was found: first what is wrong and how to fix it, then what is well.
     #[command(after_help = "\
 Examples:
   toolfold skills doctor
   toolfold skills doctor --root skills --json
 
 Exit codes: 0 no errors, 1 at least one error, 2 usage.")]
-    Doctor(inspect::DoctorArgs),
+    Doctor(doctor::DoctorArgs),
     /// Suggest improvements to skills.
     #[command(after_help = "\
 Examples:
@@ -70,14 +74,17 @@ Examples:
 
 Exit codes: 0 no findings, 1 findings, 2 usage.")]
     Lint(author::LintArgs),
-    /// Convert older skills to the standard format, beside the originals.
+    /// Convert older skills and the commands of other agents to the standard format, beside the originals.
     #[command(after_help = "\
 Examples:
   toolfold skills migrate old-skills --dry-run      what would be written
   toolfold skills migrate old-skills
+  toolfold skills migrate .claude/commands          each command, to .claude/skills/NAME/SKILL.md
 
+A command's `$ARGUMENTS` and `$1` are filled in when the skill is activated. What a skill cannot do
+(run !`cmd`, read in @file, choose a model) is named with its line; the text stays as it is.
 Nothing is overwritten. Exit codes: 0 all converted, 1 at least one was not, 2 usage.")]
-    Migrate(author::MigrateArgs),
+    Migrate(migrate::MigrateArgs),
     /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, the general before the specific.
     #[command(after_help = "\
 Examples:
@@ -148,11 +155,24 @@ fn has_cloud_skills(folder: &Path) -> bool {
     json.take(100).any(|path| is_skill(&path))
 }
 
-/// The working directory, the home and the configuration folder of whoever runs the command.
+/// The working directory, the home and the configuration folder of whoever runs the command, and whether its user trusts
+/// the project.
 fn surroundings() -> Result<Surroundings, Failure> {
     let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    Ok(Surroundings { cwd, home: folder("HOME"), config: folder("XDG_CONFIG_HOME"), ..Surroundings::default() })
+    let trust_project = trusts(&project(&cwd));
+    Ok(Surroundings {
+        cwd,
+        home: folder("HOME"),
+        config: folder("XDG_CONFIG_HOME"),
+        trust_project,
+        ..Default::default()
+    })
+}
+
+/// The project of a folder: the nearest folder above it that contains `.git`, else the folder.
+fn project(folder: &Path) -> PathBuf {
+    PathBuf::from(project_of(&folder.to_string_lossy()))
 }
 
 /// Says warnings and errors on standard error.
@@ -168,9 +188,9 @@ pub(super) fn run(command: &SkillsCommand) -> Outcome {
         SkillsCommand::Prompt(args) => validate::prompt(args),
         SkillsCommand::Show(args) => read::show(args),
         SkillsCommand::Activate(args) => read::activate(args),
-        SkillsCommand::Doctor(args) => inspect::doctor(args),
+        SkillsCommand::Doctor(args) => doctor::doctor(args),
         SkillsCommand::Lint(args) => author::lint(args),
-        SkillsCommand::Migrate(args) => author::migrate(args),
+        SkillsCommand::Migrate(args) => migrate::migrate(args),
         SkillsCommand::Instructions(args) => inspect::instructions(args),
         SkillsCommand::New(args) => author::new(args),
     }

@@ -1,20 +1,11 @@
 //! What a red team tried, and what agents do every day: the two halves of the bargain, with floors.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toolfold::policy::eval::evaluate;
 
-/// The rows of a file of the corpus; none where the corpus is not here.
-fn rows(name: &str) -> Vec<Value> {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora/policy").join(name);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: {} is not here", path.display());
-        return Vec::new();
-    };
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use super::rows_of_the_corpus as rows;
 
 #[test]
 fn corpus_of_attacks() {
@@ -52,10 +43,8 @@ fn corpus_of_attacks_on_memory() {
 #[test]
 fn corpus_of_every_day() {
     let rows = rows("benign.jsonl");
-    let rules = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora/policy/benign_rules.json"),
-    );
-    let Ok(rules) = rules else { return };
+    let Some(rules) = crate::corpus("policy/benign_rules.json") else { return };
+    let rules = std::fs::read_to_string(rules).unwrap();
     let mut rules: Vec<Value> = serde_json::from_str(&rules).unwrap();
     rules.extend(["python:*", "python3:*", "node:*", "./*"].map(|own| json!(format!("allow Bash({own})"))));
     let mut counts: BTreeMap<String, [usize; 3]> = BTreeMap::new();

@@ -1,9 +1,10 @@
 //! Symbolic links: an allow must fit the name and the place it leads to, a deny either.
 
 use serde_json::{Value, json};
-use toolfold::policy::eval::evaluate;
 use toolfold::policy::{Context, Effect, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
 use toolfold::policy::{Decision, PolicyFile};
+
+use super::dialect::evaluate;
 
 #[track_caller]
 fn check(rules: &[&str], links: &Value, cases: &[(&str, &str)]) {

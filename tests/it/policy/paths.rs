@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolfold::policy::eval::evaluate;
+
+use super::dialect::evaluate;
 
 fn decide(rules: &[&str], path: &str, ctx: &Value) -> (String, String) {
     let row = json!({"id": "", "rule": rules, "tool": "Edit", "args": {"file_path": path}, "ctx": ctx});

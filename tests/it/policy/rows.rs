@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::audit::redact;
-use toolfold::policy::eval::evaluate;
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+
+use super::dialect::evaluate;
 
 #[track_caller]
 #[allow(clippy::needless_pass_by_value, reason = "so that the rows below can be written as they are read")]
@@ -113,22 +114,10 @@ fn grants_and_skills() {
         "ask",
     );
     check(&["grant(always) Bash(python3:*)"], "Bash", bash("python3 x.py"), json!({}), "ask");
+    // A skill teaches and never authorises: its `allowed-tools` are a suggestion.
     let skill = "skill csv allowed-tools Bash(python3 scripts/run.py:*)";
-    check(&[skill], "Bash", bash("python3 scripts/run.py a"), json!({"active_skill": "csv"}), "allow");
-    check(&[skill], "Bash", bash("python3 scripts/run.py a; id"), json!({"active_skill": "csv"}), "ask");
-    check(&[skill], "Bash", bash("python3 scripts/run.py a"), json!({"active_skill": "pdf"}), "ask");
-    check(
-        &[skill, "deny Bash(python3:*)"],
-        "Bash",
-        bash("python3 scripts/run.py"),
-        json!({"active_skill": "csv"}),
-        "deny",
-    );
-    check(&["skill x allowed-tools Bash(*)"], "Bash", bash("id"), json!({"active_skill": "x"}), "ask");
-    let own = "skill x allowed-tools Bash(${SKILL_DIR}/scripts/*)";
-    let ctx = json!({"active_skill": "x", "SKILL_DIR": "/skills/x"});
-    check(&[own], "Bash", bash("/skills/x/scripts/a.sh b"), ctx.clone(), "allow");
-    check(&[own], "Bash", bash("/skills/x/scripts/../../y/a.sh"), ctx, "ask");
+    check(&[skill], "Bash", bash("python3 scripts/run.py a"), json!({"active_skill": "csv"}), "ask");
+    check(&[skill, "deny Bash(python3:*)"], "Bash", bash("python3 scripts/run.py"), json!({}), "deny");
     for (proposed, expected) in [
         ("allow Bash(git log:*)", "allow"),
         ("allow Bash(npm test)", "allow"),

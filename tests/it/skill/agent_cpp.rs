@@ -170,12 +170,21 @@ fn project_levels_up_to_the_git_root() {
         .put("/work/a/.claude/skills/middle/SKILL.md", skill("middle", "x", ""))
         .put("/work/a/b/.toolfold/skills/inner/SKILL.md", skill("inner", "x", ""))
         .put("/work/a/b/.opencode/skill/single/SKILL.md", skill("single", "x", ""))
+        .put("/work/a/.codex/skills/codex/SKILL.md", skill("codex", "x", ""))
+        .put("/work/a/.codex/skills/middle/SKILL.md", skill("middle", "codex", ""))
+        .put("/work/.github/skills/github/SKILL.md", skill("github", "x", ""))
+        .put("/home/u/.codex/skills/own/SKILL.md", skill("own", "x", ""))
         .put("/home/u/.claude/skills/mine/SKILL.md", skill("mine", "x", ""))
         .put("/home/u/.config/opencode/skills/xdg/SKILL.md", skill("xdg", "x", ""));
     let (library, notes) = discover_from(&fs, "/work/a/b");
     let names: Vec<&str> = library.skills().map(|s| s.name()).collect();
-    assert_eq!(names, ["inner", "middle", "mine", "single", "top", "xdg"], "{notes:?}");
+    let all = ["codex", "github", "inner", "middle", "mine", "own", "single", "top", "xdg"];
+    assert_eq!(names, all, "{notes:?}");
     let scope = |n: &str| library.get(n).unwrap().origin.scope;
+    assert_eq!((scope("codex"), scope("github"), scope("own")), (Scope::Project, Scope::Project, Scope::User));
+    let trusted = |n: &str| library.get(n).unwrap().origin.trusted;
+    assert!(!trusted("codex") && !trusted("github") && trusted("own"));
+    assert_eq!(library.get("middle").unwrap().description(), "x", "`.claude` comes before `.codex`");
     assert_eq!(
         (scope("inner"), scope("top"), scope("mine"), scope("xdg")),
         (Scope::Project, Scope::Project, Scope::User, Scope::User)

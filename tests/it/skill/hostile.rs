@@ -271,6 +271,71 @@ fn limits_of_a_walk() {
     assert!(loaded.diagnostics.iter().any(|d| d.code == "too-many" && d.is_error()));
 }
 
+/// Nobody but the user writes below the user's own folders; a project and folders named by hand are an agent's to write.
+#[test]
+fn a_link_out_of_its_root_is_not_followed() {
+    for (scope, found) in [
+        (Scope::Project, &["good", "shared"][..]),
+        (Scope::Explicit, &["good", "shared"]),
+        (Scope::User, &["file", "good", "out", "shared"]),
+    ] {
+        let mut fs = MemoryFs::default();
+        fs.put("/r/good/SKILL.md", skill("good", "y", ""))
+            .put("/private/SKILL.md", skill("out", "y", ""))
+            .put("/private/.env", "SECRET=1")
+            .put("/private/file.md", skill("file", "y", ""))
+            .put("/other/shared/SKILL.md", skill("shared", "y", ""))
+            .put("/r/file/x", "")
+            .link("/r/out", "/private")
+            .link("/r/file/SKILL.md", "/private/file.md")
+            .link("/r/shared", "/other/shared");
+        let (library, notes) = discover(&fs, vec![root("/r", scope), root("/other", scope)], Precedence::Scopes);
+        let names: Vec<&str> = library.skills().map(|s| s.name()).collect();
+        assert_eq!(names, found, "{scope:?}: {notes:#?}");
+        let refused = notes.iter().filter(|n| n.starts_with("error[link-outside]")).count();
+        assert_eq!(refused, 4 - found.len(), "{notes:#?}");
+        // A link into another root is read there, with that root's trust.
+        let shared = &library.get("shared").unwrap().origin;
+        assert_eq!((shared.file.as_path(), shared.root), (Path::new("/other/shared/SKILL.md"), 1));
+        assert!(library.get("out").is_none_or(|skill| !skill.origin.trusted));
+    }
+}
+
+#[test]
+fn the_files_of_a_root_are_held_up_to_a_bound() {
+    let mut fs = MemoryFs::default();
+    for folder in ["a", "b"] {
+        for n in 0..5 {
+            fs.put(format!("/{folder}/{n}/SKILL.md"), skill(&format!("{folder}{n}"), "y", &"x".repeat(900)));
+        }
+    }
+    // Larger than any file that is read: it takes no room.
+    fs.put("/a/0a/SKILL.md", skill("large", "y", &"x".repeat(2 << 20)));
+    let names = |limits| {
+        let roots = vec![root("/a", Scope::Project), root("/b", Scope::User)];
+        let discovery = toolfold::skill::Discovery { roots, limits, ..Default::default() };
+        let mut cache = toolfold::skill::DiscoveryCache::default();
+        let first = toolfold::skill::SkillLibrary::discover(&fs, discovery, &mut cache);
+        // What is in the cache counts as well.
+        let loaded = first.value.reload(&fs, &mut cache);
+        let names: Vec<String> = loaded.value.skills().map(|s| s.name().to_owned()).collect();
+        let unread: Vec<String> =
+            loaded.diagnostics.iter().filter(|d| d.code == "too-much").map(ToString::to_string).collect();
+        assert_eq!(loaded.value.findings().len(), 11, "none vanishes");
+        (names, unread)
+    };
+    let limits = toolfold::skill::Limits::default();
+    assert_eq!(names(limits).0.len(), 10);
+    let (found, unread) = names(toolfold::skill::Limits { root_bytes: 3_000, ..limits });
+    assert_eq!(found, ["a0", "a1", "a2", "b0", "b1", "b2"], "each root has its own room");
+    assert_eq!(unread.len(), 4);
+    assert!(
+        unread[0].starts_with("error[too-much] /a/3/SKILL.md: not read: the skills of this root may hold 3000 bytes")
+    );
+    let (found, _) = names(toolfold::skill::Limits { bytes: 6_000, ..limits });
+    assert_eq!(found, ["a0", "a1", "a2", "a3", "a4", "b0"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 

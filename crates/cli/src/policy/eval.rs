@@ -1,4 +1,4 @@
-//! `toolfold policy eval`: rows of rules and calls in, decisions out.
+//! `toolfold policy eval`: rows of calls in, decisions out, under the rules of each row or under one policy.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
+use super::super::layers::load_policy;
 use super::super::lines::{Line, Lines};
-use super::super::output::{Outcome, emit_data, json_line, progress, say_all};
+use super::super::output::{Failure, Outcome, emit_data, json_line, progress, say_all};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::policy::eval::{Evaluated, evaluate};
+use toolfold::policy::Policy;
+use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under};
 
 /// What to evaluate.
 #[derive(Debug, Args)]
@@ -17,6 +19,10 @@ pub(crate) struct EvalArgs {
     /// Rows as JSON lines, or `-`
     #[arg(value_name = "FILE|-")]
     rows: String,
+
+    /// Evaluate all rows under this policy, a file or excel for the built-in one; a row with rules of its own is refused
+    #[arg(long, value_name = "FILE|NAME")]
+    policy: Option<String>,
 
     /// One JSON object a row, with id, decision and reason
     #[arg(long)]
@@ -27,10 +33,21 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
     if args.rows == "-" && std::io::stdin().is_terminal() {
         progress("reading rows from standard input, one JSON object a line; see toolfold policy eval --help");
     }
+    let policy = match args.policy.as_deref() {
+        Some("-") if args.rows == "-" => {
+            return Err(Failure::usage("only one of the rows and the policy can come from standard input"));
+        }
+        Some(file) => {
+            let loaded = load_policy(file)?;
+            say_all(&loaded.diagnostics);
+            Some(Policy::new(vec![loaded.value]))
+        }
+        None => None,
+    };
     let mut lines = Lines::open(&args.rows)?;
     let mut code = ExitCode::SUCCESS;
     while let Some(line) = lines.next()? {
-        let text = match judge(&line, &args.rows) {
+        let text = match judge(&line, &args.rows, policy.as_ref()) {
             Ok(row) if args.json => json_line(&row)?,
             Ok(row) => format!("{}\t{}\t{}\n", visible(&row.id), row.decision, visible(&row.reason)),
             Err(why) => {
@@ -46,10 +63,14 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
     Ok(code)
 }
 
-fn judge(line: &Line, file: &str) -> Result<Evaluated, Diagnostic> {
+fn judge(line: &Line, file: &str, policy: Option<&Policy>) -> Result<Evaluated, Diagnostic> {
     let wrong = |column: usize, why: &str| {
         let place = Place::file(file).line_column(line.number, column.max(1));
-        Diagnostic::error("eval-row", place, why).help("a row is an object with id, rule, tool and args on one line")
+        let help = match policy {
+            Some(_) => "a row is an object with id, tool and args on one line; leave out `rule`, or --policy",
+            None => "a row is an object with id, rule, tool and args on one line",
+        };
+        Diagnostic::error("eval-row", place, why).help(help)
     };
     let text = line.text.as_ref().map_err(|why| wrong(1, why))?;
     let row: Value = serde_json::from_str(text).map_err(|why| {
@@ -57,7 +78,11 @@ fn judge(line: &Line, file: &str) -> Result<Evaluated, Diagnostic> {
         let (message, _) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
         wrong(why.column(), &format!("not JSON: {message}"))
     })?;
-    let mut judged = evaluate(&row).map_err(|why| wrong(1, &why))?;
+    let judged = match policy {
+        Some(policy) => evaluate_under(policy, &row),
+        None => evaluate(&row),
+    };
+    let mut judged = judged.map_err(|why| wrong(1, &why))?;
     if judged.id.is_empty() {
         // Whoever reads the answers must be able to tell them apart.
         judged.id = match row.get("id") {

@@ -13,20 +13,24 @@ use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, Too
 
 /// What to explain.
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+toolfold policy explain [OPTIONS] <POLICY> <TOOL> [COMMAND]
+       toolfold policy explain [OPTIONS] --policy <POLICY> <TOOL> [COMMAND]")]
 pub(crate) struct ExplainArgs {
-    /// Policy: a file, `-`, or excel for the built-in one
-    #[arg(value_name = "FILE|NAME")]
-    policy: String,
+    /// The policy (a file, `-`, or excel for the built-in one), the tool (a name, or mcp:server/name) and, of a shell, the
+    /// command
+    #[arg(value_name = "POLICY TOOL COMMAND", num_args = 0..=3)]
+    words: Vec<String>,
 
-    /// The tool: a name, or mcp:server/name
-    #[arg(value_name = "TOOL")]
-    tool: String,
+    /// The policy, if it is not the first word
+    #[arg(long, value_name = "FILE|NAME")]
+    policy: Option<String>,
 
-    /// Its arguments, a JSON object
+    /// The arguments of the call, a JSON object
     #[arg(long, value_name = "JSON", conflicts_with = "command")]
     args: Option<String>,
 
-    /// Its arguments, if they consist of a shell command
+    /// The shell command of the call
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
@@ -47,14 +51,41 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
+/// What the words of the command line name.
+struct Named<'a> {
+    policy: &'a str,
+    tool: &'a str,
+    command: Option<&'a str>,
+}
+
+impl ExplainArgs {
+    fn named(&self) -> Result<Named<'_>, Failure> {
+        let wrong = |message: &str| Err(Failure::usage(message).help(HOW));
+        let words: Vec<&str> = self.policy.iter().chain(&self.words).map(String::as_str).collect();
+        let (policy, tool, word) = match *words.as_slice() {
+            [policy, tool] => (policy, tool, None),
+            [policy, tool, command] => (policy, tool, Some(command)),
+            [] | [_] => return wrong("which tool, and under which policy?"),
+            _ => return wrong("too many words: with --policy, only the tool and its command follow"),
+        };
+        if word.is_some() && (self.command.is_some() || self.args.is_some()) {
+            return wrong("the call has a command as a word and --command or --args beside it");
+        }
+        Ok(Named { policy, tool, command: word.or(self.command.as_deref()) })
+    }
+}
+
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
-    let loaded = load_policy(&args.policy)?;
+    let named = args.named()?;
+    // What looks like no file is perhaps the tool.
+    let is_file = named.policy.contains(['.', '/']);
+    let loaded = load_policy(named.policy).map_err(|why| if is_file { why } else { why.help(HOW) })?;
     say_all(&loaded.diagnostics);
-    let (origin, tool) = match args.tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
+    let (origin, tool) = match named.tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
         Some((server, tool)) => (ToolOrigin::Mcp(server.to_owned()), tool),
-        None => (ToolOrigin::Native, args.tool.as_str()),
+        None => (ToolOrigin::Native, named.tool),
     };
-    let arguments = arguments(args, &loaded.value)?;
+    let arguments = arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
     let mut context = Context { interactive: !args.non_interactive, cwd, home: home(), ..Context::default() };
     let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
@@ -75,7 +106,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn arguments(args: &ExplainArgs, policy: &PolicyFile) -> Result<Value, Failure> {
+fn arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Result<Value, Failure> {
     if let Some(text) = &args.args {
         let value: Value = serde_json::from_str(text)
             .map_err(|why| Failure::usage(format!("--args is not JSON: {why}")).help(EXAMPLE))?;
@@ -85,18 +116,19 @@ fn arguments(args: &ExplainArgs, policy: &PolicyFile) -> Result<Value, Failure> 
             Err(Failure::usage("--args is not an object").help(EXAMPLE))
         };
     }
-    let Some(command) = &args.command else { return Ok(json!({})) };
-    let record = policy.capabilities.get(&args.tool);
+    let Some(command) = named.command else { return Ok(json!({})) };
+    let record = policy.capabilities.get(named.tool);
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
         Some(None) => {
-            Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(&args.tool)))
+            Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(named.tool)))
                 .help("give its arguments with --args, or name the argument in the policy: command = \"…\""))
         }
         None => Ok(json!({ "command": command })),
     }
 }
 
+const HOW: &str = "toolfold policy explain policy.toml Bash 'git log', or --policy policy.toml Bash 'git log'";
 const EXAMPLE: &str = "such as --args '{\"file_path\": \"a.xlsx\"}'";
 
 fn page(explained: &Explanation) -> String {

@@ -1,12 +1,12 @@
 //! `toolfold policy new`: a policy to start from.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use crate::output::{Failure, Outcome, emit};
+use crate::new_file::create;
+use crate::output::{Outcome, emit};
 
 /// What an agent works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,7 +28,7 @@ pub(crate) struct NewArgs {
 
     /// Write it to this file, which must not exist yet [default: standard output]
     #[arg(long, value_name = "FILE")]
-    out: Option<String>,
+    out: Option<PathBuf>,
 }
 
 /// The text of a policy to start from.
@@ -46,11 +46,8 @@ pub(super) fn new(args: &NewArgs) -> Outcome {
         emit(text)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let wrong = |why: std::io::Error| {
-        Failure::wrong(format!("`{file}` cannot be written: {why}")).help("name a file that does not exist yet")
-    };
-    let mut out = OpenOptions::new().write(true).create_new(true).open(file).map_err(wrong)?;
-    out.write_all(text.as_bytes()).map_err(wrong)?;
+    create(file, text)?;
+    let file = file.display();
     emit(&format!(
         "wrote {file}\nNext: toolfold policy check {file}   (then --policy {file}, or name it in your configuration)\n"
     ))?;

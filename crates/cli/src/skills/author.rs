@@ -1,22 +1,19 @@
-//! `skills lint`, `skills migrate` and `skills new`: for people who write skills.
-#![allow(clippy::disallowed_methods, reason = "this module is the edge that writes skill files, never over one")]
+//! `skills lint` and `skills new`: for people who write skills.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads the skills that it lints")]
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
 
 use super::super::input::load_tools;
-use super::super::output::{Failure, GOOD, Outcome, describe, emit, emit_json, say_all};
+use super::super::new_file::create;
+use super::super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
 use super::{RootArgs, verdict};
 use toolfold::catalog::Catalog;
-use toolfold::diagnostic::{Diagnostic, Place};
-use toolfold::skill::{
-    DiskFs, Vocabulary, lint as lint_skill, read_cloud, read_folder, resource, slug, strict, to_standard,
-};
+use toolfold::diagnostic::Diagnostic;
+use toolfold::skill::{DiskFs, Vocabulary, lint as lint_skill, resource, slug, strict, to_standard};
 
 /// What to lint, and against which tools.
 #[derive(Debug, Args)]
@@ -31,18 +28,6 @@ pub(in super::super) struct LintArgs {
     /// Diagnostics as a JSON array
     #[arg(long)]
     json: bool,
-}
-
-/// What to migrate.
-#[derive(Debug, Args)]
-pub(in super::super) struct MigrateArgs {
-    /// A skill folder, a folder of skill folders, or a folder of old JSON skills
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
-
-    /// Say what would be written, write nothing
-    #[arg(long)]
-    dry_run: bool,
 }
 
 /// What to start.
@@ -117,105 +102,6 @@ fn collect(value: &Value, words: &mut BTreeSet<String>) {
     }
 }
 
-pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
-    let mut done = 0;
-    let mut problems: Vec<Diagnostic> = Vec::new();
-    for source in sources(&args.folder)? {
-        let (document, beside) = if source.is_dir() {
-            let folder = read_folder(&DiskFs, &source);
-            if folder.file.is_none() || folder.document.strict.is_empty() {
-                continue;
-            }
-            (folder.document, source.parent().unwrap_or(Path::new(".")).to_owned())
-        } else {
-            let bytes = std::fs::read(&source).map_err(|why| Failure::wrong(format!("{}: {why}", source.display())))?;
-            let document = read_cloud(&bytes, &source.to_string_lossy());
-            (document, source.parent().unwrap_or(Path::new(".")).to_owned())
-        };
-        let Some(content) = &document.content else {
-            problems.extend(document.diagnostics);
-            continue;
-        };
-        let (name, text) = to_standard(content);
-        let beside = if source.is_dir() && beside.as_os_str().is_empty() { PathBuf::from(".") } else { beside };
-        let mut target = beside.join(&name);
-        if target == source {
-            // The folder's name is right and its file is not: the new text goes beside the old one.
-            target.push("SKILL.standard.md");
-        } else {
-            target.push("SKILL.md");
-        }
-        let errors = strict::validate(&text, &name);
-        if !errors.is_empty() {
-            let note = Diagnostic::error("migrate", Place::file(&source.to_string_lossy()), errors.join("; "));
-            problems.push(note.help("write this one by hand"));
-            continue;
-        }
-        if !args.dry_run
-            && let Err(why) = write_new(&target, &text)
-        {
-            let note =
-                Diagnostic::error("migrate", Place::file(&target.to_string_lossy()), format!("not written: {why}"));
-            problems.push(note.help("move away what is there: nothing is written over"));
-            continue;
-        }
-        done += 1;
-        if source.is_dir() && !target.starts_with(&source) && !args.dry_run {
-            problems.extend(copy_files(&source, target.parent().unwrap_or(Path::new("."))));
-        }
-        let verb = if args.dry_run { "would write" } else { "wrote" };
-        emit(&format!("{verb} {} from {}\n", target.display(), source.display()))?;
-    }
-    say_all(&problems);
-    if done == 0 && problems.is_empty() {
-        emit("Nothing to migrate: no old or invalid skill there.\n")?;
-    }
-    Ok(verdict(problems.is_empty()))
-}
-
-/// Copies the other files of a skill, over none; says what could not be copied.
-fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
-    let (files, more) = resource::list_folder(&DiskFs, from);
-    let copy = |file: &String| {
-        let target = to.join(file);
-        let folder = target.parent().map_or(Ok(()), std::fs::create_dir_all);
-        folder.is_ok() && !target.exists() && std::fs::copy(from.join(file), &target).is_ok()
-    };
-    let left = files.iter().filter(|f| !copy(f)).count() + more;
-    let note = || {
-        Diagnostic::warning(
-            "migrate",
-            Place::file(&from.to_string_lossy()),
-            format!("{left} of its files were not copied"),
-        )
-        .help(format!("copy them to `{}`", to.display()))
-    };
-    (left > 0).then(note)
-}
-
-/// The skill folders and JSON files of a folder, sorted; the folder itself if it is a skill.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if read_folder(&DiskFs, folder).file.is_some() {
-        return Ok(vec![folder.to_owned()]);
-    }
-    let entries = std::fs::read_dir(folder).map_err(|why| Failure::wrong(format!("{}: {why}", folder.display())))?;
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|e| e.ok().map(|e| e.path()))
-        .filter(|p| p.is_dir() || (p.is_file() && p.extension().is_some_and(|e| e == "json")))
-        .collect();
-    paths.sort();
-    Ok(paths)
-}
-
-/// Writes a file that is not there yet, with its folders.
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut file: File = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(text.as_bytes())
-}
-
 pub(super) fn new(args: &NewArgs) -> Outcome {
     let errors = strict::validate(&format!("---\nname: {}\ndescription: x\n---\n", args.name), &args.name);
     if !errors.is_empty() || args.name.contains(['/', '\\', '\n']) {
@@ -236,7 +122,7 @@ pub(super) fn new(args: &NewArgs) -> Outcome {
     };
     let (name, text) = to_standard(&content);
     let path = args.dir.join(name).join("SKILL.md");
-    write_new(&path, &text).map_err(|why| Failure::wrong(format!("{}: not written: {why}", path.display())))?;
+    create(&path, &text)?;
     emit(&format!("wrote {}\n", path.display()))?;
     Ok(verdict(true))
 }

@@ -1,15 +1,13 @@
-//! `skills list`, `skills doctor` and `skills instructions`.
+//! `skills list` and `skills instructions`.
 
 use clap::Args;
 use serde_json::json;
 
-use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
+use super::super::output::{DIM, Outcome, emit, emit_json, grouped};
 use super::super::table::table;
 use super::{RootArgs, say_worth, surroundings, verdict};
 use toolfold::diagnostic::{Severity, visible};
-use toolfold::skill::{
-    Caller, DiskFs, Finding, Permissions, SkillView, activate_tool, instructions as find_instructions,
-};
+use toolfold::skill::{DiskFs, Finding, instructions as find_instructions};
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
 
 /// Where to look, and how to print.
@@ -23,17 +21,6 @@ pub(in super::super) struct ListArgs {
     json: bool,
 }
 
-/// Where to look.
-#[derive(Debug, Args)]
-pub(in super::super) struct DoctorArgs {
-    #[command(flatten)]
-    roots: RootArgs,
-
-    /// A JSON object
-    #[arg(long)]
-    json: bool,
-}
-
 /// How to print.
 #[derive(Debug, Args)]
 pub(in super::super) struct InstructionsArgs {
@@ -43,7 +30,7 @@ pub(in super::super) struct InstructionsArgs {
 }
 
 /// One word for both verdicts.
-fn word(finding: &Finding) -> &'static str {
+pub(super) fn word(finding: &Finding) -> &'static str {
     match (&finding.document.content, finding.document.rescued) {
         (None, _) => "not loaded",
         (Some(_), true) => "rescued",
@@ -53,14 +40,14 @@ fn word(finding: &Finding) -> &'static str {
 }
 
 /// Tokens of a skill's line in the catalogue, and of its body (o200k).
-fn costs(finding: &Finding, counter: Tiktoken) -> (usize, usize) {
+pub(super) fn costs(finding: &Finding, counter: Tiktoken) -> (usize, usize) {
     finding.document.content.as_ref().map_or((0, 0), |content| {
         let line = format!("- {}: {}\n", content.name, content.description);
         (counter.count(&line), counter.count(&content.body))
     })
 }
 
-fn name(finding: &Finding) -> String {
+pub(super) fn name(finding: &Finding) -> String {
     let name = finding.document.content.as_ref().map(|c| c.name.clone());
     name.unwrap_or_else(|| {
         let folder = finding.file.parent().and_then(|p| p.file_name());
@@ -119,78 +106,6 @@ fn page(rows: &[serde_json::Value]) -> String {
         [text("name"), text("scope"), text("verdict"), number("tokens"), number("body_tokens"), path]
     });
     table(["name", "scope", "verdict", "tokens", "body", "path"], &cells.collect::<Vec<_>>())
-}
-
-pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
-    let loaded = args.roots.discover(true)?;
-    let library = &loaded.value;
-    let counter = Tiktoken::new(Encoding::O200kBase);
-    let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let view = SkillView::new(library, &Permissions::default(), Caller::Model);
-    let tool = activate_tool(&view, toolfold::skill::Budget::default());
-    let catalog_tokens = tool.map_or(0, |t| counter.count(&t.description));
-    if args.json {
-        let files: Vec<serde_json::Value> = library
-            .findings()
-            .iter()
-            .map(|f| {
-                json!({
-                    "name": name(f), "path": f.file.display().to_string(), "scope": f.scope, "verdict": word(f),
-                    "strict": f.document.strict, "shadowed_by": f.shadowed_by.as_ref().map(|p| p.display().to_string()),
-                    "tokens": costs(f, counter).0, "body_tokens": costs(f, counter).1,
-                })
-            })
-            .collect();
-        emit_json(
-            &json!({"ok": !bad, "catalog_tokens": catalog_tokens, "skills": files, "diagnostics": loaded.diagnostics}),
-        )?;
-        return Ok(verdict(!bad));
-    }
-    let mut out = format!("{BOLD}Looked in{BOLD:#}\n");
-    for root in library.roots() {
-        let mark = if root.path.exists() { "" } else { " (absent)" };
-        let trust = if root.trusted { "" } else { ", not trusted" };
-        out.push_str(&format!("  {} {DIM}{}{trust}{mark}{DIM:#}\n", root.path.display(), root.scope.as_str()));
-    }
-    let mut remaining: Vec<&toolfold::diagnostic::Diagnostic> = loaded.diagnostics.iter().collect();
-    for finding in library.findings() {
-        let (line, body) = costs(finding, counter);
-        let file = finding.file.to_string_lossy().into_owned();
-        let word = word(finding);
-        let style = if word == "valid" { GOOD } else { BOLD };
-        out.push_str(&format!("\n{BOLD}{}{BOLD:#} {style}{word}{style:#}", visible(&name(finding))));
-        if finding.document.content.is_some() {
-            out.push_str(&format!(" {DIM}{line} tokens listed, {} when active{DIM:#}", grouped(body)));
-        }
-        out.push_str(&format!("\n  {}\n", visible(&file)));
-        let own = |d: &&toolfold::diagnostic::Diagnostic| d.place.file.as_deref() == Some(file.as_str());
-        for diagnostic in remaining.iter().filter(|d| own(d)) {
-            out.push_str(&format!("  {}\n", describe(diagnostic).replace('\n', "\n  ")));
-        }
-        remaining.retain(|d| !own(d));
-        if finding.document.content.is_some() {
-            for error in &finding.document.strict {
-                let error = error.lines().next().unwrap_or_default();
-                out.push_str(&format!("  {DIM}the standard's validator says: {}{DIM:#}\n", visible(error)));
-            }
-        }
-    }
-    if !remaining.is_empty() {
-        out.push_str(&format!("\n{BOLD}Besides{BOLD:#}\n"));
-        for diagnostic in remaining {
-            out.push_str(&format!("  {}\n", describe(diagnostic).replace('\n', "\n  ")));
-        }
-    }
-    let (all, active) = (library.findings().len(), library.skills().len());
-    let lost = library.findings().iter().filter(|f| f.document.content.is_none()).count();
-    let hidden = library.findings().iter().filter(|f| f.shadowed_by.is_some()).count();
-    out.push_str(&format!(
-        "\n{BOLD}{all} found{BOLD:#}: {active} usable, {hidden} hidden by another of the same name, {lost} not loaded.\n\
-         Listing them costs {} tokens in `activate_skill`.\n",
-        grouped(catalog_tokens)
-    ));
-    emit(&out)?;
-    Ok(verdict(!bad))
 }
 
 pub(super) fn instructions(args: &InstructionsArgs) -> Outcome {

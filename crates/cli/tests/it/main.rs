@@ -9,6 +9,8 @@ mod configuration;
 mod disk;
 mod hygiene;
 mod logs;
+mod policy_derive;
+mod policy_eval;
 mod policy_new;
 mod readme;
 mod session;
@@ -27,6 +29,15 @@ fn root() -> PathBuf {
 fn project(path: &str) -> String {
     let file = root().join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+}
+
+/// A file or folder of the corpora, which are not part of the repository. `None`, with a printed line, where it is absent.
+fn corpus(path: &str) -> Option<PathBuf> {
+    let place = root().join("../shared/corpora").join(path);
+    if !place.exists() {
+        println!("skipped: {} is not here", place.display());
+    }
+    Some(place).filter(|place| place.exists())
 }
 
 /// Cases of `trycmd`, which runs commands in the process's own working directory.

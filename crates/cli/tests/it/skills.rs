@@ -198,6 +198,83 @@ fn new_lint_and_migrate() {
 }
 
 #[test]
+fn commands_of_other_agents_migrate() {
+    let world = World::new("commands");
+    world
+        .put(
+            "work/.claude/commands/commit.md",
+            "---\ndescription: Commits\nmodel: opus\n---\nLook: !`git diff`\n$ARGUMENTS\n",
+        )
+        .put("work/.claude/commands/ui/review.md", "Review the interface of $1 with care.")
+        .put("work/.claude/commands/ui-review.md", "The same name as the other one has.")
+        .put("work/.claude/commands/README.md", "About these commands")
+        .put("work/.claude/commands/empty.md", "");
+    let (code, planned, errors) = world.run(&["migrate", ".claude/commands", "--dry-run"]);
+    assert_eq!(code, 1, "{planned}{errors}");
+    assert!(!world.0.join("work/.claude/skills").exists(), "a dry run writes nothing");
+    let (code, out, err) = world.run(&["migrate", ".claude"]);
+    assert_eq!((code, &err), (1, &errors), "a dry run says the same");
+    assert_eq!(out, planned.replace("would write", "wrote"));
+    for line in [
+        "wrote .claude/skills/commit/SKILL.md from .claude/commands/commit.md\n",
+        "wrote .claude/skills/ui-review/SKILL.md from .claude/commands/ui/review.md\n",
+        "disable-model-invocation: \"true\"\n",
+    ] {
+        assert!(out.contains(line), "{line} is missing in\n{out}");
+    }
+    for line in [
+        ".claude/commands/commit.md:5:7: warning[command-not-run]: !`git diff` is not run",
+        "`.claude/skills/ui-review/SKILL.md` is not written: another source of this run has the same name",
+        ".claude/commands/empty.md: error[no-body]",
+        ".claude/commands/README.md: note[left-out]",
+    ] {
+        assert!(err.contains(line), "{line} is missing in\n{err}");
+    }
+    assert_eq!(world.run(&["validate", ".claude/skills/commit", ".claude/skills/ui-review"]).0, 0);
+    let (_, out, _) = world.run(&["activate", "commit", "--arguments", "now"]);
+    assert!(out.contains("Look: [not run: git diff]\nnow\n"), "{out}");
+    // Nothing is written over, and one file goes where it is told to.
+    assert_eq!(world.run(&["migrate", ".claude/commands/commit.md"]).0, 1);
+    assert_eq!(world.run(&["migrate", ".claude/commands/commit.md", "--to", "own"]).0, 0);
+    assert_eq!(world.run(&["validate", "own/commit"]).0, 0);
+}
+
+#[test]
+fn doctor_says_first_what_is_wrong_and_then_how_to_trust() {
+    let world = World::new("trust");
+    world
+        .put("work/.agents/skills/a/SKILL.md", skill("a", "Fine.", ""))
+        .put("work/.codex/skills/z/SKILL.md", "no front matter")
+        .put("home/.claude/skills/b/SKILL.md", skill("b", "Fine.", ""));
+    let (code, out, _) = world.run(&["doctor"]);
+    assert_eq!(code, 1);
+    let place = |what: &str| out.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{out}"));
+    let order = [
+        "Not loaded",
+        "error[no-front-matter]",
+        "Not trusted",
+        "Healthy",
+        "a valid",
+        "b valid",
+        "Looked in",
+        "3 found",
+    ];
+    let places: Vec<usize> = order.iter().map(|what| place(what)).collect();
+    assert!(places.is_sorted(), "{places:?}\n{out}");
+    // What it says to write is what makes the project trusted.
+    let (from, to) = (place("    [trust]"), place("\nHealthy"));
+    let setting = out[from..to].replace("~/work", &world.0.join("work").to_string_lossy());
+    world.put("home/.config/toolfold/toolfold.toml", setting);
+    let (_, out, _) = world.run(&["doctor"]);
+    assert!(!out.contains("ot trusted"), "{out}");
+    let (_, out, _) = world.run(&["activate", "a", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["trusted"], true);
+    world.put("home/.config/toolfold/toolfold.toml", "[trust]\nworkspaces = [\"/elsewhere\"]\n");
+    let (_, out, _) = world.run(&["activate", "a", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["trusted"], false);
+}
+
+#[test]
 fn instructions_from_the_general_to_the_specific() {
     let world = World::new("agents");
     world.put("work/AGENTS.md", "a").put("home/.claude/CLAUDE.md", "b").put("AGENTS.md", "outside");

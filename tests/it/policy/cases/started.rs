@@ -1,8 +1,8 @@
 //! Commands that other programs start: launchers, options and variables that run, text that a shell reads again.
 
 use serde_json::json;
-use toolfold::policy::eval::evaluate;
 
+use super::super::dialect::evaluate;
 use super::check;
 
 const NO_RM: &[&str] = &["allow Bash(*)", "deny Bash(rm:*)"];

@@ -1,0 +1,233 @@
+//! What the arguments of a tool name, guessed from the tool's schema: paths, hosts, commands.
+
+use serde_json::Value;
+
+use toolfold::catalog::Tool;
+
+/// What an argument names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A file or folder.
+    Path,
+    /// A host or URL.
+    Host,
+    /// A URI, which may be either.
+    Uri,
+    /// A shell command.
+    Command,
+    /// The folder that a command runs in.
+    Workdir,
+    /// The program that reads a command.
+    Program,
+    /// A text that names none of these, as far as can be told.
+    Text,
+    /// No text: a number, a switch, one of a few values.
+    Other,
+}
+
+/// An argument and what it names.
+#[derive(Debug, Clone)]
+pub(super) struct Argument {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// Why, where the name alone does not say it.
+    pub(super) why: Option<&'static str>,
+    /// The values of an argument that chooses an action.
+    pub(super) values: Vec<String>,
+}
+
+/// Words of a name that make it a path. A guess too many costs a deletion, a guess too few a deny that does not match.
+const PATHS: [&str; 33] = [
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "filenames",
+    "filepath",
+    "filepaths",
+    "dir",
+    "dirs",
+    "directory",
+    "directories",
+    "folder",
+    "folders",
+    "cwd",
+    "workdir",
+    "root",
+    "roots",
+    "glob",
+    "notebook",
+    "workbook",
+    "src",
+    "dst",
+    "dest",
+    "destination",
+    "source",
+    "attachment",
+    "attachments",
+    "include",
+    "exclude",
+    "workspace",
+    "executable",
+    "binary",
+];
+const HOSTS: [&str; 17] = [
+    "url", "urls", "href", "host", "hosts", "hostname", "domain", "domains", "endpoint", "website", "site", "link",
+    "links", "server", "address", "webhook", "proxy",
+];
+const COMMANDS: [&str; 4] = ["command", "cmd", "commandline", "script"];
+const WORKDIRS: [&str; 6] = ["cwd", "workdir", "directory", "dir", "path", "folder"];
+const PROGRAMS: [&str; 4] = ["shell", "interpreter", "executable", "binary"];
+const ACTIONS: [&str; 5] = ["action", "op", "operation", "command", "subcommand"];
+/// The same, where they are the whole name: `retry-mode` chooses no action.
+const WHOLE_ACTIONS: [&str; 2] = ["mode", "method"];
+/// Last words of a name that say that it is about a path or host and is none.
+const ABOUT: [&str; 12] =
+    ["id", "ids", "type", "types", "count", "size", "format", "mode", "kind", "sha", "encoding", "mime"];
+
+/// The top-level arguments of a tool, in the order of its schema.
+pub(super) fn arguments(tool: &Tool) -> Vec<Argument> {
+    let properties = tool.parameters().get("properties").and_then(Value::as_object);
+    let mut found: Vec<Argument> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| {
+            let (kind, why) = kind(name, schema);
+            Argument { name: name.clone(), kind, why, values: actions(name, schema) }
+        })
+        .collect();
+    // One argument holds the command, and only then another one the folder that it runs in.
+    let command = found.iter().position(|argument| argument.kind == Kind::Command);
+    for (at, argument) in found.iter_mut().enumerate() {
+        if argument.kind == Kind::Command && command != Some(at) {
+            argument.kind = Kind::Text;
+        }
+    }
+    let is_text = |a: &&mut Argument| matches!(a.kind, Kind::Path | Kind::Text);
+    let is_program = |a: &&mut Argument| words(&a.name).iter().any(|w| PROGRAMS.contains(&&**w));
+    if command.is_some() {
+        found.iter_mut().filter(is_text).filter(is_program).for_each(|argument| argument.kind = Kind::Program);
+    }
+    let is_workdir =
+        |a: &&mut Argument| a.kind == Kind::Path && words(&a.name).iter().any(|w| WORKDIRS.contains(&&**w));
+    if command.is_some()
+        && let Some(folder) = found.iter_mut().find(is_workdir)
+    {
+        folder.kind = Kind::Workdir;
+    }
+    found
+}
+
+fn kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
+    if !is_chosen(schema) && may_be_text(schema) {
+        return of_text(name, schema);
+    }
+    match below(schema, 0) {
+        true => (Kind::Path, Some("holds paths deeper down, which no policy can read: such a call asks")),
+        false => (Kind::Other, None),
+    }
+}
+
+/// What a text under this name names.
+fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    let says = |texts: &[&str]| texts.iter().any(|text| description.contains(text));
+    if COMMANDS.contains(&last) && (last != "script" || says(&["shell", "bash", "command"])) && is_text(schema) {
+        return (Kind::Command, None);
+    }
+    if words.iter().any(|word| matches!(word.as_str(), "uri" | "uris")) {
+        return (Kind::Uri, None);
+    }
+    if ABOUT.contains(&last) {
+        return (Kind::Text, None);
+    }
+    if has(&HOSTS) {
+        return (Kind::Host, None);
+    }
+    if has(&PATHS) {
+        return (Kind::Path, None);
+    }
+    match () {
+        () if matches!(format, "uri" | "url" | "uri-reference") => (Kind::Uri, Some("has the format of a URI")),
+        () if matches!(format, "hostname" | "ipv4" | "ipv6") => (Kind::Host, Some("has the format of a host")),
+        () if says(&["file path", "filepath", "path to", "path of", "absolute path", "relative path", "directory"]) => {
+            (Kind::Path, Some("is described as a path"))
+        }
+        () if says(&["a url", "the url", "full url", "http://", "https://", "hostname"]) => {
+            (Kind::Host, Some("is described as a URL or host"))
+        }
+        () => (Kind::Text, None),
+    }
+}
+
+/// The values of an argument that chooses what the tool does.
+fn actions(name: &str, schema: &Value) -> Vec<String> {
+    let chooses = words(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);
+    let values = schema.get("enum").and_then(Value::as_array).filter(|_| chooses);
+    values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+/// Whether one of a few values is chosen.
+fn is_chosen(schema: &Value) -> bool {
+    schema.get("enum").is_some() || schema.get("const").is_some()
+}
+
+/// Whether a text may stand there, alone or in a list. What the schema leaves open may be one.
+fn may_be_text(schema: &Value) -> bool {
+    let Value::Object(map) = schema else { return schema != &Value::Bool(false) };
+    let of_type = |name: &str| match name {
+        "string" => true,
+        "array" => map.get("items").is_none_or(|items| !is_chosen(items) && may_be_text(items)),
+        _ => false,
+    };
+    let branches = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
+    let mut branches = branches.peekable();
+    match map.get("type") {
+        Some(Value::String(name)) => of_type(&name.to_lowercase()),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).any(of_type),
+        _ if branches.peek().is_some() => branches.any(|branch| !is_chosen(branch) && may_be_text(branch)),
+        _ => !map.contains_key("properties"),
+    }
+}
+
+/// Whether a text and nothing else stands there.
+fn is_text(schema: &Value) -> bool {
+    schema.get("type").is_none_or(|name| name.as_str().is_some_and(|name| name.eq_ignore_ascii_case("string")))
+}
+
+/// Whether an object or a list of objects has a path somewhere inside.
+fn below(schema: &Value, depth: usize) -> bool {
+    if depth > 4 {
+        return true;
+    }
+    let inner = ["items", "additionalProperties"].iter().filter_map(|key| schema.get(*key));
+    let branches = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let mut named = properties.clone().filter(|(_, schema)| !is_chosen(schema) && may_be_text(schema));
+    named.any(|(name, schema)| matches!(of_text(name, schema).0, Kind::Path | Kind::Uri))
+        || inner.chain(branches).any(|schema| schema.is_object() && below(schema, depth + 1))
+        || properties.into_iter().any(|(_, schema)| schema.is_object() && below(schema, depth + 1))
+}
+
+/// The words of a name, in lower case: `filePath`, `file_path` and `file-path` have the same.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut lower_before = false;
+    for c in name.chars() {
+        let starts = !c.is_alphanumeric() || (c.is_uppercase() && lower_before);
+        if starts || words.is_empty() {
+            words.push(String::new());
+        }
+        lower_before = c.is_lowercase() || c.is_ascii_digit();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

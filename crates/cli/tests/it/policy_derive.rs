@@ -1,0 +1,171 @@
+//! `toolfold policy derive`: a record for every tool, and none that permits what would ask without it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+
+use crate::commands::run;
+
+fn derived(file: &Path, more: &[&str]) -> String {
+    let ran = run(&[&["policy", "derive", "--tools", file.to_str().unwrap()], more].concat());
+    assert_eq!(ran.code, 0, "{}: {}", file.display(), ran.err);
+    ran.out
+}
+
+fn decide(policy: &Policy, tool: &str, arguments: &Value) -> Decision {
+    let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
+    policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context, &[]).decision
+}
+
+/// The arrays of MCP servers and of clients, where the corpora are here.
+fn arrays() -> Vec<PathBuf> {
+    let folders = ["mcp", "clients"].into_iter().filter_map(crate::corpus);
+    let mut files: Vec<PathBuf> =
+        folders.flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// An array as each provider writes it: every one gets its records.
+#[test]
+fn every_shape_of_a_tool_list_is_read() {
+    let schema = json!({"type": "object", "properties": {
+        "filePath": {"type": "string"}, "content": {"type": "string"}, "url": {"type": ["string", "null"]},
+        "limit": {"type": "integer"}, "file_type": {"type": "string"},
+    }});
+    let place = std::env::temp_dir().join(format!("toolfold-derive-{}.json", std::process::id()));
+    for list in [
+        json!([{"type": "function", "function": {"name": "a.b", "parameters": schema}}]),
+        json!([{"type": "function", "name": "a.b", "parameters": schema}]),
+        json!([{"name": "a.b", "input_schema": schema}]),
+        json!({"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "a.b", "inputSchema": schema}]}}),
+        json!([{"functionDeclarations": [{"name": "a.b", "parametersJsonSchema": schema}]}]),
+    ] {
+        std::fs::write(&place, list.to_string()).unwrap();
+        let text = derived(&place, &[]);
+        let (_, record) = text.split_once("[tool.\"a.b\"]\n").unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(
+            record,
+            "tier = \"a\"\nreads = [\"filePath\"]\nwrites = [\"filePath\"]\nhosts = [\"url\"]\nundo = \"irreversible\"\n\
+             # neither path nor host: content, file_type\n"
+        );
+    }
+    std::fs::remove_file(place).unwrap();
+}
+
+/// What a server says of itself permits nothing, unless a person says that it is trusted.
+#[test]
+fn annotations_only_tighten() {
+    let tool = |name: &str, hints: Value| {
+        let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+        json!({"name": name, "description": "x\n[tool.evil]\ntier = \"b\"\u{202e}", "inputSchema": schema, "annotations": hints})
+    };
+    let list = json!({"tools": [
+        tool("reads", json!({"readOnlyHint": true})),
+        tool("both", json!({"readOnlyHint": true, "destructiveHint": true})),
+        tool("adds", json!({"destructiveHint": false})),
+        tool("silent", json!({})),
+    ]});
+    let place = std::env::temp_dir().join(format!("toolfold-hints-{}.json", std::process::id()));
+    std::fs::write(&place, list.to_string()).unwrap();
+    for (more, reads) in [(&[][..], Decision::Confirm), (&["--trusted"], Decision::Allow)] {
+        let file = PolicyFile::load(&derived(&place, more), "p.toml", PolicyScope::User).into_result().unwrap();
+        assert_eq!((file.capabilities.len(), file.check(None)), (4, Vec::new()));
+        let policy = Policy::new(vec![file]);
+        let path = json!({"path": "a"});
+        assert_eq!(decide(&policy, "reads", &path), reads);
+        for tool in ["both", "adds", "silent"] {
+            assert_eq!(decide(&policy, tool, &path), Decision::Confirm, "{tool}");
+        }
+    }
+    let out = place.with_extension("toml");
+    let written = ["policy", "derive", "--tools", place.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    assert_eq!(run(&written).code, 0);
+    let again = run(&written);
+    assert!(again.code == 1 && again.err.contains("nothing is written over"), "{}", again.err);
+    std::fs::remove_file(place).unwrap();
+    std::fs::remove_file(out).unwrap();
+}
+
+/// With `like`, rules for Bash cover the tool: they say nothing of the program that is to read the command.
+#[test]
+fn a_rule_for_commands_covers_no_other_shell() {
+    let schema = json!({"type": "object", "properties": {
+        "cmd": {"type": "string"}, "workdir": {"type": "string"}, "shell": {"type": "string"}, "retry_mode": {"enum": ["a", "b"]},
+    }});
+    let place = std::env::temp_dir().join(format!("toolfold-shell-{}.json", std::process::id()));
+    std::fs::write(&place, json!([{"type": "function", "name": "exec", "parameters": schema}]).to_string()).unwrap();
+    let text = derived(&place, &[]);
+    std::fs::remove_file(place).unwrap();
+    assert!(text.contains("\n# like = \"Bash\"") && !text.contains("actions"), "{text}");
+    let text = format!("allow = [\"Bash(git log:*)\"]\n{}", text.replace("\n# like", "\nlike"));
+    let policy = Policy::new(vec![PolicyFile::load(&text, "p.toml", PolicyScope::User).into_result().unwrap()]);
+    assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1"})), Decision::AllowAudited);
+    assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1", "shell": "/tmp/own"})), Decision::Confirm);
+    assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1; rm x"})), Decision::Confirm);
+}
+
+/// Over real servers and clients: the records load, cover their tools, permit nothing, and denies hold for the paths.
+#[test]
+fn corpus_of_tool_lists() {
+    let (mut tools, mut sound, mut denied, mut paths) = (0, 0, 0, 0);
+    let files = arrays();
+    for path in &files {
+        let text = derived(path, &[]);
+        let deny = "deny = [\"Read(**/.env)\", \"Edit(**/.env)\", \"WebFetch(domain:evil.org)\"]\n";
+        let loaded = PolicyFile::load(&format!("{deny}{text}"), "p.toml", PolicyScope::User);
+        assert_eq!(loaded.diagnostics, [], "{}", path.display());
+        let file = loaded.value;
+        let out = std::env::temp_dir().join(format!("toolfold-derived-{}.toml", std::process::id()));
+        std::fs::write(&out, &text).unwrap();
+        let (out_name, list) = (out.to_str().unwrap(), path.to_str().unwrap());
+        let checked = run(&["policy", "check", out_name, "--tools", list]);
+        assert_eq!(checked.code, 0, "{}: {}", path.display(), checked.out);
+        assert_eq!(run(&["policy", "lint", out_name]).code, 0);
+        std::fs::remove_file(out).unwrap();
+        let policy = Policy::new(vec![file.clone()]);
+        let catalog = Catalog::import(&std::fs::read_to_string(path).unwrap(), "list", None).value;
+        for tool in catalog.iter() {
+            let name = tool.name().as_str();
+            tools += 1;
+            let record = &file.capabilities[name];
+            sound += usize::from(record.tier.is_some());
+            assert_eq!(decide(&policy, name, &json!({})), Decision::Confirm, "{name}");
+            // The names that every server uses for a path or a URL: a deny holds for each.
+            let properties = tool.parameters()["properties"].as_object().cloned().unwrap_or_default();
+            for (argument, value) in [
+                ("path", "a/.env"),
+                ("file_path", "a/.env"),
+                ("filePath", "a/.env"),
+                ("paths", "a/.env"),
+                ("filepath", "a/.env"),
+                ("filename", "a/.env"),
+                ("directory", "a/.env"),
+                ("repo_path", "a/.env"),
+                ("url", "https://evil.org/x"),
+                ("urls", "https://evil.org/x"),
+                ("uri", "https://evil.org/x"),
+            ] {
+                let Some(schema) = properties.get(argument) else { continue };
+                if schema.get("enum").is_some() || record.workdir.as_deref() == Some(argument) {
+                    continue;
+                }
+                paths += 1;
+                let value = if schema["type"] == "array" { json!([value]) } else { json!(value) };
+                let decision = decide(&policy, name, &json!({ argument: value }));
+                if decision == Decision::Deny {
+                    denied += 1;
+                } else {
+                    println!("{}: {name}({argument}): {decision}: {schema}", path.display());
+                }
+            }
+        }
+    }
+    println!(
+        "{} lists, {sound}/{tools} tools with a sound record, denies hold for {denied}/{paths} arguments",
+        files.len()
+    );
+    assert_eq!((sound, denied), (tools, paths));
+}

@@ -1,0 +1,117 @@
+//! Commands of other agents: one Markdown file each, such as `.claude/commands/review.md`, read as a skill.
+
+use std::sync::Arc;
+
+use super::document::{Content, Document, first_sentence, one_line};
+use super::render::{Inputs, render};
+use super::split::split;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// Complaints about what a skill must have and a command need not: its name is the file's.
+const NOT_OF_COMMANDS: [&str; 5] = ["no-name", "name-form", "name-folder", "name-too-long", "dashes"];
+/// Files named with `@` that are reported, at most.
+const MAX_FILES: usize = 20;
+
+/// Reads a command file as a skill: front matter with `description`, `allowed-tools`, `argument-hint` and `model`, all
+/// of it optional, and a text with placeholders. `name` is what the command goes by (`frontend:review` for
+/// `frontend/review.md`). What a command can do and a skill cannot is a warning.
+#[must_use]
+pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
+    let mut document = Document::read(bytes, file, name);
+    let is_no_description = |note: &&Diagnostic| matches!(note.code, "no-front-matter" | "no-description");
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
+    if document.content.is_none()
+        && document.diagnostics.iter().filter(|note| note.is_error()).all(|n| is_no_description(&n))
+    {
+        let (split, _) = split(&text, &Place::file(file), &mut Vec::new());
+        let Some(description) = first_sentence(split.body).or_else(|| first_line(split.body)) else {
+            let note = Diagnostic::error("no-body", Place::file(file), "the command has no text");
+            return Document::refused(bytes, note.help("write what the model should do"));
+        };
+        // At the end of the front matter, so that the lines above keep their numbers.
+        let front = split.front.map_or("", str::trim_end);
+        let whole = format!("---\n{front}\ndescription: \"{description}\"\n---\n{}", split.body);
+        document = Document { hash: document.hash, ..Document::read(whole.as_bytes(), file, name) };
+        let message = format!("there is no `description`; the text's beginning is used: \"{description}\"");
+        let note = Diagnostic::warning("no-description", Place::file(file), message);
+        document.diagnostics.push(note.help("let it say what the skill does and when to use it"));
+    }
+    document.diagnostics.retain(|note| !NOT_OF_COMMANDS.contains(&note.code));
+    if let Some(content) = &document.content {
+        document.diagnostics.extend(without_counterpart(content, &text, file));
+        document.content = Some(Arc::new(Content { name: name.to_owned(), ..Content::clone(content) }));
+    }
+    document
+}
+
+/// What a command can do and a skill cannot.
+fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnostic> {
+    let place = |needle: &str| match text.find(needle) {
+        Some(at) => Place::file(file).at(text, at),
+        None => Place::file(file),
+    };
+    let rendered = render(&content.body, Inputs { arguments: Some(""), ..Inputs::default() });
+    let mut notes = Vec::new();
+    for command in &rendered.commands {
+        let written = format!("!`{command}`");
+        let message = format!("{written} is not run: a skill's text says `[not run: …]` there");
+        let note = Diagnostic::warning("command-not-run", place(&written), message);
+        notes.push(note.help(format!("tell the model to run it, such as: First run `{command}`.")));
+    }
+    for named in files(&content.body) {
+        let written = format!("@{named}");
+        let message = format!("`{written}` is not replaced by the file: it stays as it is");
+        let note = Diagnostic::warning("file-not-read", place(&written), message);
+        notes.push(note.help("tell the model to read that file, or put what it needs beside the SKILL.md"));
+    }
+    let fields = &content.fields;
+    let kept: Vec<&str> = [("model", fields.model.is_some()), ("argument-hint", fields.argument_hint.is_some())]
+        .into_iter()
+        .filter_map(|(key, there)| there.then_some(key))
+        .chain(fields.other.keys().map(String::as_str))
+        .collect();
+    if !kept.is_empty() {
+        let message = format!("kept as `metadata`, without effect: {}", quoted(&kept));
+        notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
+    }
+    if !fields.allowed_tools.is_empty() {
+        let message = "`allowed-tools` of a skill is a suggestion: the policy decides what runs";
+        notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
+    }
+    notes
+}
+
+fn quoted(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The files that a text names with `@`, outside of fenced code, each once.
+fn files(body: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut fenced = false;
+    for line in body.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        for word in line.split(|c: char| c.is_whitespace() || "()[]`\"',;".contains(c)).filter(|_| !fenced) {
+            let Some(path) = word.strip_prefix('@').map(|path| path.trim_end_matches(['.', ':', '!', '?'])) else {
+                continue;
+            };
+            let is_path = path.starts_with(['$', '~', '/', '.']) || path.contains(['/', '.']);
+            if is_path && path.len() > 1 && found.len() < MAX_FILES && !found.iter().any(|seen| seen == path) {
+                found.push(path.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The first line that says something, without the marks of a heading, at most 160 characters.
+fn first_line(body: &str) -> Option<String> {
+    let line = body
+        .lines()
+        .map(|line| one_line(line.trim_start_matches(['#', '-', '*', '>', ' '])))
+        .find(|l| !l.is_empty())?;
+    let line: String = line.chars().take(160).collect();
+    Some(line.replace(['"', '\\'], "'"))
+}

@@ -42,6 +42,8 @@ pub enum Kind {
     Granted,
     /// A remembered approval was revoked.
     Revoked,
+    /// A person undid a call: once before anything is restored, and once after.
+    Undone,
 }
 
 impl Kind {
@@ -58,6 +60,7 @@ impl Kind {
             Self::Disclosure => "disclosure",
             Self::Granted => "granted",
             Self::Revoked => "revoked",
+            Self::Undone => "undone",
         }
     }
 }

@@ -230,7 +230,7 @@ impl PolicyLayer {
         call_ref: CallRef<'_>,
         judged: &Judged,
     ) -> Result<CallUndo, ApprovalError> {
-        let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(tool));
+        let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(tool), false);
         let mut entry = self.decision(tool, arguments, call_ref, judged);
         note(&mut entry, &undo);
         self.gate.record(&entry).inspect_err(|_| self.discard(&undo))?;
@@ -326,8 +326,9 @@ impl PolicyLayer {
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
             let plan = self.undo_plan(&call, &context);
-            let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool));
-            if let Some(why) = taken.why.clone().filter(|_| approval.request.displayed.undo == Undo::Snapshot.name()) {
+            let promised = approval.request.displayed.undo == Undo::Snapshot.name();
+            let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool), promised);
+            if let Some(why) = taken.why.clone().filter(|_| promised) {
                 return Err(ApprovalError::NoSnapshot { id: id.to_owned(), why, passing });
             }
             note(entry, &taken);

@@ -50,18 +50,19 @@ impl PolicyLayer {
     }
 
     /// Copies what a call writes. What comes back is true of the call that leaves now, with whether a reason against it
-    /// passes.
+    /// passes. `waits`: whether the call does not leave without.
     pub(crate) fn snapshot(
         &self,
         plan: &UndoPlan,
         call_ref: CallRef<'_>,
         (origin, tool): (&ToolOrigin, &str),
+        waits: bool,
     ) -> (CallUndo, bool) {
         let Some(snapshots) = self.snapshots.as_ref().filter(|_| plan.class == Undo::Snapshot) else {
             return (plan.undo(), false);
         };
         let (session, call) = (call_ref.conversation, call_ref.call);
-        let call = SnapshotCall { session, call, origin, tool, now_ms: self.now_ms() };
+        let call = SnapshotCall { session, call, origin, tool, now_ms: self.now_ms(), waits };
         match snapshots.take(&call, &plan.paths) {
             Ok(taken) => (CallUndo { snapshot: Some(taken), ..plan.undo() }, false),
             Err(none) => {

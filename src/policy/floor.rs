@@ -57,7 +57,10 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
 /// files without being asked. An agent that may run programs must not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
     let command = cx.effects.commands.iter().find_map(|command| approves(&command.words))?;
-    Some(Reason::new(Effect::Deny, format!("only a person approves and undoes calls: no call may run `toolfold {command}`")))
+    Some(Reason::new(
+        Effect::Deny,
+        format!("only a person approves and undoes calls: no call may run `toolfold {command}`"),
+    ))
 }
 
 /// The command of a person that these words run, or may run.

@@ -88,6 +88,8 @@ pub struct SnapshotCall<'a> {
     pub tool: &'a str,
     /// The time, in milliseconds since 1970 UTC.
     pub now_ms: i64,
+    /// Whether the call waits as long as no snapshot can be made. Otherwise it leaves without one.
+    pub waits: bool,
 }
 
 /// A host's snapshots: copies of files, kept where no call can write.

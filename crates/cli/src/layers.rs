@@ -10,6 +10,7 @@ use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
 use super::skills::skills_below;
+use super::undo::{Edge, folder_of};
 use crate::configuration::{Config, Origin};
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::engine::{PolicyLayer, SkillLayer};
@@ -44,8 +45,11 @@ impl Layers {
         let store = Arc::new(store);
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
         let mut own = guarded(config);
-        own.extend([Some(path.as_path()), log.map(Path::new)].into_iter().flatten());
-        let layer = layer.context(context(&own));
+        // Made before its real path is looked for.
+        let snapshots = Edge::open(&path, config, now_ms());
+        let undo = folder_of(&path);
+        own.extend([Some(path.as_path()), Some(undo.as_path()), log.map(Path::new)].into_iter().flatten());
+        let layer = layer.context(context(&own)).snapshots(Arc::new(snapshots));
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
         layers.person = Some(Person { approver, store });
         Ok(layers)

@@ -10,7 +10,8 @@ use super::argv::{Word, base_name};
 use super::call_context::CallContext;
 use super::capability::Undo;
 use super::context::{Context, PolicyCall, ToolOrigin};
-use super::path::Base;
+use super::links::Lead;
+use super::path::{Base, LexPath};
 use super::policy_set::Policy;
 use super::rule::Access;
 use super::shell::{FileEffect, Role, readonly};
@@ -154,7 +155,21 @@ fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
 fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
     let path = file.path.as_ref().filter(|path| file.certain && path.tail().is_none())?;
     let absolute = path.absolute(cx.context);
-    let single = !path.is_odd() && path.meanings().count() == 1 && path.spots(cx.context).len() == 1;
+    // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
+    let links = cx.context.links.as_ref();
+    let real = |spot: &String| match links.map(|links| links.lead(spot)) {
+        Some(Lead::To(real)) => Some(LexPath::plain(real).to_string()),
+        _ => None,
+    };
+    let spots = path.spots(cx.context);
+    let one_place = match spots.as_slice() {
+        [_] => true,
+        [first, rest @ ..] => {
+            real(first).is_some_and(|first| rest.iter().all(|spot| real(spot).as_ref() == Some(&first)))
+        }
+        [] => false,
+    };
+    let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
     (single && absolute.base == Base::Root).then(|| absolute.to_string())
 }
 

@@ -6,11 +6,14 @@ use std::io::Error;
 use std::path::Path;
 
 use super::folder::{Folder, Snapshot};
-use super::scan::{Contents, Root, roots, scan};
+use super::scan::{Contents, Root, in_place, roots, scan};
 use crate::configuration::Config;
 use crate::configuration::units::{period_ms, size, size_text};
 use toolfold::diagnostic::visible;
 use toolfold::policy::{NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};
+
+/// The most that is read to know what a call left, in bytes: its host waits meanwhile.
+const MOST_HASHED: u64 = 4 << 30;
 
 /// How much snapshots may take, and how long they are kept.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +135,8 @@ impl Snapshots for Edge {
         for mut snapshot in folder.open().into_iter().filter(ours) {
             snapshot.open.retain(|open| open != call);
             // What is not known is not claimed: undoing then needs --force.
-            snapshot.after = scan(&snapshot.roots, self.limits.total, Contents::Hash).ok().map(|(tree, _)| tree);
+            let left = in_place(&snapshot.roots).and_then(|roots| scan(&roots, MOST_HASHED, Contents::Hash));
+            snapshot.after = left.ok().map(|(tree, _)| tree);
             drop(folder.write(&snapshot));
         }
     }

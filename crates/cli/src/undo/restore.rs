@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::folder::{Folder, Snapshot};
 use super::objects::{private, sync_folder};
-use super::scan::{Contents, Found, Tree, UNFINISHED, place, scan, shown};
+use super::scan::{Contents, Found, Tree, UNFINISHED, in_place, scan, shown};
 
 /// What is done with one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -50,17 +50,11 @@ pub(super) struct Plan {
 
 /// Compares. An error where what is there cannot be read, or lies behind a link that was not there before.
 pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<Plan, String> {
-    for root in &snapshot.roots {
-        let path = Path::new(&root.path);
-        let (real, _) = place(path)?;
-        if real != path {
-            return Err(format!("`{}` now leads through a symbolic link to `{}`", shown(path), shown(&real)));
-        }
-    }
+    let roots = in_place(&snapshot.roots)?;
     if let Some((lost, _)) = snapshot.contents().find(|(sha256, _)| !folder.objects.has(sha256)) {
         return Err(format!("its copy {lost} is gone"));
     }
-    let (now, _) = scan(&snapshot.roots, u64::MAX, Contents::Hash)?;
+    let (now, _) = scan(&roots, u64::MAX, Contents::Hash)?;
     let (before, left) = (&snapshot.before, snapshot.left());
     let paths: BTreeSet<&String> = before.keys().chain(now.keys()).chain(left.iter().flat_map(|t| t.keys())).collect();
     let (mut differing, mut changed) = (Vec::new(), Vec::new());

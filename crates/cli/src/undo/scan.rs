@@ -106,9 +106,6 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
             Err(why) => return Err(unreadable(folder, &why)),
         }
     };
-    if !real.is_dir() {
-        return Err(format!("`{}` is no folder", visible(&real.to_string_lossy())));
-    }
     let mut missing = Vec::new();
     while let Some(name) = rest.pop() {
         real.push(name);
@@ -117,6 +114,22 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
         }
     }
     Ok((real, missing))
+}
+
+/// The roots whose folders are still where they were. The call itself may have put a link in the place of a root that
+/// others are below; any other link was put there by somebody else, and is an error.
+pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
+    let mut kept = Vec::new();
+    for root in roots {
+        let path = Path::new(&root.path);
+        let (real, _) = place(path)?;
+        if real == path {
+            kept.push(root.clone());
+        } else if !roots.iter().any(|other| path.parent().is_some_and(|parent| parent.starts_with(&other.path))) {
+            return Err(format!("`{}` now leads through a symbolic link to `{}`", shown(path), shown(&real)));
+        }
+    }
+    Ok(kept)
 }
 
 /// What is at these roots, and the size of the files. `most`: how many bytes they may have.

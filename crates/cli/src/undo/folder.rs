@@ -76,7 +76,7 @@ impl Snapshot {
     pub(super) fn digest(&self) -> String {
         digest(&json!({
             "v": self.v, "id": self.id, "session": self.session, "call": self.call, "tool": self.tool,
-            "time_ms": self.time_ms, "roots": self.roots, "missing": self.missing, "before": self.before,
+            "roots": self.roots, "missing": self.missing, "before": self.before,
         }))
     }
 

@@ -175,6 +175,14 @@ impl ToolCapability {
         Some(capability)
     }
 
+    /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.
+    pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
+        let silent = self.tier.is_none() && self.actions.is_none() && self.undo != Undo::default();
+        silent
+            && Self::builtin(tool)
+                .is_some_and(|known| *self == Self { undo: self.undo, place: self.place.clone(), ..known })
+    }
+
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
     /// command and where that runs.
     pub(crate) fn with(mut self, other: &Self) -> Self {

@@ -12,7 +12,7 @@ use super::output::{Failure, say_all};
 use super::skills::skills_below;
 use super::undo::{Edge, folder_of};
 use crate::configuration::{Config, Origin};
-use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
+use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
 use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
@@ -48,6 +48,10 @@ impl Layers {
         // Made before its real path is looked for.
         let snapshots = Edge::open(&path, config, now_ms());
         let undo = folder_of(&path);
+        if let Some(why) = snapshots.fault() {
+            let why = Diagnostic::warning("no-snapshots", Place::file(&undo.to_string_lossy()), why);
+            say_all(&[why.help("no call of this session can be undone; check the folder and its permissions")]);
+        }
         own.extend([Some(path.as_path()), Some(undo.as_path()), log.map(Path::new)].into_iter().flatten());
         let layer = layer.context(context(&own)).snapshots(Arc::new(snapshots));
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });

@@ -40,6 +40,9 @@ Where another call wrote it later, undo that one first. --force overwrites it al
 needed where nobody reported the call's result. Nothing is written through a symbolic link.
 Exit codes: 0 undone, or listed; 1 it cannot be undone, and why; 2 usage; 3 no usable store.";
 
+/// How many paths are listed for people.
+const MOST_TOLD: usize = 40;
+
 /// Restore the files that a call wrote, as they were before it.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -241,8 +244,8 @@ fn tell(args: &UndoArgs, snapshot: &Snapshot, steps: &[Step]) -> Result<(), Fail
         if snapshot.session.is_empty() { String::new() } else { format!(" of {}", visible(&snapshot.session)) };
     let (id, tool, call) = (&snapshot.id, visible(&snapshot.tool), visible(&snapshot.call));
     let said = if args.dry_run { "would undo" } else { "undone" };
-    let mut out = format!("{said} {BOLD}{id}{BOLD:#}  {tool}  {DIM}call {call}{session}{DIM:#}\n");
-    for step in &told {
+    let mut out = format!("{said} {BOLD}{id}{BOLD:#}  {tool}  {DIM}{call}{session}{DIM:#}\n");
+    for step in told.iter().take(MOST_TOLD) {
         let did = match (step.did, args.dry_run) {
             (Did::Restored, false) => "restored",
             (Did::Restored, true) => "restore",
@@ -252,6 +255,9 @@ fn tell(args: &UndoArgs, snapshot: &Snapshot, steps: &[Step]) -> Result<(), Fail
             (Did::Removed, true) => "remove",
         };
         out.push_str(&format!("  {did:<12}  {}\n", shown(Path::new(&step.path))));
+    }
+    if told.len() > MOST_TOLD {
+        out.push_str(&format!("  … and {} more; --json lists them all\n", told.len() - MOST_TOLD));
     }
     if told.is_empty() {
         out.push_str("  nothing to restore: everything is as it was before the call\n");

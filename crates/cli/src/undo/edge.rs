@@ -54,6 +54,11 @@ impl Edge {
         }
     }
 
+    /// Why no snapshot can be made, if that is so.
+    pub(in super::super) fn fault(&self) -> Option<&str> {
+        self.place.as_ref().err().map(String::as_str)
+    }
+
     fn place(&self) -> Result<(&Folder, &str), NoSnapshot> {
         if self.limits.call == 0 {
             return Err(NoSnapshot::new("snapshots are turned off (undo.limit is 0)"));
@@ -87,15 +92,19 @@ impl Snapshots for Edge {
         let live =
             |other: &Snapshot| folder.runs(&other.owner) || !call.session.is_empty() && other.session == call.session;
         let meets = |other: &Snapshot| other.roots.iter().any(|root| at.0.iter().any(|own| own.meets(root)));
-        if let Some(mut other) = folder.open().into_iter().find(|other| meets(other) && live(other)) {
+        let mut others: Vec<Snapshot> = folder.open().into_iter().filter(|other| meets(other) && live(other)).collect();
+        if let Some(other) = others.first() {
             let why = format!(
-                "call `{}`, which writes the same files, has not ended; undoing that one ({}) restores what was before both",
+                "call `{}`, which writes the same files, has not ended; undoing that one ({}) restores the files that both write",
                 visible(&other.call),
                 other.id
             );
-            if !call.waits && (other.owner == owner || other.session == call.session) {
+            let ours =
+                |other: &Snapshot| other.owner == owner || !call.session.is_empty() && other.session == call.session;
+            // The call leaves without a copy of its own: what it writes belongs to theirs.
+            for other in others.iter_mut().filter(|other| !call.waits && ours(other)) {
                 other.open.push(call.call.to_owned());
-                folder.write(&other).map_err(failed)?;
+                folder.write(other).map_err(failed)?;
             }
             return Err(NoSnapshot { why, passing: true });
         }

@@ -47,7 +47,6 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    #[allow(clippy::too_many_arguments, reason = "each is a field")]
     pub(super) fn new(
         id: String,
         call: &toolfold::policy::SnapshotCall<'_>,
@@ -107,7 +106,9 @@ pub(super) struct Folder {
 
 /// Where the snapshots of a store are.
 pub(in super::super) fn folder_of(store: &Path) -> PathBuf {
-    let mut name = std::path::absolute(store).unwrap_or_else(|_| store.to_owned()).into_os_string();
+    // One store has one folder, under whatever name it is opened.
+    let real = std::fs::canonicalize(store).or_else(|_| std::path::absolute(store));
+    let mut name = real.unwrap_or_else(|_| store.to_owned()).into_os_string();
     name.push(".undo");
     name.into()
 }

@@ -76,6 +76,8 @@ fn a_store_whose_folder_takes_no_copies_is_told() {
     world.place.put("state/store.sqlite.undo", "");
     let why = irreversible(&world, &[], &write_call("c1", "a.md"));
     assert!(why.starts_with("snapshots cannot be kept: "), "{why}");
+    let (code, err) = world.session(&[]).end();
+    assert!(code == 0 && err.contains("warning[no-snapshots]: snapshots cannot be kept: "), "{err}");
 }
 
 #[test]

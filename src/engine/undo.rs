@@ -23,6 +23,11 @@ impl UndoPlan {
     pub(crate) fn undo(&self) -> CallUndo {
         CallUndo { class: self.class, snapshot: None, why: self.why.clone() }
     }
+
+    /// Of a call that left before: what was copied then is not known.
+    pub(crate) fn recalled(&self) -> Option<CallUndo> {
+        (self.class != Undo::Snapshot).then(|| self.undo())
+    }
 }
 
 impl PolicyLayer {

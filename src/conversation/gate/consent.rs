@@ -60,7 +60,7 @@ impl Conversation {
             }
             Decision::AllowAudited => {
                 let recorded = match self.recalling {
-                    true => Ok(None),
+                    true => Ok(judged.undo.recalled()),
                     false => policy.let_go(meant.tool, &exact, self.call_ref(&call.id), &judged).map(Some),
                 };
                 let undo = match recorded {

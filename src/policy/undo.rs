@@ -117,7 +117,6 @@ pub trait Snapshots: Send + Sync {
 impl Policy {
     /// How the tool of a call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
     /// why a copy of the known paths would not undo the call.
-    #[must_use]
     pub fn undo(&self, call: &PolicyCall<'_>, context: &Context) -> (Undo, Result<Vec<WrittenPath>, String>) {
         let capability = self.capability(call, context);
         match capability.0.undo {

@@ -6,7 +6,7 @@ use std::io::Error;
 use std::path::Path;
 
 use super::folder::{Folder, Snapshot};
-use super::scan::{Contents, Root, in_place, roots, scan};
+use super::scan::{Contents, Places, in_place, roots, scan};
 use crate::configuration::Config;
 use crate::configuration::units::{period_ms, size, size_text};
 use toolfold::diagnostic::visible;
@@ -68,9 +68,9 @@ impl Edge {
     }
 
     /// What these paths are, and how much a copy of them would take.
-    fn measure(&self, paths: &[WrittenPath]) -> Result<((Vec<Root>, Vec<String>), u64), NoSnapshot> {
+    fn measure(&self, paths: &[WrittenPath]) -> Result<(Places, u64), NoSnapshot> {
         let at = roots(paths).map_err(NoSnapshot::new)?;
-        let (_, bytes) = scan(&at.0, self.limits.call, Contents::Measure).map_err(NoSnapshot::new)?;
+        let (_, bytes) = scan(&at.roots, self.limits.call, Contents::Measure).map_err(NoSnapshot::new)?;
         if bytes > self.limits.total {
             return Err(NoSnapshot::new(format!("all snapshots may take {}", size_text(self.limits.total))));
         }
@@ -91,7 +91,7 @@ impl Snapshots for Edge {
         let (at, bytes) = self.measure(paths)?;
         let live =
             |other: &Snapshot| folder.runs(&other.owner) || !call.session.is_empty() && other.session == call.session;
-        let meets = |other: &Snapshot| other.roots.iter().any(|root| at.0.iter().any(|own| own.meets(root)));
+        let meets = |other: &Snapshot| other.roots.iter().any(|root| at.roots.iter().any(|own| own.meets(root)));
         let mut others: Vec<Snapshot> = folder.open().into_iter().filter(|other| meets(other) && live(other)).collect();
         if let Some(other) = others.first() {
             let why = format!(
@@ -111,7 +111,8 @@ impl Snapshots for Edge {
         if folder.objects.bytes().saturating_add(bytes) > self.limits.total {
             clear(folder, self.limits, bytes, call.now_ms);
         }
-        let (before, _) = scan(&at.0, self.limits.call, Contents::Copy(&folder.objects)).map_err(NoSnapshot::new)?;
+        let (before, _) =
+            scan(&at.roots, self.limits.call, Contents::Copy(&folder.objects)).map_err(NoSnapshot::new)?;
         folder.objects.sync().map_err(failed)?;
         let id = folder.next_id().map_err(failed)?;
         let snapshot = Snapshot::new(id, call, owner, at, before);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::objects::{Objects, private, sync_folder};
-use super::scan::{Found, Root, Tree};
+use super::scan::{Found, Places, Root, Tree};
 use toolfold::policy::canonical::digest;
 
 /// The largest file of `calls/` that is read, in bytes.
@@ -51,7 +51,7 @@ impl Snapshot {
         id: String,
         call: &toolfold::policy::SnapshotCall<'_>,
         owner: &str,
-        at: (Vec<Root>, Vec<String>),
+        at: Places,
         before: Tree,
     ) -> Self {
         Self {
@@ -61,8 +61,8 @@ impl Snapshot {
             call: call.call.to_owned(),
             tool: call.origin.identity(call.tool),
             time_ms: call.now_ms,
-            roots: at.0,
-            missing: at.1,
+            roots: at.roots,
+            missing: at.missing,
             before,
             owner: owner.to_owned(),
             open: vec![call.call.to_owned()],

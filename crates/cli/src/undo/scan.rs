@@ -50,6 +50,13 @@ impl Root {
     }
 }
 
+/// Where the written paths of a call are.
+pub(super) struct Places {
+    pub(super) roots: Vec<Root>,
+    /// The folders on the way that do not exist yet, topmost first.
+    pub(super) missing: Vec<String>,
+}
+
 /// What is done with the contents of files.
 #[derive(Clone, Copy)]
 pub(super) enum Contents<'o> {
@@ -59,9 +66,8 @@ pub(super) enum Contents<'o> {
     Copy(&'o Objects),
 }
 
-/// Where the written paths of a call are: through every link, and the links at their ends themselves. With the folders
-/// on the way that do not exist yet, topmost first.
-pub(super) fn roots(paths: &[WrittenPath]) -> Result<(Vec<Root>, Vec<String>), String> {
+/// Where the written paths of a call are: through every link, and the links at their ends themselves.
+pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
     for WrittenPath { path, recursive } in paths {
         let mut next = PathBuf::from(path);
@@ -88,7 +94,8 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<(Vec<Root>, Vec<String>), S
             next = real.parent().unwrap_or(Path::new("/")).join(to);
         }
     }
-    Ok((roots.into_iter().map(|(path, recursive)| Root { path, recursive }).collect(), missing))
+    let roots = roots.into_iter().map(|(path, recursive)| Root { path, recursive }).collect();
+    Ok(Places { roots, missing })
 }
 
 /// A path whose folder is followed through every link, and the folders on the way that do not exist.

@@ -137,12 +137,12 @@ fn no_call_writes_the_snapshots_or_undoes_another() {
 
 #[test]
 fn an_undo_that_is_killed_leaves_the_old_or_the_new_and_is_finished_by_another() {
-    const FILES: usize = 30;
+    const FILES: usize = 12;
     let world = World::new("killed");
     std::fs::create_dir(world.file("d")).unwrap();
     let name = |at: usize| format!("d/{at}");
     // Large enough that a write in place would be caught half done.
-    let (old, new) = ("old ".repeat(500_000), "new ".repeat(500_000));
+    let (old, new) = ("old ".repeat(250_000), "new ".repeat(250_000));
     (0..FILES).for_each(|at| drop(world.put(&name(at), &old)));
     let mut session = world.session(&["--id", "s"]);
     let confirm = session.say(call("c1", "Delete", json!({"path": "d"})));
@@ -153,14 +153,14 @@ fn an_undo_that_is_killed_leaves_the_old_or_the_new_and_is_finished_by_another()
     assert_eq!(world.undo(&["un-1", "--dry-run"]).code, 0);
     let looking = started.elapsed();
     let mut partly = 0;
-    for round in 0..10 {
+    for round in 0..6 {
         let mut undo = Command::new(env!("CARGO_BIN_EXE_toolfold"))
             .args(["undo", "un-1", "--store", &world.store()])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(looking.mul_f64(0.7) + std::time::Duration::from_millis(round * 20));
+        std::thread::sleep(looking.mul_f64(0.7) + std::time::Duration::from_millis(round * 15));
         drop(undo.kill());
         drop(undo.wait());
         let back = (0..FILES).filter(|at| {

@@ -10,6 +10,7 @@ mod experiment;
 mod memo;
 mod policy_layer;
 mod skill_layer;
+mod undo;
 #[cfg(feature = "validate")]
 pub mod validate;
 

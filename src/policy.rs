@@ -68,6 +68,7 @@ mod schema;
 pub mod shell;
 mod store_error;
 mod undeclared;
+mod undo;
 mod unicode;
 
 pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};
@@ -89,3 +90,4 @@ pub use policy_set::Policy;
 pub use rule::{Access, PolicyScope, Rule, ToolPattern};
 pub use schema::policy_schema;
 pub use store_error::{StoreError, StoreErrorKind};
+pub use undo::{CallUndo, NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};

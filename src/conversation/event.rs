@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalId, CallId, PolicyMark, ReplyKind, State};
 use crate::name::{CategoryName, ToolName};
+use crate::policy::CallUndo;
 use crate::profile::Arm;
 use crate::skill::ActiveSkill;
 use crate::wire::{Limits, RenderOptions, Wire};
@@ -119,6 +120,9 @@ pub enum Event {
         id: CallId,
         /// The approval.
         approval: ApprovalId,
+        /// How it can be undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<CallUndo>,
     },
     /// The call will not run: a person said no, or the approval is void.
     Rejected {
@@ -168,6 +172,9 @@ pub enum Event {
         /// Why, in policy's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// How it can be undone; absent if no policy said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<CallUndo>,
     },
     /// The call may not run.
     Refused {

@@ -22,7 +22,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Engine, Exact};
 use crate::name::sha256_hex;
-use crate::policy::Decision;
+use crate::policy::{CallUndo, Decision};
 use crate::profile::{Detail, definition};
 use crate::wire::{Arguments, NUMBERED};
 
@@ -147,7 +147,7 @@ impl Conversation {
         }
         match (engine.policy(), judged) {
             (Some(policy), Some(judged)) => self.decided(judging, policy, meant, exact, unchecked, judged),
-            _ => self.forward(judging, meant, unchecked, self.context()),
+            _ => self.forward(judging, meant, unchecked, self.context(), None),
         }
     }
 
@@ -193,13 +193,15 @@ impl Conversation {
         meant: Meant<'_>,
         unchecked: Option<&'static str>,
         context: Context,
+        undo: Option<CallUndo>,
     ) -> Outcome {
         let blind = self.is_closed(meant);
         let unchecked = unchecked.map(str::to_owned);
         let (id, policy, reason) = (judging.call.id.clone(), context.policy, context.reason.clone());
-        self.record(Event::Forwarded { id, unchecked: unchecked.clone(), blind, policy, reason });
+        let (noted, undo_noted) = (unchecked.clone(), undo.clone());
+        self.record(Event::Forwarded { id, unchecked: noted, blind, policy, reason, undo: undo_noted });
         self.begins(&judging.call.id, meant.tool);
-        Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, unchecked, context))
+        Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, unchecked, context, undo))
     }
 
     fn forwarded(
@@ -209,6 +211,7 @@ impl Conversation {
         arguments: &Arguments,
         unchecked: Option<String>,
         context: Context,
+        undo: Option<CallUndo>,
     ) -> Forward {
         Forward {
             id: call.id.clone(),
@@ -219,6 +222,7 @@ impl Conversation {
             arguments_json: arguments.text().into_owned(),
             unchecked,
             context,
+            undo,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ApprovalId, CallId};
 use crate::name::ToolName;
-use crate::policy::Displayed;
+use crate::policy::{CallUndo, Displayed};
 use crate::profile::Arm;
 use crate::skill::Activation;
 use crate::wire::{Answered, Wire};
@@ -145,6 +145,9 @@ pub struct Forward {
     pub unchecked: Option<String>,
     /// Arm, variant, policy.
     pub context: Context,
+    /// How it can be undone: what was copied before the call leaves. `None` where no policy is on, and for calls that
+    /// policy simply allows.
+    pub undo: Option<CallUndo>,
 }
 
 /// A call that a person must see first.

@@ -8,6 +8,7 @@ use super::breaker::Breaker;
 use super::event::Event;
 use super::{ApprovalId, CallId, PolicyMark, ReplyKind};
 use crate::name::{CategoryName, ToolName};
+use crate::policy::CallUndo;
 use crate::profile::{Arm, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
@@ -46,12 +47,19 @@ pub(super) enum Became {
         #[serde(default)]
         policy: PolicyMark,
         reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<CallUndo>,
         ok: Option<bool>,
     },
     /// Waits for a person.
     Waiting { approval: ApprovalId, reason: String },
     /// A person approved it, and it runs with the stored arguments.
-    Resumed { approval: ApprovalId, ok: Option<bool> },
+    Resumed {
+        approval: ApprovalId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<CallUndo>,
+        ok: Option<bool>,
+    },
     /// Refused.
     Refused { content: Arc<str>, reason: String },
 }
@@ -211,9 +219,10 @@ impl State {
                 self.approved_skills.insert(name.clone());
             }
             Event::Asked { id, approval, reason } => self.asked(id, approval, reason),
-            Event::Resumed { id, approval } => {
+            Event::Resumed { id, approval, undo } => {
                 self.pending.shift_remove(approval);
-                self.became(id, Became::Resumed { approval: approval.clone(), ok: None });
+                let (approval, undo) = (approval.clone(), undo.clone());
+                self.became(id, Became::Resumed { approval, undo, ok: None });
             }
             Event::Rejected { approval, content, reason, by_person } => {
                 if let Some(waiting) = self.pending.shift_remove(approval) {
@@ -238,12 +247,13 @@ impl State {
                 };
                 self.became(id, became);
             }
-            Event::Forwarded { id, unchecked, blind, policy, reason } => {
+            Event::Forwarded { id, unchecked, blind, policy, reason, undo } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
                 }
                 let (unchecked, blind, policy, reason) = (unchecked.clone(), *blind, *policy, reason.clone());
-                self.became(id, Became::Forwarded { unchecked, blind, policy, reason, ok: None });
+                let undo = undo.clone();
+                self.became(id, Became::Forwarded { unchecked, blind, policy, reason, undo, ok: None });
             }
             Event::Refused { id, content, reason } => {
                 let (content, reason) = (content.clone(), reason.clone());

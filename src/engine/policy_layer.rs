@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::undo::{UndoPlan, note};
 use crate::catalog::Tool;
 use crate::name::sha256_hex;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
-    Approval, ApprovalError, ApprovalStore, Approver, Context, Decision, Disk, Displayed, Gate, Grant, Policy,
-    PolicyCall, Request, ToolOrigin, Verdict, approval,
+    Approval, ApprovalError, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed, Gate, Grant,
+    Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -27,6 +28,7 @@ pub struct PolicyLayer {
     context: Arc<Context>,
     clock: Clock,
     disk: Option<Arc<dyn Disk>>,
+    pub(super) snapshots: Option<Arc<dyn Snapshots>>,
     origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
     channel: Option<Arc<str>>,
 }
@@ -42,6 +44,8 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     /// Empty where the call is simply allowed: nobody looks at it then.
     pub(crate) displayed: Displayed,
+    /// The same: how it can be undone.
+    pub(crate) undo: UndoPlan,
 }
 
 /// Arguments as a value and as the model wrote them.
@@ -89,6 +93,7 @@ impl PolicyLayer {
             context,
             clock: Arc::new(now_ms),
             disk: None,
+            snapshots: None,
             origins: Arc::default(),
             channel: None,
         };
@@ -108,6 +113,14 @@ impl PolicyLayer {
     #[must_use]
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = Some(disk);
+        self
+    }
+
+    /// The same with snapshots: what a call of the undo class `snapshot` writes is copied before the call leaves. Without
+    /// them such a call is shown as irreversible.
+    #[must_use]
+    pub fn snapshots(mut self, snapshots: Arc<dyn Snapshots>) -> Self {
+        self.snapshots = Some(snapshots);
         self
     }
 
@@ -178,11 +191,16 @@ impl PolicyLayer {
         let call = PolicyCall { tool: name, origin, arguments };
         let context = self.looked(&call, context);
         let verdict = self.policy.decide(&call, &context, &grants);
-        let displayed = match verdict.decision {
-            Decision::Allow => Displayed::default(),
-            _ => self.policy.displayed(&call, &context, &verdict),
-        };
-        Judged { verdict, displayed }
+        if verdict.decision == Decision::Allow {
+            return Judged { verdict, displayed: Displayed::default(), undo: UndoPlan::default() };
+        }
+        let mut displayed = self.policy.displayed(&call, &context, &verdict);
+        let undo = self.undo_plan(&call, &context);
+        // Whether there is room for a copy now is asked where a person relies on it.
+        let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
+        displayed.undo = shown.class.name().to_owned();
+        displayed.undo_why = shown.why.unwrap_or_default();
+        Judged { verdict, displayed, undo }
     }
 
     /// The call as records and approvals hold it.
@@ -204,7 +222,7 @@ impl PolicyLayer {
         }
     }
 
-    /// Writes the record of what was decided on a call. If it cannot be written, a call that would run does not run.
+    /// Writes the record of what was decided on a call that does not run now.
     pub(crate) fn record(
         &self,
         tool: &Tool,
@@ -212,17 +230,40 @@ impl PolicyLayer {
         call_ref: CallRef<'_>,
         judged: &Judged,
     ) -> Result<(), ApprovalError> {
-        let Judged { verdict, displayed } = judged;
+        self.gate.record(&self.decision(tool, arguments, call_ref, judged))
+    }
+
+    /// Makes the snapshot of a call that runs now, and writes the record of what was decided. If that cannot be written,
+    /// the call does not run.
+    pub(crate) fn let_go(
+        &self,
+        tool: &Tool,
+        arguments: &Exact<'_>,
+        call_ref: CallRef<'_>,
+        judged: &Judged,
+    ) -> Result<CallUndo, ApprovalError> {
+        let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(tool), false);
+        let mut entry = self.decision(tool, arguments, call_ref, judged);
+        note(&mut entry, &undo);
+        self.gate.record(&entry).inspect_err(|_| self.discard(&undo))?;
+        Ok(undo)
+    }
+
+    fn decision(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>, judged: &Judged) -> Entry {
+        let Judged { verdict, displayed, .. } = judged;
         let request = self.request(tool, arguments, call_ref, displayed.clone());
-        self.gate.record(&Entry {
+        Entry {
             decision: Some(verdict.decision.name().to_owned()),
             would_be: verdict.would_be.map(|would_be| would_be.name().to_owned()),
             ..request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()))
-        })
+        }
     }
 
     /// Notes what became of a call that ran, and what the model was shown. Best effort: nothing depends on it.
     pub(crate) fn note_outcome(&self, call_ref: CallRef<'_>, ok: bool, began: Option<&InFlight>) {
+        if let Some(snapshots) = &self.snapshots {
+            snapshots.ended(call_ref.conversation, call_ref.call);
+        }
         let now = self.now_ms();
         let entry = Entry {
             session: call_ref.conversation.to_owned(),
@@ -281,14 +322,33 @@ impl PolicyLayer {
         approval.is_open_at(self.gate.now(self.now_ms()))
     }
 
-    /// Uses an approval up: what comes back has the stored arguments, and nothing else may run.
-    pub(crate) fn redeem(&self, id: &str, tool: &Tool, session: &str) -> Result<Approval, ApprovalError> {
+    /// Uses an approval up for a call: what comes back has the stored arguments, and nothing else may run. Its snapshot is
+    /// made before. A call that was shown as undoable does not leave without one.
+    pub(crate) fn redeem(
+        &self,
+        id: &str,
+        tool: &Tool,
+        call_ref: CallRef<'_>,
+    ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
         let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
         // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
-        let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, session, &[]) };
+        let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation, &[]) };
         let context = self.looked(&call, context);
-        self.gate.redeem(id, &self.policy, &context, &schema_hash(tool))
+        let mut undo = CallUndo::default();
+        let leaving = |approval: &Approval, entry: &mut Entry| {
+            let plan = self.undo_plan(&call, &context);
+            let promised = approval.request.displayed.undo == Undo::Snapshot.name();
+            let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool), promised);
+            if let Some(why) = taken.why.clone().filter(|_| promised) {
+                return Err(ApprovalError::NoSnapshot { id: id.to_owned(), why, passing });
+            }
+            note(entry, &taken);
+            undo = taken;
+            Ok(())
+        };
+        let redeemed = self.gate.redeem_with(id, &self.policy, &context, &schema_hash(tool), leaving);
+        redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
 }
 

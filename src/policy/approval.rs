@@ -28,6 +28,9 @@ pub struct Displayed {
     pub effects: Vec<String>,
     /// How the call can be undone: `snapshot`, `inverse`, `compensate`, `irreversible`.
     pub undo: String,
+    /// Why it is `irreversible`, where the tool's record says `snapshot`. Empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub undo_why: String,
     /// Why the call needs approval.
     pub why: Vec<String>,
     /// What may be remembered with the approval. Empty: the call can only be approved once.
@@ -224,6 +227,16 @@ pub enum ApprovalError {
     /// The policy now denies the call.
     #[error("the policy now forbids this call: {0}")]
     Denied(String),
+    /// The person was shown that a snapshot undoes the call, and none can be made.
+    #[error("approval `{id}` showed that the call can be undone, and no snapshot can be made: {why}")]
+    NoSnapshot {
+        /// Its id.
+        id: String,
+        /// Why not.
+        why: String,
+        /// Whether it may be possible later; then the approval still holds.
+        passing: bool,
+    },
     /// The store cannot be read or written.
     #[error("the approval store cannot be used: {0}")]
     Store(#[from] StoreError),

@@ -47,6 +47,8 @@ pub enum Kind {
     Revoked,
     /// Approvals that were over were removed from the store. Their records stay.
     Purged,
+    /// A person undid a call: once before anything is restored, and once after.
+    Undone,
 }
 
 impl Kind {
@@ -64,6 +66,7 @@ impl Kind {
             Self::Granted => "granted",
             Self::Revoked => "revoked",
             Self::Purged => "purged",
+            Self::Undone => "undone",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::{Annotations, ToolOrigin};
@@ -45,7 +45,7 @@ impl fmt::Display for PolicyTier {
 }
 
 /// How a call can be undone. Displayed to the person before they approve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undo {
     /// By restoring a copy of the written paths, made before the call.
@@ -69,6 +69,17 @@ impl Undo {
             "compensate" => Some(Self::Compensate),
             "irreversible" => Some(Self::Irreversible),
             _ => None,
+        }
+    }
+
+    /// `snapshot`, `inverse`, `compensate` or `irreversible`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Snapshot => "snapshot",
+            Self::Inverse => "inverse",
+            Self::Compensate => "compensate",
+            Self::Irreversible => "irreversible",
         }
     }
 }
@@ -162,6 +173,14 @@ impl ToolCapability {
             (None, _) => return None,
         }
         Some(capability)
+    }
+
+    /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.
+    pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
+        let silent = self.tier.is_none() && self.actions.is_none() && self.undo != Undo::default();
+        silent
+            && Self::builtin(tool)
+                .is_some_and(|known| *self == Self { undo: self.undo, place: self.place.clone(), ..known })
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its

@@ -29,7 +29,8 @@ impl PolicyFile {
         let mut found = Vec::new();
         for (name, capability) in &self.capabilities {
             mutating(name, capability, &mut found);
-            let Some(tools) = tools else { continue };
+            // One that only says how to undo declares nothing that a tool could lack.
+            let Some(tools) = tools.filter(|_| !capability.says_only_undo(name)) else { continue };
             match tools.iter().find(|t| t.identity == *name) {
                 Some(tool) => arguments(tool, capability, &mut found),
                 None => {
@@ -43,7 +44,8 @@ impl PolicyFile {
             }
         }
         for tool in tools.unwrap_or_default() {
-            if !self.capabilities.contains_key(&tool.identity) {
+            let record = self.capabilities.get(&tool.identity);
+            if record.is_none_or(|record| record.says_only_undo(&tool.identity)) {
                 let message = format!("the tool `{}` has no tier: every call to it asks", tool.identity);
                 let help = format!("write [tool.\"{}\"] with tier = \"read_only\", \"b\" or \"a\"", tool.identity);
                 found.push(Diagnostic::error("policy-no-tier", Place::file(&self.source.0), message).help(help));
@@ -147,7 +149,8 @@ fn never(rule: &Rule, found: &mut Vec<Diagnostic>) {
 fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
     let tiers = capability.tier.into_iter().chain(capability.actions.iter().flat_map(|a| a.tiers.values().copied()));
     let place = || capability.place.clone();
-    if capability.tier.is_none() {
+    // What runs is then for rules to say.
+    if capability.tier.is_none() && !capability.says_only_undo(name) {
         let message = format!("`{name}` has no tier: every call to it asks");
         found.push(
             Diagnostic::error("policy-no-tier", place(), message).help("write tier = \"read_only\", \"b\" or \"a\""),

@@ -6,7 +6,7 @@ use super::approval::Displayed;
 use super::argv::display;
 use super::call_context::CallContext;
 use super::canonical::canonical;
-use super::capability::{PolicyTier, Undo};
+use super::capability::PolicyTier;
 use super::context::{Context, PolicyCall};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::grant::{Grant, offer};
@@ -132,21 +132,12 @@ impl Policy {
             target: cx.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
             arguments: visible(&canonical(call.arguments)).into_owned(),
             effects,
-            undo: undo_word(cx.capability.undo).to_owned(),
+            undo: cx.capability.undo.name().to_owned(),
+            undo_why: String::new(),
             why: verdict.reasons.iter().map(ToString::to_string).collect(),
             remember: offer(&cx, &self.needs_no_grant(&cx, verdict)).unwrap_or_default(),
             links: verdict.links.clone(),
         }
-    }
-}
-
-/// `snapshot`, `inverse`, `compensate` or `irreversible`.
-fn undo_word(undo: Undo) -> &'static str {
-    match undo {
-        Undo::Snapshot => "snapshot",
-        Undo::Inverse => "inverse",
-        Undo::Compensate => "compensate",
-        Undo::Irreversible => "irreversible",
     }
 }
 

@@ -53,11 +53,14 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
 }
 
 /// Whether a command is one by which a person answers: `toolfold approvals approve`, or `accept`, its alias, or a
-/// `toolfold session`, whose lines `accept` and `approve_skill` are a person's too. An agent that may run programs must
-/// not answer for the person.
+/// `toolfold session`, whose lines `accept` and `approve_skill` are a person's too, or a `toolfold undo`, which writes
+/// files without being asked. An agent that may run programs must not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
     let command = cx.effects.commands.iter().find_map(|command| approves(&command.words))?;
-    Some(Reason::new(Effect::Deny, format!("only a person approves calls: no call may run `toolfold {command}`")))
+    Some(Reason::new(
+        Effect::Deny,
+        format!("only a person approves and undoes calls: no call may run `toolfold {command}`"),
+    ))
 }
 
 /// The command of a person that these words run, or may run.
@@ -79,8 +82,9 @@ fn approves(words: &[Word]) -> Option<&'static str> {
     let is = |wanted: &str| rest.iter().any(|word| word.get() == Some(wanted));
     // Cargo's example of that name is another program.
     let example = rest.iter().position(|word| word.get() == Some("--example")).map(|at| at + 1);
-    if rest.iter().enumerate().any(|(at, word)| word.get() == Some("session") && Some(at) != example) {
-        return Some("session");
+    let named = |wanted: &str| rest.iter().enumerate().any(|(at, word)| word.is(wanted) && Some(at) != example);
+    if let Some(command) = ["session", "undo"].into_iter().find(|command| named(command)) {
+        return Some(command);
     }
     // A word that is known only when it runs may be any word.
     let first = rest.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::approval::{Answer, Approval, ApprovalError, Request};
+use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, Kind, grant_digest};
 use super::context::{Context, PolicyCall};
 use super::decision::Decision;
@@ -154,6 +154,22 @@ impl Gate {
         context: &Context,
         schema_hash: &str,
     ) -> Result<Approval, ApprovalError> {
+        self.redeem_with(id, policy, context, schema_hash, |_, _| Ok(()))
+    }
+
+    /// As [`redeem`](Self::redeem), with a last step before the approval is consumed: `leaving` gets the approval and the
+    /// audit record of its use, to which it may add. If it fails, nothing is consumed.
+    ///
+    /// # Errors
+    /// [`ApprovalError`], that of `leaving` among them; the call does not run.
+    pub fn redeem_with(
+        &self,
+        id: &str,
+        policy: &Policy,
+        context: &Context,
+        schema_hash: &str,
+        leaving: impl FnOnce(&Approval, &mut Entry) -> Result<(), ApprovalError>,
+    ) -> Result<Approval, ApprovalError> {
         let approval = self.store.get(id)?;
         let request = &approval.request;
         let differs = |what| Err(ApprovalError::Differs(id.to_owned(), what));
@@ -175,10 +191,14 @@ impl Gate {
         if verdict.links != request.displayed.links {
             return differs("its paths now lead elsewhere");
         }
-        let record = Entry {
+        let mut record = Entry {
             decision: Some(Decision::Confirm.name().to_owned()),
             ..about(&approval, Kind::Consumed, context.now_ms, Some(verdict.reason()))
         };
+        // What nobody has approved does not leave: the store says why.
+        if approval.state_at(context.now_ms) == ApprovalState::Approved {
+            leaving(&approval, &mut record)?;
+        }
         self.store.consume(id, &request.digest(), context.now_ms, &record)
     }
 

@@ -95,7 +95,8 @@ impl Policy {
         let mut recorded = false;
         for file in self.files.iter().rev() {
             let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
-            recorded |= file.scope > PolicyScope::Project || context.workspace_trusted;
+            recorded |= (file.scope > PolicyScope::Project || context.workspace_trusted)
+                && !capability.says_only_undo(call.tool);
             match (&mut found, file.scope) {
                 (None, PolicyScope::Project) if !context.workspace_trusted => {
                     let known = ToolCapability::builtin(call.tool).unwrap_or_default();

@@ -67,7 +67,7 @@ fn the_record_of_a_call_says_what_it_touched_and_how_it_ended() {
     assert_eq!((decision.tool.as_str(), decision.call_id.as_str()), ("write_cells", "c1"));
     assert_eq!(decision.decision.as_deref(), Some("allow_audited"));
     assert_eq!(decision.effects, json!(["writes /work/q1.xlsx"]));
-    assert_eq!(decision.undo.as_deref(), Some("snapshot"));
+    assert_eq!(decision.undo.as_deref(), Some("irreversible"), "nobody keeps snapshots here");
     assert_eq!(decision.arguments["file_path"], "q1.xlsx");
     assert!(decision.digest.as_ref().is_some_and(|digest| digest.len() == 64), "{decision:?}");
 

@@ -34,6 +34,8 @@ mod talk;
 #[cfg(feature = "tiktoken")]
 mod tokens;
 mod tool_lists;
+#[cfg(feature = "shell")]
+mod undo;
 #[cfg(feature = "validate")]
 mod validate;
 

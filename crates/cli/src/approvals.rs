@@ -4,13 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use jiff::{Span, SpanRelativeTo};
 use serde_json::json;
 
 use super::layers::project_of;
 use super::ledger::{ListArgs, OneArgs, failure, now_ms, time, user};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
+use crate::configuration::units::period_ms;
 use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
 use toolfold::policy::{
@@ -69,7 +69,7 @@ Exit codes: 0 ok, 2 usage, 3 no usable store.")]
 #[derive(Debug, Args)]
 pub(super) struct PurgeArgs {
     /// How long it must have been over: 90s, 15m, 12h, 30d
-    #[arg(long, value_name = "TIME", value_parser = duration_ms, default_value = "30d")]
+    #[arg(long, value_name = "TIME", value_parser = period_ms, default_value = "30d")]
     older_than: i64,
     #[command(flatten)]
     rest: ListArgs,
@@ -81,7 +81,7 @@ pub(super) struct ApproveArgs {
     #[command(flatten)]
     one: OneArgs,
     /// Remember it for a period: 90s, 15m, 8h, 7d
-    #[arg(long = "for", value_name = "TIME", value_parser = duration_ms, group = "remember")]
+    #[arg(long = "for", value_name = "TIME", value_parser = period_ms, group = "remember")]
     for_ms: Option<i64>,
     /// Remember it for the session the call came from
     #[arg(long, group = "remember")]
@@ -298,7 +298,8 @@ fn page(approval: &Approval, flag: &str) -> String {
     row("tool", &displayed.target);
     row("arguments", &displayed.arguments);
     displayed.effects.iter().for_each(|effect| row("effect", effect));
-    row("undo", &displayed.undo);
+    let why = Some(&displayed.undo_why).filter(|why| !why.is_empty()).map(|why| format!(": {why}"));
+    row("undo", &format!("{}{}", displayed.undo, why.unwrap_or_default()));
     displayed.why.iter().for_each(|why| row("why", why));
     if approval.state == ApprovalState::Pending {
         offered(&approval.request).for_each(|target| row("remember", &super::grants::covers(target)));
@@ -317,39 +318,4 @@ fn page(approval: &Approval, flag: &str) -> String {
         out.push_str(&format!("\nNext: toolfold approvals approve {id}{flag}   (or reject {id}{flag} 'why not')\n"));
     }
     out
-}
-
-/// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no fixed length and are
-/// refused.
-fn duration_ms(text: &str) -> Result<i64, String> {
-    let help = || "write 90s, 15m, 8h or 7d".to_owned();
-    let span: Span = text.parse().map_err(|_| help())?;
-    let period = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| help())?;
-    i64::try_from(period.as_millis()).ok().filter(|ms| *ms > 0).ok_or_else(help)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::duration_ms;
-
-    #[test]
-    fn a_period_has_a_fixed_length() {
-        for (text, ms) in [
-            ("90s", Some(90_000)),
-            ("15m", Some(900_000)),
-            ("8h", Some(28_800_000)),
-            ("7d", Some(604_800_000)),
-            ("1h30m", Some(5_400_000)),
-            ("0s", None),
-            ("-15m", None),
-            ("15", None),
-            ("15x", None),
-            ("1mo", None),
-            ("1y", None),
-            ("", None),
-            ("99999999999999999999d", None),
-        ] {
-            assert_eq!(duration_ms(text).ok(), ms, "{text}");
-        }
-    }
 }

@@ -133,7 +133,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
 fn row(record: &Sealed) -> [String; 6] {
     let entry = &record.entry;
     let kind = entry.kind.name().to_owned();
-    let about = ["approval", "grant"].iter().find_map(|key| entry.detail.get(key)?.as_str());
+    let about = ["approval", "grant", "undone"].iter().find_map(|key| entry.detail.get(key)?.as_str());
     let about = about.unwrap_or(&entry.call_id);
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
     let what: Vec<&str> = what.into_iter().flatten().collect();

@@ -5,6 +5,7 @@
 
 mod file;
 mod keys;
+pub(crate) mod units;
 
 pub use keys::{KEYS, Key};
 
@@ -176,6 +177,7 @@ impl Config {
                 ignored("the files of a project cannot turn a policy off or weaken it")
             }
             "trust.workspaces" => ignored("a project cannot trust itself"),
+            "undo.limit" | "undo.total" | "undo.keep" => ignored("a project cannot say what is kept to undo its calls"),
             "policy.file" => {
                 self.project_policy = Some(value.to_owned());
                 false

@@ -12,8 +12,9 @@ use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
 use super::skills::skills_below;
+use super::undo::{Edge, folder_of};
 use crate::configuration::{Config, Origin};
-use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
+use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
@@ -50,9 +51,16 @@ impl Layers {
         let store = Arc::new(store);
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
         let mut own = guarded(config);
-        own.extend([Some(path.as_path()), log.map(Path::new)].into_iter().flatten());
+        // Made before its real path is looked for.
+        let snapshots = Edge::open(&path, config, now_ms());
+        let undo = folder_of(&path);
+        if let Some(why) = snapshots.fault() {
+            let why = Diagnostic::warning("no-snapshots", Place::file(&undo.to_string_lossy()), why);
+            say_all(&[why.help("no call of this session can be undone; check the folder and its permissions")]);
+        }
+        own.extend([Some(path.as_path()), Some(undo.as_path()), log.map(Path::new)].into_iter().flatten());
         let channel = channel(id)?;
-        let layer = layer.context(context(&own)).channel(channel.as_str());
+        let layer = layer.context(context(&own)).snapshots(Arc::new(snapshots)).channel(channel.as_str());
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
         let approver = approver.named(format!("the host, by a line of session `{id}`"));
         layers.person = Some(Person { approver, channel, store });

@@ -30,6 +30,7 @@ mod session;
 mod skills;
 mod table;
 mod tools;
+mod undo;
 
 pub use report::report_schema;
 pub use session::session_schema;
@@ -120,6 +121,8 @@ enum Command {
     /// Read, verify and export the audit trail.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Restore the files that a call wrote, as they were before it.
+    Undo(undo::UndoArgs),
     /// Read the log of a session: calls, repairs, refusals, loops, approvals.
     Log(log::LogArgs),
     /// Print a completion script for a shell.
@@ -172,6 +175,7 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Approvals(command)) => approvals::run(&command),
         Some(Command::Grants(command)) => grants::run(&command),
         Some(Command::Audit(command)) => audit::run(&command),
+        Some(Command::Undo(args)) => undo::run(&args),
         Some(Command::Log(args)) => log::run(&args),
         Some(Command::Completions(args)) => reference::completions(&args),
         Some(Command::Man(args)) => reference::man(&args),

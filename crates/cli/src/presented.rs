@@ -51,14 +51,21 @@ pub(super) struct PresentedArgs {
 impl PresentedArgs {
     /// The configuration with these flags.
     pub(super) fn config(&self) -> Result<Config, Failure> {
-        self.input.config(&[
+        self.config_with(Vec::new())
+    }
+
+    /// The same with more flags.
+    pub(super) fn config_with(&self, more: Vec<(&'static str, Option<String>)>) -> Result<Config, Failure> {
+        let mut flags = vec![
             ("presentation.arm", self.arm.clone()),
             ("presentation.wire", self.wire.clone()),
             ("presentation.model", self.model.clone()),
             ("presentation.budget", self.budget.clone()),
             ("skills.roots", self.skills.clone()),
             ("policy.file", self.policy.clone()),
-        ])
+        ];
+        flags.extend(more);
+        self.input.config(&flags)
     }
 }
 

@@ -64,6 +64,11 @@ pub(super) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     store: Option<String>,
 
+    /// The most that is copied before a call leaves, so that `toolfold undo` can restore it; 0 copies nothing [default:
+    /// 64MiB]
+    #[arg(long, value_name = "SIZE")]
+    undo_limit: Option<String>,
+
     /// Write what happens to this file before it is answered. With --id, a conversation that the file holds is resumed
     #[arg(long, value_name = "FILE")]
     log: Option<String>,
@@ -86,7 +91,7 @@ pub(super) fn run(args: &SessionArgs) -> Outcome {
         emit(&format!("{:#}\n", session_schema()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let config = args.presented.config()?;
+    let config = args.presented.config_with(vec![("undo.limit", args.undo_limit.clone())])?;
     for (key, what) in [("tools.file", "tools"), ("policy.file", "policy")] {
         if config.get(key) == Some("-") {
             let why = format!("the session reads its calls from standard input: give the {what} as a file");

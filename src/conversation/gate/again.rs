@@ -5,6 +5,7 @@ use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply, 
 use crate::conversation::state::{Became, CallRecord};
 use crate::conversation::{CallError, Conversation};
 use crate::engine::ACTIVATE_SKILL;
+use crate::policy::CallUndo;
 use crate::skill::{self, Activation, ActiveSet};
 use crate::wire::Arguments;
 
@@ -41,13 +42,13 @@ impl Conversation {
                 };
                 Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
             }
-            Became::Forwarded { unchecked, policy, reason, .. } => {
+            Became::Forwarded { unchecked, policy, reason, undo, .. } => {
                 let context = Context { policy, reason, ..self.context() };
-                self.forward_again(call, &target, arguments, unchecked, context)
+                self.forward_again(call, &target, arguments, unchecked, context, undo)
             }
-            Became::Resumed { approval, .. } => {
+            Became::Resumed { approval, undo, .. } => {
                 let context = self.approved(&approval);
-                self.forward_again(call, &target, arguments, None, context)
+                self.forward_again(call, &target, arguments, None, context, undo)
             }
             Became::Waiting { approval, .. } => match self.take_up(&approval, &call.id, &call.name) {
                 Ok(Resumed::Run(forward)) => Some(Outcome::Forward(forward)),
@@ -71,11 +72,12 @@ impl Conversation {
         arguments: &Arguments,
         unchecked: Option<String>,
         context: Context,
+        undo: Option<CallUndo>,
     ) -> Option<Outcome> {
         let engine = self.engine.clone();
         // A tool that is gone since is unknown now, and judged so.
         let tool = engine.catalog().get(target)?;
-        Some(Outcome::Forward(self.forwarded(call, tool, arguments, unchecked, context)))
+        Some(Outcome::Forward(self.forwarded(call, tool, arguments, unchecked, context, undo)))
     }
 
     /// What the host keeps of an activated skill, as the first answer gave it.

@@ -56,19 +56,22 @@ impl Conversation {
             Decision::Deny => self.forbid(judging, policy, meant, exact, &judged),
             Decision::Allow => {
                 let context = self.decided_context(PolicyMark::Allow, verdict);
-                self.forward(judging, meant, unchecked, context)
+                self.forward(judging, meant, unchecked, context, None)
             }
             Decision::AllowAudited => {
                 let recorded = match self.recalling {
-                    true => Ok(()),
-                    false => policy.record(meant.tool, &exact, self.call_ref(&call.id), &judged),
+                    true => Ok(judged.undo.recalled()),
+                    false => policy.let_go(meant.tool, &exact, self.call_ref(&call.id), &judged).map(Some),
                 };
-                if let Err(why) = recorded {
-                    let reason = format!("its record could not be written, so it does not run: {why}");
-                    return self.refuse(call, meant, &reason);
-                }
+                let undo = match recorded {
+                    Ok(undo) => undo,
+                    Err(why) => {
+                        let reason = format!("its record could not be written, so it does not run: {why}");
+                        return self.refuse(call, meant, &reason);
+                    }
+                };
                 let context = self.decided_context(PolicyMark::AllowAudited, verdict);
-                self.forward(judging, meant, unchecked, context)
+                self.forward(judging, meant, unchecked, context, undo)
             }
             Decision::Confirm => {
                 if let Some(outcome) = self.asked_already(judging) {
@@ -90,7 +93,7 @@ impl Conversation {
                 };
                 match asked {
                     // Remembered, and nothing waits: it was answered, and the host has the rest.
-                    None => self.forward(judging, meant, unchecked, context),
+                    None => self.forward(judging, meant, unchecked, context, None),
                     Some(Err(why)) => self.refuse(call, meant, &format!("nobody could be asked: {why}")),
                     Some(Ok(approval)) => {
                         let id = ApprovalId::from(&approval.id);
@@ -183,7 +186,7 @@ impl Conversation {
     /// through an [`Approver`](crate::policy::Approver), which nothing in a conversation holds.
     ///
     /// [`Resumed::Run`] once. [`Resumed::Waiting`], with the reason, where it goes on waiting: nobody has answered yet, or
-    /// the store cannot be written now. [`Resumed::Refused`], and it waits no longer, where it will never run: a person
+    /// the store cannot be written now, or another call that writes the same files has not ended. [`Resumed::Refused`], and it waits no longer, where it will never run: a person
     /// said no, it was used or has expired, policy forbids it meanwhile, its tool or the policy has changed.
     ///
     /// # Errors
@@ -205,15 +208,16 @@ impl Conversation {
         let Some(tool) = engine.catalog().get(&waiting.target) else {
             return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
         };
-        let why = match policy.redeem(approval.as_str(), tool, self.id()) {
-            Ok(redeemed) => {
-                self.record(Event::Resumed { id: id.clone(), approval: approval.clone() });
+        let why = match policy.redeem(approval.as_str(), tool, self.call_ref(id)) {
+            Ok((redeemed, undo)) => {
+                let undo = Some(undo);
+                self.record(Event::Resumed { id: id.clone(), approval: approval.clone(), undo: undo.clone() });
                 self.begins(id, tool);
                 let context = self.approved(approval);
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
                 let call = Call { id: id.clone(), name: name.to_owned(), arguments: Arguments::from_text(&text) };
-                return Ok(Resumed::Run(self.forwarded(&call, tool, &call.arguments, None, context)));
+                return Ok(Resumed::Run(self.forwarded(&call, tool, &call.arguments, None, context, undo)));
             }
             Err(why) => why,
         };
@@ -224,7 +228,7 @@ impl Conversation {
                 let reason = "nobody has answered yet".to_owned();
                 return Ok(Resumed::Waiting(self.confirm(id, name, tool, stored, reason)));
             }
-            (ApprovalError::Store(_), Ok(stored)) => {
+            (ApprovalError::Store(_) | ApprovalError::NoSnapshot { passing: true, .. }, Ok(stored)) => {
                 let reason = format!("it was not run: {why}");
                 return Ok(Resumed::Waiting(self.confirm(id, name, tool, stored, reason)));
             }

@@ -15,6 +15,7 @@ use serde_json::json;
 use toolfold::policy::shell::{Role, SideEffects, effects};
 use toolfold::policy::{Context, Effect, LexPath, Policy, PolicyCall, PolicyFile, ToolOrigin, compact};
 
+mod documents;
 mod grammar;
 
 use grammar::{ALLOWED, FORBIDDEN, Rng, program};

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::units;
 use toolfold::catalog::Format;
 use toolfold::profile::{Arm, UnknownArm};
 use toolfold::wire::{GeminiParameters, Wire};
@@ -27,7 +28,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 20] = [
+pub const KEYS: [Key; 23] = [
     Key {
         name: "tools.file",
         env: None,
@@ -158,6 +159,23 @@ pub const KEYS: [Key; 20] = [
     },
     Key { name: "policy.file", env: None, flag: Some("--policy"), default: "", help: "the policy file", check: any },
     Key {
+        name: "undo.limit",
+        env: None,
+        flag: Some("--undo-limit"),
+        default: "64MiB",
+        help: "the most that the snapshot of one call may hold; 0 makes none",
+        check: sized,
+    },
+    Key {
+        name: "undo.total",
+        env: None,
+        flag: None,
+        default: "1GiB",
+        help: "the most that all snapshots may hold; the oldest go first",
+        check: sized,
+    },
+    Key { name: "undo.keep", env: None, flag: None, default: "7d", help: "how long a snapshot is kept", check: period },
+    Key {
         name: "trust.workspaces",
         env: None,
         flag: None,
@@ -193,6 +211,14 @@ fn parsed<T: FromStr<Err: ToString>>(value: &str) -> Result<(), String> {
 
 fn whole(value: &str) -> Result<(), String> {
     value.parse::<usize>().map(drop).map_err(|_| format!("`{value}` is not a whole number"))
+}
+
+fn sized(value: &str) -> Result<(), String> {
+    units::size(value).map(drop)
+}
+
+fn period(value: &str) -> Result<(), String> {
+    units::period_ms(value).map(drop).map_err(|help| format!("`{value}` is not a period: {help}"))
 }
 
 fn share(value: &str) -> Result<(), String> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::exact;
 use toolfold::conversation::{ApprovalId, CallId, Confirm, Context, Forward, OpenedTool, Outcome, ReplyKind};
-use toolfold::policy::{ApprovalState, Displayed};
+use toolfold::policy::{ApprovalState, CallUndo, Displayed};
 use toolfold::skill::Activation;
 
 /// What to do with a call.
@@ -62,6 +62,11 @@ pub(super) struct OutcomeAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) shown: Option<Displayed>,
+    /// How a call that runs can be undone: `class`; `snapshot` (`id`, `digest`, `files`, `bytes`) if a copy was made; `why`
+    /// there is none. Absent where policy has no say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub(super) undo: Option<CallUndo>,
     /// Why it became that, for the host: of a reply its kind (`expanded`, `activated`, `invalid`, `unknown_tool`, `loop`).
     pub(super) reason: String,
     /// The names of the tools whose whole schemas the content opens, as the model sees them.
@@ -117,6 +122,7 @@ impl OutcomeAnswer {
             content: outcome.content().map(std::borrow::Cow::into_owned),
             is_error: None,
             shown: None,
+            undo: None,
             reason: String::new(),
             expanded: Vec::new(),
             opened: Vec::new(),
@@ -153,6 +159,7 @@ impl OutcomeAnswer {
             target: Some(forward.target.to_string()),
             arguments: Some(exact::exact(&forward.arguments_json, &forward.arguments)),
             arguments_json: Some(forward.arguments_json.clone()),
+            undo: forward.undo.clone(),
             reason: forward.unchecked.clone().unwrap_or_else(|| "the arguments fit".to_owned()),
             ..self
         }

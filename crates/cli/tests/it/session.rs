@@ -7,6 +7,7 @@ mod page;
 mod project;
 mod protocol;
 mod schema;
+mod undo;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

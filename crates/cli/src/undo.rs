@@ -1,0 +1,266 @@
+//! `toolfold undo`: restores what a call overwrote, changed, created or deleted.
+
+mod edge;
+mod folder;
+mod objects;
+mod restore;
+mod scan;
+mod state;
+
+pub(super) use edge::Edge;
+pub(super) use folder::folder_of;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use self::folder::{Folder, Snapshot};
+use self::restore::{Did, Step, apply};
+use self::scan::{Found, shown};
+use self::state::{Standing, State, audited, standing};
+use super::ledger::{ListArgs, failure, now_ms, time};
+use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
+use super::table::{short, table};
+use crate::configuration::units::size_text;
+use toolfold::diagnostic::visible;
+use toolfold::policy::AuditSink;
+use toolfold::policy::audit::{Entry, Kind};
+
+const AFTER_HELP: &str = "\
+Examples:
+  toolfold undo --list                 the calls that can be undone, newest first
+  toolfold undo un-3 --dry-run         what would be restored and removed
+  toolfold undo un-3                   the files as they were before that call
+  toolfold undo call_7f --session c-42      the same by the call's own id, in the session c-42
+
+What is there now must be what the call left: a file that has changed since is not overwritten.
+Where another call wrote it later, undo that one first. --force overwrites it all the same, and is
+needed where nobody reported the call's result. Nothing is written through a symbolic link.
+Exit codes: 0 undone, or listed; 1 it cannot be undone, and why; 2 usage; 3 no usable store.";
+
+/// How many paths are listed for people.
+const MOST_TOLD: usize = 40;
+
+/// Restore the files that a call wrote, as they were before it.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct UndoArgs {
+    /// The call: its snapshot's id as the list prints it, or its own id
+    #[arg(required_unless_present = "list")]
+    call: Option<String>,
+    /// List the calls that have a snapshot, newest first
+    #[arg(long, conflicts_with_all = ["call", "dry_run", "force"])]
+    list: bool,
+    /// Print what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also overwrite what has changed since the call
+    #[arg(long)]
+    force: bool,
+    /// Only calls of this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[command(flatten)]
+    rest: ListArgs,
+}
+
+pub(super) fn run(args: &UndoArgs) -> Outcome {
+    match &args.call {
+        Some(call) => undo(args, call)?,
+        None => list(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The snapshots that the arguments mean, oldest first.
+fn snapshots(args: &UndoArgs, folder: Option<&Folder>) -> Vec<Snapshot> {
+    let all = folder.map(Folder::all).unwrap_or_default().into_iter();
+    all.filter(|snapshot| args.session.as_ref().is_none_or(|session| *session == snapshot.session)).collect()
+}
+
+fn list(args: &UndoArgs) -> Result<(), Failure> {
+    let store = args.rest.store.to_read()?;
+    let known = audited(&store)?;
+    let folder = Folder::at(&args.rest.store.path()?).ok();
+    let all = snapshots(args, folder.as_ref());
+    let Some(folder) = folder.filter(|_| !all.is_empty()) else {
+        return if args.rest.json { emit("[]\n") } else { emit("no call has a snapshot\n") };
+    };
+    let stand =
+        |(at, snapshot): (usize, &Snapshot)| standing(&folder, snapshot, &known, all.get(at + 1..).unwrap_or_default());
+    let standings: Vec<Standing> = all.iter().enumerate().map(stand).collect();
+    let newest = || all.iter().zip(&standings).rev();
+    if args.rest.json {
+        return emit_json(&newest().map(|(snapshot, standing)| row_json(snapshot, standing)).collect::<Vec<_>>());
+    }
+    let rows: Vec<[String; 8]> = newest().map(|(snapshot, standing)| row(snapshot, standing)).collect();
+    let next = newest().find(|(_, standing)| matches!(standing.state, State::Ready | State::Partly));
+    let next = next.map(|(snapshot, _)| {
+        let (id, flag) = (&snapshot.id, args.rest.store.flag());
+        format!("\nNext: toolfold undo {id} --dry-run{flag}   (what would be done; then without --dry-run)\n")
+    });
+    let headings = ["id", "time", "session", "call", "tool", "size", "state", "files"];
+    emit(&format!("{}{}", table(headings, &rows), next.unwrap_or_default()))
+}
+
+fn row(snapshot: &Snapshot, standing: &Standing) -> [String; 8] {
+    let seen = |text: &str| short(text);
+    let files: Vec<&str> = snapshot.roots.iter().map(|root| root.path.as_str()).collect();
+    [
+        snapshot.id.clone(),
+        time(snapshot.time_ms),
+        seen(&snapshot.session),
+        seen(&snapshot.call),
+        seen(&snapshot.tool),
+        size_text(snapshot.bytes()),
+        standing.state.text().to_owned(),
+        seen(&files.join(", ")),
+    ]
+}
+
+fn row_json(snapshot: &Snapshot, standing: &Standing) -> serde_json::Value {
+    let file = |root: &scan::Root| {
+        let (was, mode) = match snapshot.before.get(&root.path) {
+            None => ("absent", None),
+            Some(Found::File { mode, .. }) => ("file", Some(mode)),
+            Some(Found::Folder { mode }) => ("folder", Some(mode)),
+            Some(Found::Link { .. }) => ("link", None),
+        };
+        json!({ "path": root.path, "was": was, "mode": mode.map(|mode| format!("{mode:04o}")) })
+    };
+    let why = Some(&standing.why).filter(|why| !why.is_empty());
+    json!({
+        "id": snapshot.id, "session": snapshot.session, "call": snapshot.call, "tool": snapshot.tool,
+        "time": time(snapshot.time_ms), "bytes": snapshot.bytes(), "state": standing.state, "why": why,
+        "files": snapshot.roots.iter().map(file).collect::<Vec<_>>(),
+    })
+}
+
+fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
+    let path = args.rest.store.path()?;
+    let store = args.rest.store.to_write()?;
+    let none = || {
+        let known = "`toolfold undo --list` shows the calls that have a snapshot";
+        Failure::wrong(format!("no snapshot is of a call `{}`", visible(call))).help(known)
+    };
+    let folder = Folder::at(&path).map_err(|_| none())?;
+    let broken = |why: std::io::Error| Failure::unmeasured(format!("the snapshots cannot be used: {why}"));
+    let _lock = folder.lock().map_err(broken)?;
+    let all = snapshots(args, Some(&folder));
+    let at = find(&all, call)?.ok_or_else(none)?;
+    let (Some(snapshot), later) = (all.get(at), all.get(at + 1..).unwrap_or_default()) else { return Err(none()) };
+    let mut snapshot = snapshot.clone();
+    let Standing { state, plan, why } = standing(&folder, &snapshot, &audited(&store)?, later);
+    let id = snapshot.id.clone();
+    let can = matches!(state, State::Ready | State::Partly | State::AsBefore);
+    let forced = args.force && matches!(state, State::Changed | State::Running | State::Unreported);
+    let Some(plan) = plan.filter(|_| can || forced) else {
+        let failure = Failure::wrong(format!("`{id}` cannot be undone: {why}"));
+        return Err(match help(state, &id, args) {
+            Some(help) => failure.help(help),
+            None => failure,
+        });
+    };
+    if args.dry_run {
+        return tell(args, &snapshot, &plan.steps);
+    }
+    let record = |outcome: &str| {
+        let entry = Entry {
+            session: snapshot.session.clone(),
+            tool: snapshot.tool.clone(),
+            call_id: snapshot.call.clone(),
+            outcome: Some(outcome.to_owned()),
+            undo: Some("snapshot".to_owned()),
+            detail: json!({ "undone": id, "paths": plan.steps.len(), "forced": forced }),
+            ..Entry::new(Kind::Undone, now_ms())
+        };
+        store.append(&entry).map_err(failure)
+    };
+    // What is not on record is not done.
+    record("begun")?;
+    if let Err((done, why)) = apply(&folder, &snapshot, &plan.steps) {
+        let total = plan.steps.len();
+        record(&format!("failed after {done} of {total} paths"))?;
+        return Err(Failure::wrong(format!("{why}; {done} of {total} paths were put back"))
+            .help(format!("once that is mended, `toolfold undo {id}` does the rest")));
+    }
+    snapshot.undone_ms = Some(now_ms());
+    folder.write(&snapshot).map_err(broken)?;
+    record("restored")?;
+    tell(args, &snapshot, &plan.steps)
+}
+
+/// The place of a snapshot by its id, or by that of its call.
+fn find(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure> {
+    if let Some(at) = all.iter().position(|snapshot| snapshot.id == call) {
+        return Ok(Some(at));
+    }
+    let mut found: Vec<usize> = (0..all.len()).filter(|at| all.get(*at).is_some_and(|s| s.call == call)).collect();
+    match (found.pop(), found.is_empty()) {
+        (Some(at), true) => Ok(Some(at)),
+        (Some(last), false) => {
+            found.push(last);
+            let ids: Vec<&str> = found.iter().filter_map(|at| Some(all.get(*at)?.id.as_str())).collect();
+            let why = format!("`{}` is the id of {} calls: {}", visible(call), ids.len(), ids.join(", "));
+            Err(Failure::wrong(why).help("give the snapshot's id, as `toolfold undo --list` prints it"))
+        }
+        (None, _) => Ok(None),
+    }
+}
+
+/// What to do where a call cannot be undone.
+fn help(state: State, id: &str, args: &UndoArgs) -> Option<String> {
+    let flag = args.rest.store.flag();
+    match state {
+        State::Changed => Some(format!(
+            "undo the later call first, or see what --force would overwrite: toolfold undo {id} --force --dry-run{flag}"
+        )),
+        State::Running | State::Unreported => {
+            Some(format!("look at what would be done: toolfold undo {id} --force --dry-run{flag}"))
+        }
+        State::Undone => Some("an undo is not undone: let the agent make the call again".to_owned()),
+        State::Unaudited => Some(format!("`toolfold audit verify{flag}` shows whether the audit trail is whole")),
+        _ => None,
+    }
+}
+
+fn tell(args: &UndoArgs, snapshot: &Snapshot, steps: &[Step]) -> Result<(), Failure> {
+    // What something else takes the place of is told once.
+    let mut told: Vec<&Step> = Vec::new();
+    for step in steps {
+        if !told.iter().any(|other| other.path == step.path) {
+            told.push(step);
+        }
+    }
+    if args.rest.json {
+        let Snapshot { id, session, call, tool, .. } = snapshot;
+        return emit_json(&json!({
+            "undone": id, "session": session, "call": call, "tool": tool, "dry_run": args.dry_run, "paths": told,
+        }));
+    }
+    let session =
+        if snapshot.session.is_empty() { String::new() } else { format!(" of {}", visible(&snapshot.session)) };
+    let (id, tool, call) = (&snapshot.id, visible(&snapshot.tool), visible(&snapshot.call));
+    let said = if args.dry_run { "would undo" } else { "undone" };
+    let mut out = format!("{said} {BOLD}{id}{BOLD:#}  {tool}  {DIM}{call}{session}{DIM:#}\n");
+    for step in told.iter().take(MOST_TOLD) {
+        let did = match (step.did, args.dry_run) {
+            (Did::Restored, false) => "restored",
+            (Did::Restored, true) => "restore",
+            (Did::BroughtBack, false) => "brought back",
+            (Did::BroughtBack, true) => "bring back",
+            (Did::Removed, false) => "removed",
+            (Did::Removed, true) => "remove",
+        };
+        out.push_str(&format!("  {did:<12}  {}\n", shown(Path::new(&step.path))));
+    }
+    if told.len() > MOST_TOLD {
+        out.push_str(&format!("  … and {} more; --json lists them all\n", told.len() - MOST_TOLD));
+    }
+    if told.is_empty() {
+        out.push_str("  nothing to restore: everything is as it was before the call\n");
+    }
+    emit(&out)
+}

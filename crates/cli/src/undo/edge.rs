@@ -1,0 +1,181 @@
+//! Snapshots as a session makes them: before a call leaves, and again what it left.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Error;
+use std::path::Path;
+
+use super::folder::{Folder, Snapshot};
+use super::scan::{Contents, Places, in_place, roots, scan};
+use crate::configuration::Config;
+use crate::configuration::units::{period_ms, size, size_text};
+use toolfold::diagnostic::visible;
+use toolfold::policy::{NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};
+
+/// The most that is read to know what a call left, in bytes: its host waits meanwhile.
+const MOST_HASHED: u64 = 4 << 30;
+
+/// How much snapshots may take, and how long they are kept.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// The most that one call's snapshot may hold, in bytes. 0: none is made.
+    call: u64,
+    /// The most that all of them may hold, in bytes.
+    total: u64,
+    keep_ms: i64,
+}
+
+/// The snapshots of a running session.
+#[derive(Debug)]
+pub(in super::super) struct Edge {
+    limits: Limits,
+    /// The folder and the name of the session in it, or why there is none.
+    place: Result<(Folder, String), String>,
+    /// Locked as long as the session runs.
+    _running: Option<File>,
+}
+
+impl Edge {
+    /// The snapshots beside a store. What is too old is cleared away.
+    pub(in super::super) fn open(store: &Path, config: &Config, now_ms: i64) -> Self {
+        let bytes = |key: &str| config.get(key).and_then(|text| size(text).ok()).unwrap_or(0);
+        let keep_ms = config.get("undo.keep").and_then(|text| period_ms(text).ok()).unwrap_or(0);
+        let limits = Limits { call: bytes("undo.limit"), total: bytes("undo.total"), keep_ms };
+        let opened = Folder::make(store).and_then(|folder| {
+            let (name, running) = folder.session(now_ms)?;
+            let _lock = folder.lock()?;
+            folder.clear_sessions();
+            clear(&folder, limits, 0, now_ms);
+            Ok((folder, name, running))
+        });
+        match opened {
+            Ok((folder, name, running)) => Self { limits, place: Ok((folder, name)), _running: Some(running) },
+            Err(why) => Self { limits, place: Err(format!("snapshots cannot be kept: {why}")), _running: None },
+        }
+    }
+
+    /// Why no snapshot can be made, if that is so.
+    pub(in super::super) fn fault(&self) -> Option<&str> {
+        self.place.as_ref().err().map(String::as_str)
+    }
+
+    fn place(&self) -> Result<(&Folder, &str), NoSnapshot> {
+        if self.limits.call == 0 {
+            return Err(NoSnapshot::new("snapshots are turned off (undo.limit is 0)"));
+        }
+        let (folder, name) = self.place.as_ref().map_err(NoSnapshot::new)?;
+        Ok((folder, name))
+    }
+
+    /// What these paths are, and how much a copy of them would take.
+    fn measure(&self, paths: &[WrittenPath]) -> Result<(Places, u64), NoSnapshot> {
+        let at = roots(paths).map_err(NoSnapshot::new)?;
+        let (_, bytes) = scan(&at.roots, self.limits.call, Contents::Measure).map_err(NoSnapshot::new)?;
+        if bytes > self.limits.total {
+            return Err(NoSnapshot::new(format!("all snapshots may take {}", size_text(self.limits.total))));
+        }
+        Ok((at, bytes))
+    }
+}
+
+impl Snapshots for Edge {
+    fn check(&self, paths: &[WrittenPath]) -> Result<(), NoSnapshot> {
+        self.place()?;
+        self.measure(paths).map(drop)
+    }
+
+    fn take(&self, call: &SnapshotCall<'_>, paths: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot> {
+        let (folder, owner) = self.place()?;
+        let failed = |why: Error| NoSnapshot::new(format!("the snapshot cannot be kept: {why}"));
+        let _lock = folder.lock().map_err(failed)?;
+        let (at, bytes) = self.measure(paths)?;
+        let live =
+            |other: &Snapshot| folder.runs(&other.owner) || !call.session.is_empty() && other.session == call.session;
+        let meets = |other: &Snapshot| other.roots.iter().any(|root| at.roots.iter().any(|own| own.meets(root)));
+        let mut others: Vec<Snapshot> = folder.open().into_iter().filter(|other| meets(other) && live(other)).collect();
+        if let Some(other) = others.first() {
+            let why = format!(
+                "call `{}`, which writes the same files, has not ended; undoing that one ({}) restores the files that both write",
+                visible(&other.call),
+                other.id
+            );
+            let ours =
+                |other: &Snapshot| other.owner == owner || !call.session.is_empty() && other.session == call.session;
+            // The call leaves without a copy of its own: what it writes belongs to theirs.
+            for other in others.iter_mut().filter(|other| !call.waits && ours(other)) {
+                other.open.push(call.call.to_owned());
+                folder.write(other).map_err(failed)?;
+            }
+            return Err(NoSnapshot { why, passing: true });
+        }
+        if folder.objects.bytes().saturating_add(bytes) > self.limits.total {
+            clear(folder, self.limits, bytes, call.now_ms);
+        }
+        let (before, _) =
+            scan(&at.roots, self.limits.call, Contents::Copy(&folder.objects)).map_err(NoSnapshot::new)?;
+        folder.objects.sync().map_err(failed)?;
+        let id = folder.next_id().map_err(failed)?;
+        let snapshot = Snapshot::new(id, call, owner, at, before);
+        if let Err(why) = folder.write(&snapshot) {
+            drop(folder.remove(&snapshot.id));
+            return Err(failed(why));
+        }
+        let (files, bytes) = (snapshot.contents().count(), snapshot.bytes());
+        Ok(TakenSnapshot { digest: snapshot.digest(), id: snapshot.id, files, bytes })
+    }
+
+    fn discard(&self, id: &str) {
+        if let Ok((folder, _)) = self.place()
+            && let Ok(_lock) = folder.lock()
+        {
+            drop(folder.remove(id));
+        }
+    }
+
+    fn ended(&self, session: &str, call: &str) {
+        let Ok((folder, owner)) = self.place() else { return };
+        let ours = |snapshot: &Snapshot| {
+            let same = snapshot.session == session && (!session.is_empty() || snapshot.owner == owner);
+            same && snapshot.open.iter().any(|open| open == call)
+        };
+        if !folder.open().iter().any(ours) {
+            return;
+        }
+        let Ok(_lock) = folder.lock() else { return };
+        for mut snapshot in folder.open().into_iter().filter(ours) {
+            snapshot.open.retain(|open| open != call);
+            // What is not known is not claimed: undoing then needs --force.
+            let left = in_place(&snapshot.roots).and_then(|roots| scan(&roots, MOST_HASHED, Contents::Hash));
+            snapshot.after = left.ok().map(|(tree, _)| tree);
+            drop(folder.write(&snapshot));
+        }
+    }
+}
+
+/// Removes what is too old, and the oldest until there is room for `more` bytes; then every content that no snapshot
+/// names. What a running session may still write stays. Under the lock.
+fn clear(folder: &Folder, limits: Limits, more: u64, now_ms: i64) {
+    let mut kept = Vec::new();
+    for snapshot in folder.all() {
+        let old = now_ms.saturating_sub(snapshot.time_ms) > limits.keep_ms;
+        if old && !is_open(folder, &snapshot) {
+            drop(folder.remove(&snapshot.id));
+        } else {
+            kept.push(snapshot);
+        }
+    }
+    let needs = |kept: &[Snapshot]| {
+        let named: std::collections::BTreeMap<&str, u64> = kept.iter().flat_map(Snapshot::contents).collect();
+        named.values().sum::<u64>().saturating_add(more)
+    };
+    while needs(&kept) > limits.total {
+        let Some(at) = kept.iter().position(|snapshot| !is_open(folder, snapshot)) else { break };
+        drop(folder.remove(&kept.remove(at).id));
+    }
+    let named: BTreeSet<String> = kept.iter().flat_map(Snapshot::contents).map(|(name, _)| name.to_owned()).collect();
+    folder.objects.retain(&named);
+}
+
+fn is_open(folder: &Folder, snapshot: &Snapshot) -> bool {
+    !snapshot.open.is_empty() && folder.runs(&snapshot.owner)
+}

@@ -1,0 +1,265 @@
+//! The folder of snapshots beside a store: `NAME.undo`, private to the user.
+//!
+//! `objects/` holds contents by their SHA-256, `calls/` one file a snapshot, `open/` a mark for each call that has not
+//! ended, `sessions/` a file that each running session keeps locked, `next` the number of the next snapshot. A change is
+//! made under `lock`; files are written beside their place and renamed, so that a crash leaves the old or the new one.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it keeps copies of files")]
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::objects::{Objects, private, sync_folder};
+use super::scan::{Found, Places, Root, Tree};
+use toolfold::policy::canonical::digest;
+
+/// The largest file of `calls/` that is read, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The form of a snapshot.
+const VERSION: u32 = 1;
+
+/// What a call wrote was this before.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Snapshot {
+    v: u32,
+    pub(super) id: String,
+    pub(super) session: String,
+    pub(super) call: String,
+    /// The tool with its origin, as rules write it.
+    pub(super) tool: String,
+    pub(super) time_ms: i64,
+    pub(super) roots: Vec<Root>,
+    /// Folders that did not exist, topmost first.
+    pub(super) missing: Vec<String>,
+    pub(super) before: Tree,
+    /// The running session, as in `sessions/`.
+    pub(super) owner: String,
+    /// The calls that write these files and have not ended: this one, and those that left while it ran.
+    pub(super) open: Vec<String>,
+    /// What the calls left, once one has ended.
+    pub(super) after: Option<Tree>,
+    /// When a person undid it.
+    pub(super) undone_ms: Option<i64>,
+}
+
+impl Snapshot {
+    pub(super) fn new(
+        id: String,
+        call: &toolfold::policy::SnapshotCall<'_>,
+        owner: &str,
+        at: Places,
+        before: Tree,
+    ) -> Self {
+        Self {
+            v: VERSION,
+            id,
+            session: call.session.to_owned(),
+            call: call.call.to_owned(),
+            tool: call.origin.identity(call.tool),
+            time_ms: call.now_ms,
+            roots: at.roots,
+            missing: at.missing,
+            before,
+            owner: owner.to_owned(),
+            open: vec![call.call.to_owned()],
+            after: None,
+            undone_ms: None,
+        }
+    }
+
+    /// SHA-256 of what it restores and for which call: the audit record of the call has it.
+    pub(super) fn digest(&self) -> String {
+        digest(&json!({
+            "v": self.v, "id": self.id, "session": self.session, "call": self.call, "tool": self.tool,
+            "roots": self.roots, "missing": self.missing, "before": self.before,
+        }))
+    }
+
+    /// The contents that it names, each with its size.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.before.values().filter_map(|found| match found {
+            Found::File { sha256, bytes, .. } => Some((sha256.as_str(), *bytes)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.contents().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// What the call left, if that is known.
+    pub(super) fn left(&self) -> Option<&Tree> {
+        self.after.as_ref().filter(|_| self.open.is_empty())
+    }
+}
+
+/// The snapshots of a store.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    pub(super) objects: Objects,
+}
+
+/// Where the snapshots of a store are.
+pub(in super::super) fn folder_of(store: &Path) -> PathBuf {
+    // One store has one folder, under whatever name it is opened.
+    let real = std::fs::canonicalize(store).or_else(|_| std::path::absolute(store));
+    let mut name = real.unwrap_or_else(|_| store.to_owned()).into_os_string();
+    name.push(".undo");
+    name.into()
+}
+
+impl Folder {
+    /// The folder of a store, made where there is none.
+    pub(super) fn make(store: &Path) -> Result<Self> {
+        let path = folder_of(store);
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        for folder in [path.clone()].into_iter().chain(["objects", "calls", "open", "sessions"].map(|n| path.join(n))) {
+            match builder.create(&folder) {
+                Err(why) if why.kind() != ErrorKind::AlreadyExists => return Err(why),
+                _ => {}
+            }
+        }
+        Self::at(store)
+    }
+
+    /// The folder of a store, if it is there. A link is none.
+    pub(super) fn at(store: &Path) -> Result<Self> {
+        let path = folder_of(store);
+        for folder in [path.clone(), path.join("objects"), path.join("calls"), path.join("open")] {
+            if !std::fs::symlink_metadata(&folder)?.is_dir() {
+                return Err(Error::new(ErrorKind::NotADirectory, format!("{} is no folder", folder.display())));
+            }
+        }
+        Ok(Self { objects: Objects::new(path.join("objects")), path })
+    }
+
+    /// Whoever holds what this returns is the only one that changes the folder.
+    pub(super) fn lock(&self) -> Result<File> {
+        let file = lock_file(&self.path.join("lock"))?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// Every snapshot that can be read, oldest first.
+    pub(super) fn all(&self) -> Vec<Snapshot> {
+        let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read(&id).ok()).collect();
+        all.sort_by_key(|snapshot| number(&snapshot.id));
+        all
+    }
+
+    fn ids(&self) -> impl Iterator<Item = String> {
+        std::fs::read_dir(self.path.join("calls")).into_iter().flatten().filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_suffix(".json").map(str::to_owned)
+        })
+    }
+
+    /// The snapshots whose calls have not ended.
+    pub(super) fn open(&self) -> Vec<Snapshot> {
+        let names = std::fs::read_dir(self.path.join("open")).into_iter().flatten();
+        let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter_map(|id| self.read(&id).ok()).collect()
+    }
+
+    pub(super) fn read(&self, id: &str) -> Result<Snapshot> {
+        // An id is no path.
+        number(id).ok_or(ErrorKind::NotFound)?;
+        let mut text = String::new();
+        File::open(self.path.join(format!("calls/{id}.json")))?.take(MAX_BYTES).read_to_string(&mut text)?;
+        let snapshot: Snapshot = serde_json::from_str(&text)?;
+        if snapshot.v == VERSION && snapshot.id == id {
+            Ok(snapshot)
+        } else {
+            Err(Error::new(ErrorKind::InvalidData, "not a snapshot of this version"))
+        }
+    }
+
+    /// Writes a snapshot. When this returns, it is on disk.
+    pub(super) fn write(&self, snapshot: &Snapshot) -> Result<()> {
+        let mark = self.path.join("open").join(&snapshot.id);
+        if !snapshot.open.is_empty() && !mark.exists() {
+            private(&mark, false)?;
+        }
+        self.put(&format!("calls/{}.json", snapshot.id), &serde_json::to_vec(snapshot)?)?;
+        if snapshot.open.is_empty() { gone(std::fs::remove_file(mark)) } else { Ok(()) }
+    }
+
+    /// Removes a snapshot; its contents stay until they are cleared away.
+    pub(super) fn remove(&self, id: &str) -> Result<()> {
+        gone(std::fs::remove_file(self.path.join(format!("calls/{id}.json"))))?;
+        gone(std::fs::remove_file(self.path.join("open").join(id)))
+    }
+
+    /// An id that no snapshot had before.
+    pub(super) fn next_id(&self) -> Result<String> {
+        let counted = std::fs::read_to_string(self.path.join("next")).ok().and_then(|text| text.trim().parse().ok());
+        let known = self.ids().filter_map(|id| number(&id)).max().map_or(1, |last| last + 1);
+        let next = known.max(counted.unwrap_or(1_u64));
+        self.put("next", (next + 1).to_string().as_bytes())?;
+        Ok(format!("un-{next}"))
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let (place, new) = (self.path.join(name), self.path.join(format!("{name}.new")));
+        let mut file = private(&new, false)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&new, &place)?;
+        sync_folder(place.parent().unwrap_or(&self.path))
+    }
+
+    /// A session that runs from now on: its name, and the file that it keeps locked.
+    pub(super) fn session(&self, now_ms: i64) -> Result<(String, File)> {
+        let _lock = self.lock()?;
+        let name = format!("{}-{now_ms}", std::process::id());
+        let file = lock_file(&self.path.join("sessions").join(&name))?;
+        file.try_lock().map_err(|why| match why {
+            TryLockError::Error(why) => why,
+            TryLockError::WouldBlock => ErrorKind::WouldBlock.into(),
+        })?;
+        Ok((name, file))
+    }
+
+    /// Whether a session still runs.
+    pub(super) fn runs(&self, owner: &str) -> bool {
+        if owner.contains(['/', '\\']) {
+            return false;
+        }
+        let opened = File::open(self.path.join("sessions").join(owner));
+        opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Removes the files of sessions that have ended.
+    pub(super) fn clear_sessions(&self) {
+        for entry in std::fs::read_dir(self.path.join("sessions")).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|name| !self.runs(name)) {
+                drop(std::fs::remove_file(entry.path()));
+            }
+        }
+    }
+}
+
+/// The number of an id: 7 of `un-7`.
+fn number(id: &str) -> Option<u64> {
+    id.strip_prefix("un-").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
+}
+
+fn lock_file(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// What is not there is gone.
+fn gone(removed: Result<()>) -> Result<()> {
+    removed.or_else(|why| if why.kind() == ErrorKind::NotFound { Ok(()) } else { Err(why) })
+}

@@ -1,0 +1,264 @@
+//! What is at a path: looked at without following a link, measured, hashed or copied.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads the files that calls write")]
+
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::objects::{Objects, hash};
+use crate::configuration::units::size_text;
+use toolfold::diagnostic::visible;
+use toolfold::policy::WrittenPath;
+use toolfold::policy::links::MAX_LINKS;
+
+/// The most files and folders that one call's snapshot may hold.
+const MOST_FILES: usize = 10_000;
+
+/// What a file is called while an undo writes it: it counts as not there.
+pub(super) const UNFINISHED: &str = ".toolfold-undo-";
+
+/// Something at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub(super) enum Found {
+    File { sha256: String, bytes: u64, mode: u32 },
+    Link { to: String },
+    Folder { mode: u32 },
+}
+
+/// What is at the paths of a call. A path that is not listed has nothing.
+pub(super) type Tree = BTreeMap<String, Found>;
+
+/// A path whose folder contains no link.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Root {
+    pub(super) path: String,
+    /// Whether what is below it belongs to it.
+    pub(super) recursive: bool,
+}
+
+impl Root {
+    /// Whether two roots have a path in common.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let within = |inner: &Self, outer: &Self| {
+            outer.recursive && inner.path.strip_prefix(&outer.path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.path == other.path || within(self, other) || within(other, self)
+    }
+}
+
+/// Where the written paths of a call are.
+pub(super) struct Places {
+    pub(super) roots: Vec<Root>,
+    /// The folders on the way that do not exist yet, topmost first.
+    pub(super) missing: Vec<String>,
+}
+
+/// What is done with the contents of files.
+#[derive(Clone, Copy)]
+pub(super) enum Contents<'o> {
+    /// Only their size is added up.
+    Measure,
+    Hash,
+    Copy(&'o Objects),
+}
+
+/// Where the written paths of a call are: through every link, and the links at their ends themselves.
+pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
+    let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
+    for WrittenPath { path, recursive } in paths {
+        let mut next = PathBuf::from(path);
+        for links in 0.. {
+            if links > MAX_LINKS {
+                return Err(format!("`{}` leads through too many links", visible(path)));
+            }
+            let (real, absent) = place(&next)?;
+            for folder in absent {
+                let folder = text(&folder)?;
+                if !missing.contains(&folder) {
+                    missing.push(folder);
+                }
+            }
+            let found = std::fs::symlink_metadata(&real).ok();
+            let is_link = found.as_ref().is_some_and(Metadata::is_symlink);
+            // Everything below a path that does not exist yet comes from the call.
+            let below = !is_link && (*recursive || found.is_none());
+            *roots.entry(text(&real)?).or_insert(false) |= below;
+            if !is_link {
+                break;
+            }
+            let to = std::fs::read_link(&real).map_err(|why| unreadable(&real, &why))?;
+            next = real.parent().unwrap_or(Path::new("/")).join(to);
+        }
+    }
+    let roots = roots.into_iter().map(|(path, recursive)| Root { path, recursive }).collect();
+    Ok(Places { roots, missing })
+}
+
+/// A path whose folder is followed through every link, and the folders on the way that do not exist.
+pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
+    let strange = || format!("`{}` names no file", visible(&path.to_string_lossy()));
+    let (mut folder, mut rest) = (path.parent().ok_or_else(strange)?, vec![path.file_name().ok_or_else(strange)?]);
+    let mut real = loop {
+        match std::fs::canonicalize(folder) {
+            Ok(real) => break real,
+            // A link that leads nowhere is there, and nobody knows what will be behind it.
+            Err(why) if why.kind() == ErrorKind::NotFound && std::fs::symlink_metadata(folder).is_err() => {
+                rest.push(folder.file_name().ok_or_else(strange)?);
+                folder = folder.parent().ok_or_else(strange)?;
+            }
+            Err(why) => return Err(unreadable(folder, &why)),
+        }
+    };
+    let mut missing = Vec::new();
+    while let Some(name) = rest.pop() {
+        real.push(name);
+        if !rest.is_empty() {
+            missing.push(real.clone());
+        }
+    }
+    Ok((real, missing))
+}
+
+/// The roots whose folders are still where they were. The call itself may have put a link in the place of a root that
+/// others are below; any other link was put there by somebody else, and is an error.
+pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
+    let mut kept = Vec::new();
+    for root in roots {
+        let path = Path::new(&root.path);
+        let (real, _) = place(path)?;
+        if real == path {
+            kept.push(root.clone());
+        } else if !roots.iter().any(|other| path.parent().is_some_and(|parent| parent.starts_with(&other.path))) {
+            return Err(format!("`{}` now leads through a symbolic link to `{}`", shown(path), shown(&real)));
+        }
+    }
+    Ok(kept)
+}
+
+/// What is at these roots, and the size of the files. `most`: how many bytes they may have.
+pub(super) fn scan(roots: &[Root], most: u64, contents: Contents<'_>) -> Result<(Tree, u64), String> {
+    let mut scan = Scan { tree: Tree::new(), bytes: 0, most, contents };
+    for root in roots {
+        scan.take(Path::new(&root.path), root.recursive)?;
+    }
+    Ok((scan.tree, scan.bytes))
+}
+
+struct Scan<'o> {
+    tree: Tree,
+    bytes: u64,
+    most: u64,
+    contents: Contents<'o>,
+}
+
+impl Scan<'_> {
+    fn take(&mut self, root: &Path, recursive: bool) -> Result<(), String> {
+        let mut todo = vec![root.to_owned()];
+        while let Some(path) = todo.pop() {
+            let found = match std::fs::symlink_metadata(&path) {
+                Ok(found) => found,
+                Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
+                Err(why) => return Err(unreadable(&path, &why)),
+            };
+            if self.tree.len() >= MOST_FILES {
+                return Err(format!("there are more than {MOST_FILES} files below `{}`", shown(root)));
+            }
+            let name = text(&path)?;
+            if found.is_symlink() {
+                let to = std::fs::read_link(&path).map_err(|why| unreadable(&path, &why))?;
+                self.tree.insert(name, Found::Link { to: text(&to)? });
+            } else if found.is_dir() {
+                self.tree.insert(name, Found::Folder { mode: mode(&found) });
+                if recursive {
+                    todo.extend(names(&path)?);
+                }
+            } else if found.is_file() {
+                let file = self.file(&path, &found)?;
+                self.tree.insert(name, file);
+            } else {
+                return Err(format!("`{}` is neither a file nor a folder", shown(&path)));
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, found: &Metadata) -> Result<Found, String> {
+        let left = self.most.saturating_sub(self.bytes);
+        let too_large = || format!("a copy would take more than {} (`{}`)", size_text(self.most), shown(path));
+        if found.len() > left {
+            return Err(too_large());
+        }
+        let opened = File::open(path).map_err(|why| unreadable(path, &why))?;
+        let meta = opened.metadata().map_err(|why| unreadable(path, &why))?;
+        // Between the look and the opening a link may have been put there.
+        if !same(found, &meta) {
+            return Err(format!("`{}` changed while it was read", shown(path)));
+        }
+        let mut source = opened.take(left.saturating_add(1));
+        let read = |why: std::io::Error| unreadable(path, &why);
+        let (sha256, bytes) = match self.contents {
+            Contents::Measure => (String::new(), found.len()),
+            Contents::Hash => hash(&mut source, &mut std::io::sink()).map_err(read)?,
+            Contents::Copy(objects) => objects.keep(&mut source).map_err(read)?,
+        };
+        if bytes > left {
+            return Err(too_large());
+        }
+        self.bytes += bytes;
+        Ok(Found::File { sha256, bytes, mode: mode(&meta) })
+    }
+}
+
+/// What is in a folder, without what an undo that was cut off left there.
+fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let unread = |why: std::io::Error| unreadable(folder, &why);
+    let mut inside = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        if !entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            inside.push(entry.path());
+        }
+        if inside.len() > MOST_FILES {
+            return Err(format!("there are more than {MOST_FILES} files below `{}`", shown(folder)));
+        }
+    }
+    Ok(inside)
+}
+
+fn unreadable(path: &Path, why: &std::io::Error) -> String {
+    format!("`{}` cannot be read: {why}", shown(path))
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy()).into_owned()
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| format!("the name of `{}` is not UTF-8", shown(path)))
+}
+
+#[cfg(unix)]
+fn same(found: &Metadata, opened: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (found.dev(), found.ino()) == (opened.dev(), opened.ino())
+}
+
+#[cfg(not(unix))]
+fn same(_found: &Metadata, opened: &Metadata) -> bool {
+    opened.is_file()
+}
+
+#[cfg(unix)]
+fn mode(found: &Metadata) -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    found.mode() & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode(found: &Metadata) -> u32 {
+    if found.permissions().readonly() { 0o444 } else { 0o644 }
+}

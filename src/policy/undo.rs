@@ -1,0 +1,214 @@
+//! What a call writes, as far as a copy of it, made before the call, can undo the call.
+//!
+//! This layer sees no disk: it says which paths are to be copied, or why a copy would promise too much. The copies are
+//! the host's, behind [`Snapshots`]. A call is undoable by snapshot only if both say so; otherwise it is shown as
+//! irreversible.
+
+use serde::{Deserialize, Serialize};
+
+use super::argv::{Word, base_name};
+use super::call_context::CallContext;
+use super::capability::Undo;
+use super::context::{Context, PolicyCall, ToolOrigin};
+use super::links::Lead;
+use super::path::{Base, LexPath};
+use super::policy_set::Policy;
+use super::rule::Access;
+use super::shell::{FileEffect, Role, readonly};
+use crate::diagnostic::visible;
+
+/// Programs that write what their operands name, and nothing else. Sources: their manual pages (coreutils 9.1, GNU sed
+/// 4.9). Of every other program it is open what it writes.
+const WRITES_OPERANDS: &[&str] =
+    &["chmod", "cp", "install", "ln", "mkdir", "mv", "rm", "rmdir", "sed", "tee", "touch", "truncate", "unlink"];
+
+/// Programs that run another one here, where it is listed, too, and write nothing themselves.
+const WRAPPERS: &[&str] = &["command", "exec", "ionice", "nice", "stdbuf", "time", "timeout"];
+
+/// A path that a call writes: creates, changes or deletes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct WrittenPath {
+    /// The path, absolute and without `..`. Symbolic links in it have not been followed.
+    pub path: String,
+    /// Whether the call may write everything below it.
+    pub recursive: bool,
+}
+
+/// How a call that was let go can be undone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallUndo {
+    /// The class: what the tool's record says, or `irreversible` where no copy could be made.
+    pub class: Undo,
+    /// The snapshot that was made before the call left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<TakenSnapshot>,
+    /// Why it is irreversible, although the tool's record says `snapshot`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A snapshot that a host has made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenSnapshot {
+    /// Its id, by which a person undoes the call.
+    pub id: String,
+    /// SHA-256 of what it holds: paths, modes and contents. Part of the audit record of the call.
+    pub digest: String,
+    /// How many files it holds.
+    pub files: usize,
+    /// Their size in bytes.
+    pub bytes: u64,
+}
+
+/// Why no snapshot was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoSnapshot {
+    /// The reason, in lower case without a full stop.
+    pub why: String,
+    /// Whether it may be possible later: another call that writes the same files has not ended.
+    pub passing: bool,
+}
+
+impl NoSnapshot {
+    /// A reason that does not pass.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into(), passing: false }
+    }
+}
+
+/// The call that a snapshot is for.
+#[derive(Debug, Clone, Copy)]
+pub struct SnapshotCall<'a> {
+    /// The conversation; empty if it has no id.
+    pub session: &'a str,
+    /// The call's id.
+    pub call: &'a str,
+    /// Who provides the tool.
+    pub origin: &'a ToolOrigin,
+    /// The tool's name there.
+    pub tool: &'a str,
+    /// The time, in milliseconds since 1970 UTC.
+    pub now_ms: i64,
+    /// Whether the call waits as long as no snapshot can be made. Otherwise it leaves without one.
+    pub waits: bool,
+}
+
+/// A host's snapshots: copies of files, kept where no call can write.
+pub trait Snapshots: Send + Sync {
+    /// Whether a snapshot of these paths could be made now. Keeps nothing.
+    ///
+    /// # Errors
+    /// [`NoSnapshot`], with what a person should know.
+    fn check(&self, paths: &[WrittenPath]) -> Result<(), NoSnapshot>;
+
+    /// Copies these paths, before the call leaves. When this returns, the copies are on disk.
+    ///
+    /// # Errors
+    /// [`NoSnapshot`]; nothing is kept then.
+    fn take(&self, call: &SnapshotCall<'_>, paths: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot>;
+
+    /// Forgets a snapshot: its call did not leave after all.
+    fn discard(&self, id: &str);
+
+    /// The call has ended: what its files are now is what it left.
+    fn ended(&self, session: &str, call: &str);
+}
+
+impl Policy {
+    /// How the tool of a call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
+    /// why a copy of the known paths would not undo the call.
+    pub fn undo(&self, call: &PolicyCall<'_>, context: &Context) -> (Undo, Result<Vec<WrittenPath>, String>) {
+        let capability = self.capability(call, context);
+        match capability.0.undo {
+            Undo::Snapshot => (Undo::Snapshot, written(&CallContext::new(call, context, capability))),
+            class => (class, Ok(Vec::new())),
+        }
+    }
+}
+
+/// The paths that a call writes, if all of them are known before it runs.
+fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
+    if let Some(why) = &cx.unreadable {
+        return Err(why.clone());
+    }
+    if let Some(part) = cx.effects.unknowns.first() {
+        return Err(format!("`{}` is known only when it runs ({})", visible(&part.text), part.kind));
+    }
+    if let Some(command) = cx.effects.commands.iter().find(|command| !is_exact(&command.words, command.role)) {
+        let line = super::argv::display(&command.words);
+        return Err(format!("what `{}` writes is not known", visible(&line.chars().take(80).collect::<String>())));
+    }
+    let mut paths = Vec::new();
+    for file in cx.effects.files.iter().filter(|file| file.access == Access::Write) {
+        let path = path_of(cx, file)
+            .ok_or_else(|| format!("which file `{}` is, is known only when it runs", visible(&file.text)))?;
+        // What a tool other than a shell does to a folder, nobody says.
+        paths.push(WrittenPath { path, recursive: file.recursive || !cx.is_shell });
+    }
+    paths.sort();
+    paths.dedup();
+    if paths.is_empty() { Err("it names no file that it writes".to_owned()) } else { Ok(paths) }
+}
+
+/// The one path that a file of a call is.
+fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
+    let path = file.path.as_ref().filter(|path| file.certain && path.tail().is_none())?;
+    let absolute = path.absolute(cx.context);
+    // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
+    let links = cx.context.links.as_ref();
+    let real = |spot: &String| match links.map(|links| links.lead(spot)) {
+        Some(Lead::To(real)) => Some(LexPath::plain(real).to_string()),
+        _ => None,
+    };
+    let spots = path.spots(cx.context);
+    let one_place = match spots.as_slice() {
+        [_] => true,
+        [first, rest @ ..] => {
+            real(first).is_some_and(|first| rest.iter().all(|spot| real(spot).as_ref() == Some(&first)))
+        }
+        [] => false,
+    };
+    let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
+    (single && absolute.base == Base::Root).then(|| absolute.to_string())
+}
+
+/// Whether it is known what a command writes.
+fn is_exact(words: &[Word], role: Role) -> bool {
+    let known: Option<Vec<&str>> = words.iter().map(Word::get).collect();
+    match role {
+        Role::Carries => {
+            words.first().and_then(Word::get).is_some_and(|program| WRAPPERS.contains(&base_name(program)))
+        }
+        Role::Guess => false,
+        Role::Runs => {
+            readonly::only_reads(words, false)
+                || known.is_some_and(|words| words.split_first().is_some_and(|(program, rest)| writes(program, rest)))
+        }
+    }
+}
+
+/// Whether a program writes its operands and nothing else, with these arguments.
+fn writes(program: &str, arguments: &[&str]) -> bool {
+    let base = base_name(program);
+    let cluster = |a: &&&str| a.starts_with('-') && !a.starts_with("--");
+    let letter = |letter: char| arguments.iter().filter(cluster).any(|a| a.contains(letter));
+    let long = |names: &[&str]| {
+        let cut = |a: &&str| a.split('=').next().unwrap_or(a).len() > 2;
+        let is = |a: &&str, name: &&str| name.starts_with(a.split('=').next().unwrap_or(a));
+        arguments.iter().any(|a| a.starts_with("--") && cut(a) && names.iter().any(|name| is(a, name)))
+    };
+    WRITES_OPERANDS.contains(&base)
+        && match base {
+            // A copy of what was there before is one more file, and so are parents that an operand only mentions.
+            "cp" | "mv" | "ln" | "install" => {
+                !letter('b') && !letter('S') && !long(&["--backup", "--suffix", "--parents"])
+            }
+            "rmdir" => !letter('p') && !long(&["--parents"]),
+            // `-i.bak` keeps the old file under another name.
+            "sed" => {
+                !long(&["--in-place"])
+                    && !arguments.iter().filter(cluster).any(|a| a.contains('i') && !a.ends_with('i'))
+            }
+            _ => true,
+        }
+}

@@ -1,0 +1,225 @@
+//! Undo as the engine does it: when the host is asked for a copy, and what is said where it has none.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolfold::conversation::{Conversation, Outcome};
+use toolfold::engine::PolicyLayer;
+use toolfold::policy::audit::{Entry, Kind};
+use toolfold::policy::{
+    ApprovalStore, Approver, CallUndo, Context, LinkTable, MemoryStore, NoSnapshot, Policy, PolicyCall, PolicyFile,
+    PolicyScope, SnapshotCall, Snapshots, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
+};
+use toolfold::profile::Arm;
+
+use crate::layers::builder;
+use crate::project;
+use crate::talk::{Call, Dispatch, Talk};
+
+/// A host that notes what it is asked for.
+#[derive(Default)]
+struct Host {
+    said: Mutex<Vec<String>>,
+    /// Why it has no copy, and whether that passes.
+    none: Mutex<Option<(&'static str, bool)>>,
+}
+
+impl Host {
+    fn say(&self, what: String) {
+        self.said.lock().unwrap().push(what);
+    }
+
+    fn said(&self) -> Vec<String> {
+        std::mem::take(&mut *self.said.lock().unwrap())
+    }
+
+    fn answer(&self) -> Result<(), NoSnapshot> {
+        match *self.none.lock().unwrap() {
+            None => Ok(()),
+            Some((why, passing)) => Err(NoSnapshot { why: why.to_owned(), passing }),
+        }
+    }
+}
+
+impl Snapshots for Host {
+    fn check(&self, paths: &[WrittenPath]) -> Result<(), NoSnapshot> {
+        self.say(format!("check {}", names(paths)));
+        self.answer()
+    }
+
+    fn take(&self, call: &SnapshotCall<'_>, paths: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot> {
+        self.say(format!("take {} {} waits={}", call.call, names(paths), call.waits));
+        self.answer()?;
+        Ok(TakenSnapshot { id: format!("of-{}", call.call), digest: "d".to_owned(), files: 1, bytes: 2 })
+    }
+
+    fn discard(&self, id: &str) {
+        self.say(format!("discard {id}"));
+    }
+
+    fn ended(&self, _session: &str, call: &str) {
+        self.say(format!("ended {call}"));
+    }
+}
+
+fn names(paths: &[WrittenPath]) -> String {
+    paths.iter().map(|path| path.path.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn session(host: Option<Arc<Host>>) -> (Conversation, Approver, Arc<MemoryStore>) {
+    let store = Arc::new(MemoryStore::new());
+    let file = PolicyFile::load(&project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
+    let policy = Policy::new(vec![file.into_result().unwrap()]);
+    let (layer, approver) = PolicyLayer::open(policy, store.clone() as Arc<dyn ApprovalStore>, || 1_000);
+    let layer = layer.context(Context { cwd: Some("/work".into()), interactive: true, ..Context::default() });
+    let layer = match host {
+        Some(host) => layer.snapshots(host),
+        None => layer,
+    };
+    (builder(Arm::Stable).policy(layer).build().unwrap().talk(), approver, store)
+}
+
+fn write() -> Call {
+    Call::new("c1", "write_cells", json!({"file_path": "q1.xlsx", "cell": "A1", "value": "1"}))
+}
+
+fn delete(id: &str) -> Call {
+    Call::new(id, "delete_file", json!({"file_path": "q1.xlsx", "confirm": true}))
+}
+
+fn record(store: &MemoryStore, kind: Kind) -> Entry {
+    let chain = store.chain().unwrap();
+    let mut entries = chain.iter().map(|(_, body, _, _)| serde_json::from_str::<Entry>(body).unwrap());
+    entries.rfind(|entry| entry.kind == kind).unwrap()
+}
+
+#[test]
+fn a_call_leaves_with_its_copy_and_its_record_names_it() {
+    let host = Arc::new(Host::default());
+    let (mut session, _, store) = session(Some(host.clone()));
+    let Outcome::Forward(forward) = session.dispatch(&write()) else { panic!("Tier B runs") };
+    let undo = forward.undo.unwrap();
+    assert_eq!((undo.class, undo.snapshot.as_ref().unwrap().id.as_str()), (Undo::Snapshot, "of-c1"));
+    assert_eq!(host.said(), ["take c1 /work/q1.xlsx waits=false"], "nobody is asked, so nothing is checked");
+    let decision = record(&store, Kind::Decision);
+    assert_eq!((decision.undo.as_deref(), &decision.detail["snapshot"]["id"]), (Some("snapshot"), &json!("of-c1")));
+    let Outcome::Forward(again) = session.dispatch(&write()) else { panic!("the same again") };
+    assert_eq!((again.undo.unwrap(), host.said()), (undo, Vec::new()), "nothing is copied twice");
+    session.report_result(&"c1".into(), true);
+    session.report_result(&"c1".into(), true);
+    assert_eq!(host.said(), ["ended c1"]);
+}
+
+#[test]
+fn what_a_person_approves_is_copied_after_the_yes() {
+    let host = Arc::new(Host::default());
+    let (mut session, approver, store) = session(Some(host.clone()));
+    let Outcome::Confirm(confirm) = session.dispatch(&delete("c1")) else { panic!("Tier A waits") };
+    assert_eq!(confirm.shown.undo, "snapshot");
+    assert_eq!(host.said(), ["check /work/q1.xlsx"]);
+    assert!(matches!(session.take_up(confirm.approval.as_str()), Some(Outcome::Confirm(_)) | None));
+    assert_eq!(host.said(), Vec::<String>::new(), "nothing leaves before the yes, and nothing is copied");
+    approver.approve(confirm.approval.as_str(), 1_010).unwrap();
+    let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
+    assert_eq!(forward.undo.unwrap().snapshot.unwrap().id, "of-c1");
+    assert_eq!(host.said(), ["take c1 /work/q1.xlsx waits=true"]);
+    assert_eq!(record(&store, Kind::Consumed).detail["snapshot"]["id"], "of-c1");
+}
+
+#[test]
+fn without_a_copy_nothing_is_claimed() {
+    let irreversible =
+        |why: &str| Some(CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(why.to_owned()) });
+    let (mut nobody, _, store) = session(None);
+    let Outcome::Forward(forward) = nobody.dispatch(&write()) else { panic!("Tier B runs") };
+    assert_eq!(forward.undo, irreversible("nobody keeps snapshots here"));
+    assert_eq!(record(&store, Kind::Decision).undo.as_deref(), Some("irreversible"));
+    let host = Arc::new(Host::default());
+    *host.none.lock().unwrap() = Some(("the disk is full", false));
+    let (mut session, approver, store) = session(Some(host.clone()));
+    let Outcome::Forward(forward) = session.dispatch(&write()) else { panic!("Tier B runs") };
+    assert_eq!(forward.undo, irreversible("the disk is full"));
+    assert_eq!(record(&store, Kind::Decision).undo.as_deref(), Some("irreversible"));
+    let Outcome::Confirm(confirm) = session.dispatch(&delete("c2")) else { panic!("Tier A waits") };
+    assert_eq!((confirm.shown.undo.as_str(), confirm.shown.undo_why.as_str()), ("irreversible", "the disk is full"));
+    approver.approve(confirm.approval.as_str(), 1_010).unwrap();
+    let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("as it was shown") };
+    assert_eq!(forward.undo, irreversible("the disk is full"));
+}
+
+#[test]
+fn a_call_that_was_shown_as_undoable_runs_only_so() {
+    for (passing, waits) in [(true, true), (false, false)] {
+        let host = Arc::new(Host::default());
+        let (mut session, approver, store) = session(Some(host.clone()));
+        let Outcome::Confirm(confirm) = session.dispatch(&delete("c1")) else { panic!("Tier A waits") };
+        let id = confirm.approval.as_str();
+        approver.approve(id, 1_010).unwrap();
+        *host.none.lock().unwrap() = Some(("another call writes it", passing));
+        match session.take_up(id) {
+            Some(Outcome::Confirm(still)) if waits => assert!(still.reason.contains("another call writes it")),
+            Some(Outcome::Refuse(refuse)) if !waits => assert!(refuse.reason.contains("another call writes it")),
+            other => panic!("{passing}: {other:?}"),
+        }
+        *host.none.lock().unwrap() = None;
+        if waits {
+            assert!(matches!(session.take_up(id), Some(Outcome::Forward(_))), "the yes still holds");
+        } else {
+            assert!(session.take_up(id).is_none(), "it waits no longer");
+            assert!(store.get(id).unwrap().is_open_at(1_020), "and was not used up");
+        }
+    }
+}
+
+/// The paths that a command writes, as far as all of them are known.
+fn written(command: &str) -> Result<String, String> {
+    let policy = "[tool.Bash]\nundo = 'snapshot'\n";
+    let policy = PolicyFile::load(policy, "policy.toml", PolicyScope::User).into_result().unwrap();
+    let policy = Policy::new(vec![policy]);
+    let arguments = json!({ "command": command });
+    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+    let context = Context { cwd: Some("/w".into()), home: Some("/home/u".into()), ..Context::default() };
+    let disk = LinkTable::new([("/w/l".to_owned(), "/elsewhere/deep".to_owned())]);
+    let links = Some(policy.links(&call, &context, &disk));
+    let (class, paths) = policy.undo(&call, &Context { links, ..context });
+    assert_eq!(class, Undo::Snapshot);
+    paths.map(|paths| {
+        let name = |path: &WrittenPath| format!("{}{}", path.path, if path.recursive { "/**" } else { "" });
+        paths.iter().map(name).collect::<Vec<_>>().join(" ")
+    })
+}
+
+#[test]
+fn what_a_command_writes_is_known_of_programs_that_write_their_operands() {
+    for (command, paths) in [
+        ("echo x > a", Some("/w/a")),
+        ("cd d && echo x >> ../a", Some("/w/a")),
+        ("rm -rf d", Some("/w/d/**")),
+        ("cat b | tee a c", Some("/w/a /w/c")),
+        ("cat b > ~/a", None),
+        ("timeout 5 touch a", Some("/w/a")),
+        ("echo x > l/../a", None),
+        ("sudo touch a", None),
+        ("sed -i.bak s/a/b/ a", None),
+        ("sed -i s/a/b/ a", Some("/w/a")),
+        ("mv --back a b", None),
+        ("cp --par a/b c", None),
+        ("make > log", None),
+        ("cat a", None),
+    ] {
+        assert_eq!(written(command).ok().as_deref(), paths, "{command}: {:?}", written(command));
+    }
+}
+
+#[test]
+fn a_record_that_only_says_how_to_undo_declares_no_arguments() {
+    let decision = |policy: &str| {
+        let policy = format!("allow = ['Bash(ls:*)']\n{policy}");
+        let policy = Policy::new(vec![PolicyFile::load(&policy, "p", PolicyScope::User).into_result().unwrap()]);
+        let arguments: Value = json!({"command": "ls", "env": {"LD_PRELOAD": "x"}});
+        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        policy.decide(&call, &Context { cwd: Some("/w".into()), interactive: true, ..Context::default() }, &[]).decision
+    };
+    assert_eq!(decision(""), decision("[tool.Bash]\nundo = 'snapshot'\n"));
+    assert_ne!(decision(""), decision("[tool.Bash]\ncommand = 'command'\n"), "as long as it declares none");
+}

@@ -377,8 +377,10 @@ fn a_yes_counts_only_in_the_session_that_asked() {
         assert_ne!(again["approval"], "ap-1");
         // In its own name it may ask and be told.
         assert_eq!(other.say(json!({"accept": again["approval"]}))["outcome"], "forward");
+        other.say(r#"{"finished":{"id":"1","ok":true}}"#);
     }
     assert_eq!(first.say(r#"{"accept":"ap-1"}"#)["outcome"], "forward");
+    first.say(r#"{"finished":{"id":"1","ok":true}}"#);
     let by = run(&["approvals", "why", "ap-1", "--store", &store, "--json"]);
     let by: Value = serde_json::from_str(&by.out).unwrap();
     assert_eq!(by["answered_by"], "the host, by a line of session `c`");

@@ -42,9 +42,10 @@ pub(crate) enum Does {
 }
 
 /// How a program reads its options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Letters in clusters, long options that may be cut short.
+    #[default]
     Gnu,
     /// Letters in clusters, long options as they are.
     Exact,
@@ -53,7 +54,7 @@ pub(crate) enum Style {
 }
 
 /// A row.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Program {
     options: HashMap<&'static str, Does>,
     pub(crate) style: Style,
@@ -70,6 +71,8 @@ pub(crate) struct Program {
     until: Vec<&'static str>,
     /// Whether what its operands name is written and needs an allow of its own.
     pub(crate) needs_write: bool,
+    /// Whether the row itself cannot be read.
+    pub(crate) is_broken: bool,
 }
 
 impl Program {
@@ -92,17 +95,7 @@ impl Program {
     }
 
     fn read(row: &DeTable<'static>) -> Self {
-        let mut program = Self {
-            options: HashMap::new(),
-            style: Style::Gnu,
-            ordered: false,
-            operands: "other",
-            subcommands: false,
-            global: false,
-            stop: Vec::new(),
-            until: Vec::new(),
-            needs_write: false,
-        };
+        let mut program = Self { operands: "other", ..Self::default() };
         for (key, value) in row {
             let key = key.get_ref().as_ref();
             let text: &'static str = match value.get_ref() {
@@ -155,7 +148,7 @@ struct Table {
     places: HashMap<&'static str, usize>,
     /// What more words make a name of: `gh pr`.
     begun: HashSet<&'static str>,
-    rows: Vec<(&'static str, OnceLock<Option<Program>>)>,
+    rows: Vec<(&'static str, OnceLock<Program>)>,
 }
 
 static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
@@ -174,15 +167,24 @@ static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
     Some(table)
 });
 
-/// The row of a program, or of a program with its subcommand: `git`, `git log`. Twice nothing where there is none; nothing
-/// at all where the table itself cannot be read.
-pub(crate) fn row(name: &str) -> Option<Option<&'static Program>> {
+/// Whether the table can be read. Where it cannot, every command is unknown.
+pub(crate) fn is_readable() -> bool {
+    TABLE.is_some()
+}
+
+/// The row of a program, or of a program with its subcommand: `git`, `git log`.
+pub(crate) fn row(name: &str) -> Option<&'static Program> {
     let table = TABLE.as_ref()?;
-    let Some((text, read)) = table.places.get(name).and_then(|place| table.rows.get(*place)) else {
-        return Some(None);
-    };
-    let read = read.get_or_init(|| Some(Program::read(DeTable::parse(text).ok()?.get_ref())));
-    read.as_ref().map(Some)
+    let (text, read) = table.places.get(name).and_then(|place| table.rows.get(*place))?;
+    Some(read.get_or_init(|| match DeTable::parse(text) {
+        Ok(row) => Program::read(row.get_ref()),
+        Err(_) => Program { is_broken: true, ..Program::default() },
+    }))
+}
+
+/// Whether a name has a row.
+pub(crate) fn has(name: &str) -> bool {
+    TABLE.as_ref().is_some_and(|table| table.places.contains_key(name))
 }
 
 /// Whether more words make a name of these that has a row.
@@ -192,10 +194,9 @@ pub(crate) fn is_begun(name: &str) -> bool {
 
 /// The name under which a program has a row: its own, or that without a version: `python3.12`, `gcc-14`.
 pub(crate) fn name_of(base: &str) -> Option<&str> {
-    let known = |name: &&str| row(name).is_some_and(|row| row.is_some());
     let mut name = base;
     loop {
-        if known(&name) {
+        if has(name) {
             return Some(name);
         }
         let shorter = name.trim_end_matches(|c: char| c.is_ascii_digit());

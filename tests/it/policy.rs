@@ -5,6 +5,7 @@ mod corpus;
 #[cfg(unix)]
 mod differential;
 mod doors;
+mod effects;
 mod excel;
 mod floor;
 #[cfg(feature = "store")]

@@ -3,8 +3,8 @@
 //! Covers what denies are likely to be about. A program that is not listed may write anything: a path deny is not a
 //! sandbox.
 
-use super::listing::{self, Listing};
-use super::walk::Walker;
+use super::piped_files::{self, PipedFiles};
+use super::walker::Walker;
 use super::{globs, unpack};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
@@ -167,12 +167,12 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
         b if READERS.contains(&b) => add(&files, Access::Read),
         b if SEARCHERS.contains(&b) => {
             let own = files.get(1..).unwrap_or_default();
-            let names = if b.ends_with("grep") { listing::of_search(arguments) } else { Vec::new() };
+            let names = if b.ends_with("grep") { piped_files::of_search(arguments) } else { Vec::new() };
             // A recursive search without a folder searches this one.
             let here = [Word::known(".")];
             let own = if own.is_empty() && recursive && b.ends_with("grep") { &here } else { own };
             if recursive && !names.is_empty() {
-                let listing = Listing::new(own.to_vec(), walker.place.clone(), names);
+                let listing = PipedFiles::new(own.to_vec(), walker.place.clone(), names);
                 walker.found.files.extend(listing.files(Access::Read));
             } else {
                 add(own, Access::Read);

@@ -1,9 +1,10 @@
 //! The files that a program may read besides the operands of well-known readers: uploads, archives, keys, and any file
 //! that the arguments of an unknown program name. The latter is only a possibility: it asks, but does not deny.
 
+use super::files;
 use super::options::family;
-use super::walk::Walker;
-use super::{FileEffect, files};
+use super::side_effects::FileEffect;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 

@@ -1,12 +1,10 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
-use super::listed::{self, Listed};
-use super::redirect::Input;
-use super::walk::Walker;
-use super::{
-    Command, FileEffect, Role, Unknown, Weight, builtins, files, heuristics, inputs, outputs, programs, scripts,
-    tables, wrappers,
-};
+use super::rows::{self, RowSays};
+use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
+use super::walker::Input;
+use super::walker::Walker;
+use super::{builtins, files, heuristics, inputs, outputs, programs, scripts, tables, wrappers};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
 use crate::policy::rule::Access;
@@ -72,7 +70,7 @@ impl Walker {
         if base == "git" {
             self.other_repository();
         }
-        let listed = if role == Role::Runs { listed::inspect(self, &base, &words, index) } else { Listed::default() };
+        let listed = if role == Role::Runs { rows::inspect(self, &base, &words, index) } else { RowSays::default() };
         // What takes its words for code may take its input for code.
         if listed.code
             && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input

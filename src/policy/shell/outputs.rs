@@ -5,7 +5,7 @@
 
 use super::options::family;
 use super::unpack;
-use super::walk::Walker;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 

@@ -1,8 +1,9 @@
 //! What the options of a program do: code for interpreters, and the entries of the table of options.
 
+use super::heuristics;
 use super::options::{Does, OPTIONS, family, value_letters};
-use super::walk::Walker;
-use super::{Weight, heuristics};
+use super::side_effects::Weight;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 

@@ -3,9 +3,9 @@
 //! They write below a folder, and the names are known only when they run. Such a file fits a rule at most "maybe":
 //! where no rule denies or asks about writes there, nothing changes. Source: each program's manual page.
 
-use super::FileEffect;
 use super::options::family;
-use super::walk::Walker;
+use super::side_effects::FileEffect;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 use crate::policy::path::tail::Tail;

@@ -1,10 +1,11 @@
 //! Wrappers: programs that start another program, with their own options and the position of the other program.
 
-use super::listing::{self, Listing};
+use super::piped_files::{self, PipedFiles};
 use super::readonly::{self, TAKE_ANY};
-use super::redirect::Input;
-use super::walk::Walker;
-use super::{Role, Weight, heuristics, launchers};
+use super::side_effects::{Role, Weight};
+use super::walker::Input;
+use super::walker::Walker;
+use super::{heuristics, launchers};
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
@@ -129,27 +130,29 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     } else if matches!(base, "sudo" | "doas" | "pkexec") {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    if base == "xargs" {
-        let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
-        if !TAKE_ANY.contains(&program.as_str()) {
-            walker.found.unknown("added-arguments", &program, Weight::Value);
-        }
-        match placeholder(words.get(1..start).unwrap_or_default()) {
-            Some(mark) => fill(&mut rest, &mark),
-            None => rest.push(readonly::added()),
-        }
-        if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
-            walker.found.unknown("piped-code", &program, Weight::Code);
-        }
+    if base != "xargs" {
+        walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
+        return true;
     }
-    let (before, listed) = (walker.found.files.len(), walker.listed.clone().filter(|_| base == "xargs"));
-    let mark = placeholder(words.get(1..start).unwrap_or_default());
-    let from_file =
-        words.iter().take(start).any(|w| w.get().is_none_or(|v| v.starts_with("-a") || v.starts_with("--a")));
+    let own = words.get(1..start).unwrap_or_default();
+    let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
+    if !TAKE_ANY.contains(&program.as_str()) {
+        walker.found.unknown("added-arguments", &program, Weight::Value);
+    }
+    let mark = placeholder(own);
+    match &mark {
+        Some(mark) => fill(&mut rest, mark),
+        None => rest.push(readonly::added()),
+    }
+    if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
+        walker.found.unknown("piped-code", &program, Weight::Code);
+    }
+    let from_file = own.iter().any(|w| w.get().is_none_or(|v| v.starts_with("-a") || v.starts_with("--a")));
+    let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
-    if let Some(listed) = listed.filter(|_| !from_file) {
+    if let Some(piped) = piped {
         let added = readonly::added();
-        replace(walker, before, &listed, |text| text == added.text || mark.as_deref() == Some(text));
+        replace(walker, before, &piped, |text| text == added.text || mark.as_deref() == Some(text));
     }
     true
 }
@@ -220,7 +223,7 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
 
 /// `find`: what `-exec` and similar actions run, and what `-delete` and `-fprint` change.
 fn find(walker: &mut Walker, words: &[Word]) {
-    let listing = Listing::new(starts(words), walker.place.clone(), listing::of_find(words));
+    let listing = PipedFiles::new(starts(words), walker.place.clone(), piped_files::of_find(words));
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match word.get().unwrap_or_default() {
@@ -264,26 +267,25 @@ fn find(walker: &mut Walker, words: &[Word]) {
     let plain = words.iter().all(|word| {
         word.get().is_some_and(|text| !matches!(text, "-printf" | "-ls") && (lists || !executing.contains(&text)))
     });
-    walker.listing = Some(listing).filter(|_| plain);
+    walker.printed_files = Some(listing).filter(|_| plain);
 }
 
 /// `{}` stands for the files that were found: an effect on it is an effect on them.
-fn found_files(walker: &mut Walker, before: usize, listing: &Listing) {
+fn found_files(walker: &mut Walker, before: usize, listing: &PipedFiles) {
     replace(walker, before, listing, |text| text.trim_matches(['\'', '"']) == "{}");
 }
 
-/// Puts the files of a listing in place of those that a word stands for.
-fn replace(walker: &mut Walker, before: usize, listing: &Listing, stands: impl Fn(&str) -> bool) {
-    let new: Vec<super::FileEffect> = walker.found.files.drain(before..).collect();
+/// Puts the files that are known in place of those that a word stands for.
+fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: impl Fn(&str) -> bool) {
+    let new: Vec<super::side_effects::FileEffect> = walker.found.files.drain(before..).collect();
     for file in new {
         if file.path.is_none() && stands(&file.text) {
             let files = listing.files(file.access).into_iter();
             // That something below a folder is written tells enough for a deny.
             let certain = file.access == Access::Write && !listing.is_narrow();
-            walker
-                .found
-                .files
-                .extend(files.map(|own| super::FileEffect { certain: certain && own.path.is_some(), ..own }));
+            walker.found.files.extend(
+                files.map(|own| super::side_effects::FileEffect { certain: certain && own.path.is_some(), ..own }),
+            );
         } else {
             walker.found.files.push(file);
         }

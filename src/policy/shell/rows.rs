@@ -6,9 +6,10 @@
 mod meaning;
 
 use self::meaning::{Meant, meaning};
+use super::files;
 use super::programs::{gives_code, is_plain_setting};
-use super::walk::Walker;
-use super::{Unknown, Weight, files};
+use super::side_effects::{Unknown, Weight};
+use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program, Style};
 use crate::policy::rule::Access;
@@ -19,19 +20,19 @@ const MAX_SUBCOMMANDS: usize = 3;
 
 /// Holds the options of the command at `index` against its row. `words` are its words, the program first.
 /// Returns what its row says of the command as a whole.
-pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> Listed {
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> RowSays {
     inspect_from(walker, base, words, (index, 0))
 }
 
 /// The same for a command that begins at a word of another one.
-fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> Listed {
+fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
+    if !programs::is_readable() {
+        walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
+    }
     let Some(name) = programs::name_of(base) else {
-        if programs::row("").is_none() {
-            walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
-        }
         walker.found.file_hints.extend(texts(words));
         walker.found.code_hints.extend(texts(words));
-        return Listed::unknown();
+        return RowSays::unknown();
     };
     let mut name = name.to_owned();
     let mut reader =
@@ -39,14 +40,17 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
     let mut from = 1;
     for _ in 0..=MAX_SUBCOMMANDS {
         // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
-        let program = match (programs::row(&name).flatten(), reader.program) {
+        let program = match (programs::row(&name), reader.program) {
             (Some(program), before) => {
                 reader.above = before.filter(|above| above.global).or(reader.above);
                 program
             }
             (None, Some(before)) => before,
-            (None, None) => return Listed::unknown(),
+            (None, None) => return RowSays::unknown(),
         };
+        if program.is_broken {
+            reader.walker.found.unknown("table", &format!("the row of `{name}` cannot be read"), Weight::Code);
+        }
         reader.program = Some(program);
         reader.operands.clear();
         let end = reader.options(program, from);
@@ -63,14 +67,14 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
 
 /// What a row says of a command as a whole.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct RowSays {
     /// Whether it may take its words and its input for code.
     pub(super) code: bool,
     /// The operands that it writes, each of which needs an allow of its own.
     pub(super) written: Vec<Word>,
 }
 
-impl Listed {
+impl RowSays {
     /// What is to be thought of a command of which nothing is known.
     fn unknown() -> Self {
         Self { code: true, written: Vec::new() }
@@ -171,7 +175,7 @@ impl<'w> Reader<'_, 'w> {
     fn subcommand(&mut self, program: &'static Program, name: &str, at: usize) -> Option<(String, usize)> {
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).flatten().is_some();
+        let is_known = |name: &String| programs::is_begun(name) || programs::has(name);
         let known = word.map(|word| format!("{name} {word}")).filter(is_known);
         if let (Some(known), Some(first)) = (known, first) {
             return Some((known, first));
@@ -183,7 +187,7 @@ impl<'w> Reader<'_, 'w> {
             Some((format!("{name} {option} {}", value.get()?), at + 1))
         });
         if let Some((deeper, at)) = module
-            && programs::row(&deeper).flatten().is_some()
+            && programs::has(&deeper)
         {
             return Some((deeper, at));
         }
@@ -262,8 +266,8 @@ impl<'w> Reader<'_, 'w> {
     }
 
     /// What the operands are.
-    fn finish(mut self) -> Listed {
-        let Some(program) = self.program else { return Listed::unknown() };
+    fn finish(mut self) -> RowSays {
+        let Some(program) = self.program else { return RowSays::unknown() };
         let operands: Vec<&Word> = self.operands.iter().filter_map(|at| self.words.get(*at)).collect();
         let first = self.operands.first().copied();
         let text = |at: &usize| self.words.get(*at).and_then(Word::get);
@@ -309,7 +313,7 @@ impl<'w> Reader<'_, 'w> {
             self.files(program.operands, &operands);
         }
         let written = if needs { written.into_iter().cloned().collect() } else { Vec::new() };
-        Listed { code, written }
+        RowSays { code, written }
     }
 
     /// The files of a program that no other table knows.

@@ -29,16 +29,31 @@ pub(crate) enum Does {
     Read,
     /// Its value is a file that is written.
     Write,
+    /// Its value is a file or a folder that is made, with what is below it.
+    Make,
+    /// It writes a file whose name comes from elsewhere, without a value.
+    Here,
     /// Its value is a command that runs.
     Run,
     /// Its value is code or settings that are loaded.
     Load,
+    /// It runs or loads something that it does not name, without a value.
+    Start,
     /// Its value chooses the folder, project or cluster.
     Folder,
+    /// Its value is the folder that it works in, and writes below.
+    Into,
     /// Its value is a host that is contacted.
     Host,
     /// It does more than the program's purpose, without a value.
     Acts,
+}
+
+impl Does {
+    /// Whether its value is the next word where none is attached.
+    pub(crate) fn takes_value(self) -> bool {
+        !matches!(self, Self::Flag | Self::Optional | Self::Here | Self::Start | Self::Acts)
+    }
 }
 
 /// How a program reads its options.
@@ -52,6 +67,21 @@ pub(crate) enum Style {
     /// Whole words, with one dash or two.
     Word,
 }
+
+/// The keys whose words are no options of one meaning.
+const TEXTS: [&str; 11] = [
+    "grammar",
+    "is",
+    "behind",
+    "letters",
+    "files",
+    "makes_folders",
+    "recursive",
+    "in_place",
+    "reads_with",
+    "not_read_only",
+    "variables",
+];
 
 /// A row.
 #[derive(Debug, Default)]
@@ -71,8 +101,14 @@ pub(crate) struct Program {
     until: Vec<&'static str>,
     /// Whether what its operands name is written and needs an allow of its own.
     pub(crate) needs_write: bool,
+    /// Whether its options are listed. Where they are not, a rule that allows the program means what it says.
+    pub(crate) is_listed: bool,
+    /// Whether no prefix of its words may be remembered.
+    pub(crate) never_remember: bool,
     /// Whether the row itself cannot be read.
     pub(crate) is_broken: bool,
+    /// What else the row says, by its key.
+    texts: HashMap<&'static str, &'static str>,
 }
 
 impl Program {
@@ -89,13 +125,32 @@ impl Program {
         self.until.contains(&option)
     }
 
+    /// The words of a key that is no list of options; none where the row does not have it.
+    pub(crate) fn list(&self, key: &str) -> std::str::SplitWhitespace<'static> {
+        self.text(key).unwrap_or_default().split_whitespace()
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<&'static str> {
+        self.texts.get(key).copied()
+    }
+
+    /// Whether it is of this kind: a word of the key `is`.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.list("is").any(|own| own == kind)
+    }
+
+    /// What its operands are, as far as files go.
+    pub(crate) fn files(&self) -> &'static str {
+        self.text("files").unwrap_or(self.operands)
+    }
+
     /// The options, in no order.
     pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, Does)> {
         self.options.iter().map(|(option, does)| (*option, *does))
     }
 
     fn read(row: &DeTable<'static>) -> Self {
-        let mut program = Self { operands: "other", ..Self::default() };
+        let mut program = Self { operands: "other", is_listed: true, ..Self::default() };
         for (key, value) in row {
             let key = key.get_ref().as_ref();
             let text: &'static str = match value.get_ref() {
@@ -107,6 +162,8 @@ impl Program {
                         "subcommands" => program.subcommands = *on,
                         "global" => program.global = *on,
                         "needs_write" => program.needs_write = *on,
+                        "listed" => program.is_listed = *on,
+                        "never_remember" => program.never_remember = *on,
                         _ => {}
                     }
                     continue;
@@ -119,9 +176,13 @@ impl Program {
                 "optional" => Does::Optional,
                 "read" => Does::Read,
                 "write" => Does::Write,
+                "makes" => Does::Make,
+                "here" => Does::Here,
                 "run" => Does::Run,
                 "load" => Does::Load,
+                "starts" => Does::Start,
                 "folder" => Does::Folder,
+                "into" => Does::Into,
                 "host" => Does::Host,
                 "acts" => Does::Acts,
                 other => {
@@ -132,7 +193,7 @@ impl Program {
                         "order" => program.ordered = text == "first",
                         "until" => program.until = text.split_whitespace().collect(),
                         "stop" => program.stop = text.split_whitespace().collect(),
-                        _ => {}
+                        other => program.texts.extend(TEXTS.iter().find(|key| **key == other).map(|key| (*key, text))),
                     }
                     continue;
                 }
@@ -185,6 +246,22 @@ pub(crate) fn row(name: &str) -> Option<&'static Program> {
 /// Whether a name has a row.
 pub(crate) fn has(name: &str) -> bool {
     TABLE.as_ref().is_some_and(|table| table.places.contains_key(name))
+}
+
+/// Whether a name has a row that lists its options.
+#[cfg(feature = "shell")]
+pub(crate) fn has_list(name: &str) -> bool {
+    row(name).is_some_and(|row| row.is_listed)
+}
+
+/// The row of a program, with or without a version.
+pub(crate) fn find(base: &str) -> Option<&'static Program> {
+    name_of(base).and_then(row)
+}
+
+/// Whether a program, with or without a version, is of a kind.
+pub(crate) fn is(base: &str, kind: &str) -> bool {
+    find(base).is_some_and(|program| program.is(kind))
 }
 
 /// Whether more words make a name of these that has a row.

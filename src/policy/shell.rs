@@ -39,8 +39,7 @@ mod inputs;
 #[cfg(feature = "shell")]
 mod inspect;
 pub(crate) mod launchers;
-#[cfg(feature = "shell")]
-mod options;
+mod meaning;
 #[cfg(feature = "shell")]
 mod outputs;
 #[cfg(feature = "shell")]

@@ -1,6 +1,6 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
-use super::rows::{self, RowSays};
+use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
 use super::walker::Input;
 use super::walker::Walker;
@@ -66,23 +66,23 @@ impl Walker {
         if base == "crontab" && *input != Input::Inherited {
             self.timetable(input);
         }
-        programs::options(self, &base, &words);
+        programs::operands(self, &base, &words);
         if base == "git" {
             self.other_repository();
         }
-        let listed = if role == Role::Runs { rows::inspect(self, &base, &words, index) } else { RowSays::default() };
+        let row = rows::inspect(self, &base, &words, index);
         // What takes its words for code may take its input for code.
-        if listed.code
+        if row.code
             && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
         {
             self.found.code_hints.push(text.clone());
         }
         scripts::inspect(self, &base, &words);
         let before = self.found.files.len();
-        files::operands(self, &base, &words);
-        self.need_writes(&listed.written, before);
+        files::files(self, &base, &words, row.program, row.operands);
+        self.need_writes(&row.written, before);
         outputs::inspect(self, &base, &words);
-        inputs::inspect(self, &base, &words);
+        inputs::inspect(self, &base, &words, row.program);
     }
 
     /// Marks the files among those found since then that need an allow of their own.

@@ -1,7 +1,7 @@
 //! Wrappers: programs that start another program, with their own options and the position of the other program.
 
 use super::piped_files::{self, PipedFiles};
-use super::readonly::{self, TAKE_ANY};
+use super::readonly;
 use super::side_effects::{Role, Weight};
 use super::walker::Input;
 use super::walker::Walker;
@@ -115,7 +115,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         heuristics::tails(words, &mut walker.found);
         return true;
     };
-    super::programs::options(walker, base, words.get(..start).unwrap_or_default());
+    super::rows::options(walker, base, words.get(..start).unwrap_or_default(), index);
     let mut rest: Vec<Word> = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
         if matches!(base, "sudo" | "doas") {
@@ -136,7 +136,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     }
     let own = words.get(1..start).unwrap_or_default();
     let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
-    if !TAKE_ANY.contains(&program.as_str()) {
+    if !readonly::takes_any(&program) {
         walker.found.unknown("added-arguments", &program, Weight::Value);
     }
     let mark = placeholder(own);
@@ -238,7 +238,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
                 let weight = if code { Weight::Code } else { Weight::Value };
                 // What only reads whatever it is given is judged as itself.
-                if !command.first().and_then(Word::get).is_some_and(|p| TAKE_ANY.contains(&p)) {
+                if !command.first().and_then(Word::get).is_some_and(readonly::takes_any) {
                     walker.found.unknown("executing-option", &word.text, weight);
                 }
                 let before = walker.found.files.len();

@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-const LISTS: [&str; 10] = ["flags", "values", "optional", "read", "write", "run", "load", "folder", "host", "acts"];
-const OTHERS: [&str; 13] = [
+const LISTS: [&str; 14] = [
+    "flags", "values", "optional", "read", "write", "makes", "here", "run", "load", "starts", "folder", "into", "host",
+    "acts",
+];
+const OTHERS: [&str; 25] = [
+    "grammar",
     "names",
     "manual",
     "date",
@@ -20,6 +24,62 @@ const OTHERS: [&str; 13] = [
     "needs_write",
     "never_remember",
     "why",
+    "listed",
+    "is",
+    "behind",
+    "letters",
+    "files",
+    "makes_folders",
+    "recursive",
+    "in_place",
+    "reads_with",
+    "not_read_only",
+    "variables",
+];
+/// What a program is, besides its options.
+const KINDS: [&str; 26] = [
+    "addresses",
+    "awk",
+    "bundled-letters",
+    "clusters",
+    "elsewhere",
+    "interpreter",
+    "launcher",
+    "often-other",
+    "only-reads",
+    "only-shows",
+    "own-settings",
+    "plus-commands",
+    "plus-keys",
+    "privileged",
+    "reads-commands",
+    "reads-nothing",
+    "sed",
+    "sets-settings",
+    "sets-variables",
+    "shell",
+    "shows-files",
+    "starter",
+    "takes-any",
+    "takes-text",
+    "tests-with-command",
+    "uploads",
+];
+/// What operands are as files, where that is not what they are otherwise.
+const FILES: [&str; 13] = [
+    "assigned",
+    "download",
+    "none",
+    "read",
+    "pattern-read",
+    "write",
+    "edit",
+    "mode-write",
+    "signed-mode-write",
+    "copy",
+    "remote-copy",
+    "move",
+    "read-write",
 ];
 const OPERANDS: [&str; 13] = [
     "data",
@@ -88,6 +148,16 @@ fn no_row_contradicts_itself_or_another() {
             if said(key).is_empty() {
                 say(format!("no {key}"));
             }
+        }
+        for kind in said("is").split_whitespace().filter(|kind| !KINDS.contains(kind)) {
+            say(format!("is = `{kind}`"));
+        }
+        if row.contains_key("files") && !FILES.contains(&said("files")) {
+            say(format!("files = `{}`", said("files")));
+        }
+        let is = |kind: &str| said("is").split_whitespace().any(|own| own == kind);
+        if is("only-reads") && (is("launcher") || is("interpreter") || is("shell") || said("operands") == "code") {
+            say("it only reads, and runs other programs".to_owned());
         }
         if !OPERANDS.contains(&said("operands")) {
             say(format!("operands = `{}`", said("operands")));

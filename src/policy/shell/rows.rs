@@ -49,14 +49,15 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
     let mut from = 1;
     for _ in 0..=MAX_SUBCOMMANDS {
         // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
-        let program = match (programs::row(&name), reader.program) {
-            (Some(program), before) => {
-                reader.above = before.filter(|above| above.global).or(reader.above);
-                program
-            }
-            (None, Some(before)) => before,
-            (None, None) => return RowSays::unknown(),
-        };
+        let program =
+            match (programs::row(&name).filter(|row| row.is_listed || reader.program.is_none()), reader.program) {
+                (Some(program), before) => {
+                    reader.above = before.filter(|above| above.global).or(reader.above);
+                    program
+                }
+                (None, Some(before)) => before,
+                (None, None) => return RowSays::unknown(),
+            };
         if program.is_broken {
             reader.walker.found.unknown("table", &format!("the row of `{name}` cannot be read"), Weight::Code);
         }

@@ -1,9 +1,24 @@
-//! The table of programs: which options are harmless, and what the others do.
+//! The table of programs: one program, one entry.
 //!
 //! A row is an allow-list, made from a program's own manual: an option that it does not name makes a call ask. The rows
 //! stand in `programs/*.toml`, each with the manual that it was made from; the library holds them packed in
-//! `programs.bin`, which a test compares with them. A program without a row has no list: a rule that allows it means what
-//! it says.
+//! `programs.bin`, which a test compares with them. A program without a row, or with `listed = false`, has no list: a
+//! rule that allows it means what it says.
+//!
+//! | key | what it says |
+//! |---|---|
+//! | `names`, `manual`, `date`, `why` | the program, or the program with its subcommand; where the row comes from |
+//! | `style`, `order`, `subcommands`, `global`, `stop`, `until` | how options are read |
+//! | `flags`, `values`, `optional`, `read`, `write`, `makes`, `here`, `run`, `load`, `starts`, `folder`, `into`, `host`, `acts` | options, by what they do: see [`Does`] |
+//! | `operands`, `files`, `needs_write` | what the operands are; `files` where they are other files than that says |
+//! | `recursive`, `in_place`, `makes_folders` | options by which operands are folders, are changed, are made |
+//! | `is` | words for what a program is to others: `interpreter`, `shell`, `launcher`, `only-reads`, … |
+//! | `behind` | words behind which a command stands: `docker run` |
+//! | `grammar` | the format of its own in which its arguments name files: `tar` |
+//! | `letters` | letters that other options stand for, for ask and deny |
+//! | `reads_with`, `not_read_only` | where it only reads: the only words for that, or what prevents it |
+//! | `never_remember` | no prefix that ends here is remembered |
+//! | `variables` | of `env`: variables that make programs run or load something |
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, OnceLock};

@@ -287,3 +287,86 @@ fn files_that_a_search_looks_into_are_known_by_their_names() {
         ],
     );
 }
+
+#[test]
+fn an_option_that_is_not_listed_is_taken_for_the_worst_that_it_may_be() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(*)", "deny Bash(rm:*)", "deny Edit(src/**)"],
+        &[
+            ("apt --config-fi out", "ask"),
+            ("tar --to-com='rm x' -xf a.tar", "deny"),
+            ("cc a.c -osrc/b", "deny"),
+            ("tsc --outDir src/b", "deny"),
+            ("tsc --outDir build", "allow"),
+            ("curl -o src/b https://example.com", "deny"),
+            ("zip x.zip a -T -TT 'rm VICTIM #'", "deny"),
+        ],
+    );
+    check(
+        &["allow Bash(git:*)"],
+        &[("git bisect start", "allow"), ("git bisect --output=out", "ask"), ("git bisect run id", "ask")],
+    );
+}
+
+#[test]
+fn a_row_without_a_list_says_what_a_program_is_and_no_more() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(openvpn:*)", "allow Bash(unlink:*)", "deny Bash(rm:*)", "deny Edit(src/**)"],
+        &[
+            ("openvpn --verb 3", "allow"),
+            ("openvpn --up 'touch x'", "ask"),
+            ("openvpn --up 'rm x'", "deny"),
+            ("unlink a", "allow"),
+            ("unlink src/a", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn what_gives_the_pattern_leaves_every_operand_a_file() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(*)", "deny Read(.env)"],
+        &[
+            ("grep x .env", "deny"),
+            ("grep -e x .env", "deny"),
+            ("grep -ne x .env", "deny"),
+            ("grep --regexp=x .env", "deny"),
+            ("grep -m 2 .env a", "allow"),
+            ("head -n 2 .env", "deny"),
+            ("head -n .env a", "allow"),
+            ("dc -f .env", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn what_only_reads_is_said_by_its_own_row_alone() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["builtin READ_ONLY_SAFE_SHELL"],
+        &[
+            ("cat a", "allow"),
+            ("diff a b", "allow"),
+            ("colordiff a b", "ask"),
+            ("hostname", "allow"),
+            ("hostname x", "ask"),
+            ("date -u +%F", "allow"),
+            ("date -s x", "ask"),
+            ("uniq a", "allow"),
+            ("uniq a b", "ask"),
+            ("command -v ls", "allow"),
+            ("command ls", "allow"),
+            ("command touch x", "ask"),
+            ("sort a", "allow"),
+            ("sort -uo b a", "ask"),
+            ("sort --outp=b a", "ask"),
+            ("find . -name x", "allow"),
+            ("find . -delete", "ask"),
+            ("cat2 a", "ask"),
+            ("arch ls", "ask"),
+        ],
+    );
+}

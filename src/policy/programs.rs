@@ -14,6 +14,7 @@
 //! | `recursive`, `in_place`, `makes_folders` | options by which operands are folders, are changed, are made |
 //! | `is` | words for what a program is to others: `interpreter`, `shell`, `launcher`, `only-reads`, … |
 //! | `behind` | words behind which a command stands: `docker run` |
+//! | `before` | how many words stand between the options and the command of a wrapper |
 //! | `grammar` | the format of its own in which its arguments name files: `tar` |
 //! | `letters` | letters that other options stand for, for ask and deny |
 //! | `reads_with`, `not_read_only` | where it only reads: the only words for that, or what prevents it |
@@ -84,7 +85,8 @@ pub(crate) enum Style {
 }
 
 /// The keys whose words are no options of one meaning.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 12] = [
+    "before",
     "grammar",
     "is",
     "behind",

@@ -46,8 +46,8 @@ pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let is_operand = |(i, w): &(usize, &Word)| {
         end.is_some_and(|e| *i > e) || w.get().is_none_or(|v| !v.starts_with('-') || v == "-") && !w.is("--")
     };
-    let operands = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
-    files(walker, base, words, programs::find(base), operands);
+    let operands: Vec<Word> = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
+    files(walker, base, words, programs::find(base), &operands);
 }
 
 /// Adds the operands of a command that are files. `program` is its row, or that of its subcommand.
@@ -56,7 +56,7 @@ pub(super) fn files(
     base: &str,
     words: &[Word],
     program: Option<&'static Program>,
-    files: Vec<Word>,
+    files: &[Word],
 ) {
     let (Some(own), Some(program)) = (programs::find(base), program) else { return };
     let arguments = words.get(1..).unwrap_or_default();
@@ -71,14 +71,14 @@ pub(super) fn files(
         }
     };
     match kind {
-        "read" => add(walker, &files, Access::Read),
-        "write" => add(walker, &files, Access::Write),
+        "read" => add(walker, files, Access::Read),
+        "write" => add(walker, files, Access::Write),
         "edit" => {
-            add(walker, &files, Access::Write);
+            add(walker, files, Access::Write);
             files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
         }
         "move" => {
-            add(walker, &files, Access::Write);
+            add(walker, files, Access::Write);
             files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
             if let Some(folder) = target(arguments) {
                 walker.file(&folder, Access::Write, false, true);
@@ -133,9 +133,9 @@ pub(super) fn files(
             }
         }
         "copy" if own.list("makes_folders").any(|option| arguments.iter().any(|w| w.is(option))) => {
-            add(walker, &files, Access::Write);
+            add(walker, files, Access::Write);
         }
-        "copy" => copy(walker, &files, arguments, recursive),
+        "copy" => copy(walker, files, arguments, recursive),
         "pattern-read" => {
             let own_files = files.get(usize::from(!gives_pattern(own, arguments))..).unwrap_or_default();
             // One that descends only by an option searches this folder where none is named.

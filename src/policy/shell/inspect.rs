@@ -79,7 +79,7 @@ impl Walker {
         }
         scripts::inspect(self, &base, &words);
         let before = self.found.files.len();
-        files::files(self, &base, &words, row.program, row.operands);
+        files::files(self, &base, &words, row.program, &row.operands);
         self.need_writes(&row.written, before);
         outputs::inspect(self, &base, &words);
         inputs::inspect(self, &base, &words, row.program);

@@ -9,7 +9,8 @@ const LISTS: [&str; 14] = [
     "flags", "values", "optional", "read", "write", "makes", "here", "run", "load", "starts", "folder", "into", "host",
     "acts",
 ];
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 26] = [
+    "before",
     "grammar",
     "names",
     "manual",
@@ -37,7 +38,12 @@ const OTHERS: [&str; 25] = [
     "variables",
 ];
 /// What a program is, besides its options.
-const KINDS: [&str; 26] = [
+const KINDS: [&str; 31] = [
+    "adds-arguments",
+    "other-user",
+    "sets-environment",
+    "transparent",
+    "wrapper",
     "addresses",
     "awk",
     "bundled-letters",

@@ -123,6 +123,7 @@ pub(crate) struct Program {
     /// Whether no prefix of its words may be remembered.
     pub(crate) never_remember: bool,
     /// Whether the row itself cannot be read.
+    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands asks"))]
     pub(crate) is_broken: bool,
     /// What else the row says, by its key.
     texts: HashMap<&'static str, &'static str>,
@@ -134,10 +135,12 @@ impl Program {
         self.options.get(option).copied()
     }
 
+    #[cfg(feature = "shell")]
     pub(crate) fn stops(&self, option: &str) -> bool {
         self.stop.contains(&option)
     }
 
+    #[cfg(feature = "shell")]
     pub(crate) fn starts_command(&self, option: &str) -> bool {
         self.until.contains(&option)
     }
@@ -246,6 +249,7 @@ static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
 });
 
 /// Whether the table can be read. Where it cannot, every command is unknown.
+#[cfg(feature = "shell")]
 pub(crate) fn is_readable() -> bool {
     TABLE.is_some()
 }

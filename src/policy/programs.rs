@@ -22,12 +22,31 @@
 //! | `variables` | of `env`: variables that make programs run or load something |
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{LazyLock, OnceLock};
 
 use toml::de::{DeTable, DeValue};
 
 /// The rows, deflated.
 const PACKED: &[u8] = include_bytes!("programs.bin");
+
+/// FNV-1a: names are short and are looked up many times a command, and nobody outside chooses what the table holds.
+#[derive(Debug, Default)]
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Names = BuildHasherDefault<Fnv>;
 
 /// The most bytes that the rows have.
 const MAX_BYTES: usize = 4 << 20;
@@ -103,7 +122,7 @@ const TEXTS: [&str; 12] = [
 /// A row.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    options: HashMap<&'static str, Does>,
+    options: HashMap<&'static str, Does, Names>,
     pub(crate) style: Style,
     /// Whether options end at the first operand.
     pub(crate) ordered: bool,
@@ -126,7 +145,9 @@ pub(crate) struct Program {
     #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands asks"))]
     pub(crate) is_broken: bool,
     /// What else the row says, by its key.
-    texts: HashMap<&'static str, &'static str>,
+    texts: HashMap<&'static str, &'static str, Names>,
+    /// The words of the key `is`.
+    kinds: Vec<&'static str>,
 }
 
 impl Program {
@@ -156,7 +177,7 @@ impl Program {
 
     /// Whether it is of this kind: a word of the key `is`.
     pub(crate) fn is(&self, kind: &str) -> bool {
-        self.list("is").any(|own| own == kind)
+        self.kinds.contains(&kind)
     }
 
     /// What its operands are, as far as files go.
@@ -220,22 +241,23 @@ impl Program {
             };
             program.options.extend(text.split_whitespace().map(|option| (option, does)));
         }
+        program.kinds = program.list("is").collect();
         program
     }
 }
 
 struct Table {
     /// The place of each name's row.
-    places: HashMap<&'static str, usize>,
+    places: HashMap<&'static str, usize, Names>,
     /// What more words make a name of: `gh pr`.
-    begun: HashSet<&'static str>,
+    begun: HashSet<&'static str, Names>,
     rows: Vec<(&'static str, OnceLock<Program>)>,
 }
 
 static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
     let bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(PACKED, MAX_BYTES).ok()?;
     let text: &'static str = String::from_utf8(bytes).ok()?.leak();
-    let mut table = Table { places: HashMap::new(), begun: HashSet::new(), rows: Vec::new() };
+    let mut table = Table { places: HashMap::default(), begun: HashSet::default(), rows: Vec::new() };
     for row in text.split("[[program]]\n").skip(1) {
         let (names, _) = row.strip_prefix("names = [")?.split_once(']')?;
         let names = names.split('"').skip(1).step_by(2);
@@ -277,7 +299,7 @@ pub(crate) fn has_list(name: &str) -> bool {
 
 /// The row of a program, with or without a version.
 pub(crate) fn find(base: &str) -> Option<&'static Program> {
-    name_of(base).and_then(row)
+    row(base).or_else(|| name_of(base).and_then(row))
 }
 
 /// Whether a program, with or without a version, is of a kind.

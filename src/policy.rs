@@ -61,7 +61,6 @@ mod load;
 mod memory_store;
 mod path;
 mod policy_set;
-#[cfg(feature = "shell")]
 mod programs;
 mod rule;
 mod schema;

@@ -233,6 +233,7 @@ fn the_engine_alone_uses_few_crates() {
         "wildmatch",
         "granit-parser",
         "jsonschema",
+        "miniz_oxide",
         "percent-encoding",
         "sha2",
         "unicode-general-category",

@@ -8,7 +8,7 @@
 
 mod letters;
 
-use self::letters::{CLUSTERS, letters};
+use self::letters::letters;
 use super::argv::{Word, base_name};
 use super::decision::Fit;
 use super::glob::{glob, is_glob};
@@ -306,7 +306,7 @@ impl Token {
         let Some(wanted) = letters(program, want.trim_end_matches('*')).filter(|_| best != Fit::Yes) else {
             return best;
         };
-        let clusters = CLUSTERS.contains(&program);
+        let clusters = super::programs::row(program).is_some_and(|row| row.is("clusters"));
         let mut missing: Vec<char> = wanted.chars().collect();
         for have in words.iter().filter_map(|w| letters(program, w.get()?)) {
             if clusters || have.chars().all(|c| wanted.contains(c)) {

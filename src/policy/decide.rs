@@ -300,7 +300,7 @@ impl Policy {
             let word = part.option.is_some_and(|(i, at)| rules.iter().any(|r| names_word(cx, r, i, at)));
             let here = part.folder.as_ref().is_some_and(|folder| cx.is_start(folder));
             if !named && !word && !here {
-                return Err(nothing.because(format!("`{}` is known only when it runs ({})", part.text, part.kind)));
+                return Err(nothing.because(part.reason()));
             }
         }
         by.ok_or_else(|| nothing.because("it contains no command that a rule allows".to_owned()))

@@ -10,6 +10,7 @@ use super::argv::{Word, base_name};
 use super::call_context::CallContext;
 use super::capability::Family;
 use super::context::ToolOrigin;
+use super::programs;
 use super::rule::{Rule, ToolPattern};
 use super::shell::{Role, launchers, tables};
 
@@ -113,101 +114,6 @@ pub enum GrantError {
     NotStatic(String),
 }
 
-/// Programs whose name alone would cover everything they can do.
-const MANY_IN_ONE: &[&str] = &[
-    "git",
-    "cargo",
-    "npm",
-    "pnpm",
-    "yarn",
-    "go",
-    "docker",
-    "podman",
-    "kubectl",
-    "helm",
-    "terraform",
-    "aws",
-    "gcloud",
-    "az",
-    "gh",
-    "glab",
-    "systemctl",
-    "brew",
-    "apt",
-    "apt-get",
-    "pip",
-    "pip3",
-    "poetry",
-    "bundle",
-    "rails",
-    "rake",
-    "gradle",
-    "mvn",
-    "dotnet",
-    "nix",
-    "tar",
-    "rsync",
-    "scp",
-    "curl",
-    "wget",
-    "nc",
-    "rm",
-    "dd",
-    "chmod",
-    "chown",
-    "sed",
-    "tee",
-    "cp",
-    "mv",
-    "gcc",
-    "clang",
-];
-
-/// Pairs of first words that run whatever follows them.
-const RUNNERS: &[(&str, &str)] = &[
-    ("go", "run"),
-    ("go", "generate"),
-    ("npm", "run"),
-    ("npm", "exec"),
-    ("npm", "x"),
-    ("npm", "run-script"),
-    ("yarn", "run"),
-    ("yarn", "dlx"),
-    ("yarn", "exec"),
-    ("pnpm", "run"),
-    ("pnpm", "exec"),
-    ("pnpm", "dlx"),
-    ("cargo", "run"),
-    ("cargo", "install"),
-    ("docker", "run"),
-    ("docker", "exec"),
-    ("podman", "run"),
-    ("podman", "exec"),
-    ("kubectl", "exec"),
-    ("kubectl", "run"),
-    ("git", "config"),
-    ("git", "-c"),
-    ("git", "bisect"),
-    ("git", "submodule"),
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("bundle", "exec"),
-    ("deno", "run"),
-    ("deno", "eval"),
-    ("bun", "run"),
-    ("bun", "x"),
-    ("dotnet", "run"),
-    ("rails", "runner"),
-    ("gh", "api"),
-    ("gh", "alias"),
-    ("gh", "extension"),
-    ("nix", "run"),
-    ("nix", "shell"),
-    ("pip", "install"),
-    ("gradle", "run"),
-    ("mvn", "exec"),
-];
-
 impl Grant {
     /// The grant that a compact rule proposes, if it can be remembered.
     ///
@@ -264,13 +170,6 @@ impl Grant {
     }
 }
 
-/// Subcommands of launchers that only display something.
-const ONLY_SHOW: &[(&str, &[&str])] = &[
-    ("docker", &["ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history"]),
-    ("podman", &["ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history"]),
-    ("kubectl", &["get", "describe", "logs", "top", "version", "explain", "api-resources", "cluster-info"]),
-];
-
 /// Whether the first words of a command are narrow enough.
 fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     let Some((program, rest)) = tokens.split_first() else { return Err(()) };
@@ -282,21 +181,18 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
         let script = script && !base.eq_ignore_ascii_case("cmd");
         return if script && (!base.ends_with("awk")) { Ok(()) } else { Err(()) };
     }
+    // The row of the program, and of its subcommand.
+    let deeper = second.map(|second| format!("{base} {second}"));
+    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
     if launchers::is_launcher(base) {
-        let privileged = matches!(
-            base,
-            "sudo" | "doas" | "su" | "pkexec" | "eval" | "exec" | "source" | "." | "ssh" | "env" | "xargs"
-        );
-        let reads = second.is_some_and(|s| ONLY_SHOW.iter().any(|(p, words)| *p == base && words.contains(&s)));
-        return if (open && !reads) || privileged { Err(()) } else { Ok(()) };
+        let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is("only-shows"));
+        return if (open && !shows) || programs::is(base, "privileged") { Err(()) } else { Ok(()) };
     }
-    if open && (rest.is_empty() && MANY_IN_ONE.contains(&base)) {
+    if open && rest.is_empty() && programs::name_of(base).is_some_and(never) {
         return Err(());
     }
-    if open && rest.len() == 1 && second.is_some_and(|s| launchers::hands_on(base, s)) {
-        return Err(());
-    }
-    if open && rest.len() == 1 && second.is_some_and(|s| RUNNERS.contains(&(base, s))) {
+    let hands_on = second.is_some_and(|second| launchers::hands_on(base, second));
+    if open && rest.len() == 1 && (hands_on || deeper.as_deref().is_some_and(never)) {
         return Err(());
     }
     if open && second.is_some_and(|s| s.starts_with("-c") && base == "git") { Err(()) } else { Ok(()) }

@@ -1,17 +1,52 @@
-//! The table of programs: which options are harmless, and what the others do.
+//! The table of programs: one program, one entry.
 //!
 //! A row is an allow-list, made from a program's own manual: an option that it does not name makes a call ask. The rows
 //! stand in `programs/*.toml`, each with the manual that it was made from; the library holds them packed in
-//! `programs.bin`, which a test compares with them. A program without a row has no list: a rule that allows it means what
-//! it says.
+//! `programs.bin`, which a test compares with them. A program without a row, or with `listed = false`, has no list: a
+//! rule that allows it means what it says.
+//!
+//! | key | what it says |
+//! |---|---|
+//! | `names`, `manual`, `date`, `why` | the program, or the program with its subcommand; where the row comes from |
+//! | `style`, `order`, `subcommands`, `global`, `stop`, `until` | how options are read |
+//! | `flags`, `values`, `optional`, `read`, `write`, `makes`, `here`, `run`, `load`, `starts`, `folder`, `into`, `host`, `acts` | options, by what they do: see [`Does`] |
+//! | `operands`, `files`, `needs_write` | what the operands are; `files` where they are other files than that says |
+//! | `recursive`, `in_place`, `makes_folders` | options by which operands are folders, are changed, are made |
+//! | `is` | words for what a program is to others: `interpreter`, `shell`, `launcher`, `only-reads`, … |
+//! | `behind` | words behind which a command stands: `docker run` |
+//! | `before` | how many words stand between the options and the command of a wrapper |
+//! | `grammar` | the format of its own in which its arguments name files: `tar` |
+//! | `letters` | letters that other options stand for, for ask and deny |
+//! | `reads_with`, `not_read_only` | where it only reads: the only words for that, or what prevents it |
+//! | `never_remember` | no prefix that ends here is remembered |
+//! | `variables` | of `env`: variables that make programs run or load something |
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{LazyLock, OnceLock};
 
 use toml::de::{DeTable, DeValue};
 
 /// The rows, deflated.
 const PACKED: &[u8] = include_bytes!("programs.bin");
+
+/// FNV-1a: names are short and are looked up many times a command, and nobody outside chooses what the table holds.
+#[derive(Debug, Default)]
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Names = BuildHasherDefault<Fnv>;
 
 /// The most bytes that the rows have.
 const MAX_BYTES: usize = 4 << 20;
@@ -29,22 +64,38 @@ pub(crate) enum Does {
     Read,
     /// Its value is a file that is written.
     Write,
+    /// Its value is a file or a folder that is made, with what is below it.
+    Make,
+    /// It writes a file whose name comes from elsewhere, without a value.
+    Here,
     /// Its value is a command that runs.
     Run,
     /// Its value is code or settings that are loaded.
     Load,
+    /// It runs or loads something that it does not name, without a value.
+    Start,
     /// Its value chooses the folder, project or cluster.
     Folder,
+    /// Its value is the folder that it works in, and writes below.
+    Into,
     /// Its value is a host that is contacted.
     Host,
     /// It does more than the program's purpose, without a value.
     Acts,
 }
 
+impl Does {
+    /// Whether its value is the next word where none is attached.
+    pub(crate) fn takes_value(self) -> bool {
+        !matches!(self, Self::Flag | Self::Optional | Self::Here | Self::Start | Self::Acts)
+    }
+}
+
 /// How a program reads its options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Letters in clusters, long options that may be cut short.
+    #[default]
     Gnu,
     /// Letters in clusters, long options as they are.
     Exact,
@@ -52,10 +103,26 @@ pub(crate) enum Style {
     Word,
 }
 
+/// The keys whose words are no options of one meaning.
+const TEXTS: [&str; 12] = [
+    "before",
+    "grammar",
+    "is",
+    "behind",
+    "letters",
+    "files",
+    "makes_folders",
+    "recursive",
+    "in_place",
+    "reads_with",
+    "not_read_only",
+    "variables",
+];
+
 /// A row.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Program {
-    options: HashMap<&'static str, Does>,
+    options: HashMap<&'static str, Does, Names>,
     pub(crate) style: Style,
     /// Whether options end at the first operand.
     pub(crate) ordered: bool,
@@ -70,6 +137,17 @@ pub(crate) struct Program {
     until: Vec<&'static str>,
     /// Whether what its operands name is written and needs an allow of its own.
     pub(crate) needs_write: bool,
+    /// Whether its options are listed. Where they are not, a rule that allows the program means what it says.
+    pub(crate) is_listed: bool,
+    /// Whether no prefix of its words may be remembered.
+    pub(crate) never_remember: bool,
+    /// Whether the row itself cannot be read.
+    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands asks"))]
+    pub(crate) is_broken: bool,
+    /// What else the row says, by its key.
+    texts: HashMap<&'static str, &'static str, Names>,
+    /// The words of the key `is`.
+    kinds: Vec<&'static str>,
 }
 
 impl Program {
@@ -78,12 +156,33 @@ impl Program {
         self.options.get(option).copied()
     }
 
+    #[cfg(feature = "shell")]
     pub(crate) fn stops(&self, option: &str) -> bool {
         self.stop.contains(&option)
     }
 
+    #[cfg(feature = "shell")]
     pub(crate) fn starts_command(&self, option: &str) -> bool {
         self.until.contains(&option)
+    }
+
+    /// The words of a key that is no list of options; none where the row does not have it.
+    pub(crate) fn list(&self, key: &str) -> std::str::SplitWhitespace<'static> {
+        self.text(key).unwrap_or_default().split_whitespace()
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<&'static str> {
+        self.texts.get(key).copied()
+    }
+
+    /// Whether it is of this kind: a word of the key `is`.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    /// What its operands are, as far as files go.
+    pub(crate) fn files(&self) -> &'static str {
+        self.text("files").unwrap_or(self.operands)
     }
 
     /// The options, in no order.
@@ -92,17 +191,7 @@ impl Program {
     }
 
     fn read(row: &DeTable<'static>) -> Self {
-        let mut program = Self {
-            options: HashMap::new(),
-            style: Style::Gnu,
-            ordered: false,
-            operands: "other",
-            subcommands: false,
-            global: false,
-            stop: Vec::new(),
-            until: Vec::new(),
-            needs_write: false,
-        };
+        let mut program = Self { operands: "other", is_listed: true, ..Self::default() };
         for (key, value) in row {
             let key = key.get_ref().as_ref();
             let text: &'static str = match value.get_ref() {
@@ -114,6 +203,8 @@ impl Program {
                         "subcommands" => program.subcommands = *on,
                         "global" => program.global = *on,
                         "needs_write" => program.needs_write = *on,
+                        "listed" => program.is_listed = *on,
+                        "never_remember" => program.never_remember = *on,
                         _ => {}
                     }
                     continue;
@@ -126,9 +217,13 @@ impl Program {
                 "optional" => Does::Optional,
                 "read" => Does::Read,
                 "write" => Does::Write,
+                "makes" => Does::Make,
+                "here" => Does::Here,
                 "run" => Does::Run,
                 "load" => Does::Load,
+                "starts" => Does::Start,
                 "folder" => Does::Folder,
+                "into" => Does::Into,
                 "host" => Does::Host,
                 "acts" => Does::Acts,
                 other => {
@@ -139,29 +234,30 @@ impl Program {
                         "order" => program.ordered = text == "first",
                         "until" => program.until = text.split_whitespace().collect(),
                         "stop" => program.stop = text.split_whitespace().collect(),
-                        _ => {}
+                        other => program.texts.extend(TEXTS.iter().find(|key| **key == other).map(|key| (*key, text))),
                     }
                     continue;
                 }
             };
             program.options.extend(text.split_whitespace().map(|option| (option, does)));
         }
+        program.kinds = program.list("is").collect();
         program
     }
 }
 
 struct Table {
     /// The place of each name's row.
-    places: HashMap<&'static str, usize>,
+    places: HashMap<&'static str, usize, Names>,
     /// What more words make a name of: `gh pr`.
-    begun: HashSet<&'static str>,
-    rows: Vec<(&'static str, OnceLock<Option<Program>>)>,
+    begun: HashSet<&'static str, Names>,
+    rows: Vec<(&'static str, OnceLock<Program>)>,
 }
 
 static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
     let bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(PACKED, MAX_BYTES).ok()?;
     let text: &'static str = String::from_utf8(bytes).ok()?.leak();
-    let mut table = Table { places: HashMap::new(), begun: HashSet::new(), rows: Vec::new() };
+    let mut table = Table { places: HashMap::default(), begun: HashSet::default(), rows: Vec::new() };
     for row in text.split("[[program]]\n").skip(1) {
         let (names, _) = row.strip_prefix("names = [")?.split_once(']')?;
         let names = names.split('"').skip(1).step_by(2);
@@ -174,15 +270,41 @@ static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
     Some(table)
 });
 
-/// The row of a program, or of a program with its subcommand: `git`, `git log`. Twice nothing where there is none; nothing
-/// at all where the table itself cannot be read.
-pub(crate) fn row(name: &str) -> Option<Option<&'static Program>> {
+/// Whether the table can be read. Where it cannot, every command is unknown.
+#[cfg(feature = "shell")]
+pub(crate) fn is_readable() -> bool {
+    TABLE.is_some()
+}
+
+/// The row of a program, or of a program with its subcommand: `git`, `git log`.
+pub(crate) fn row(name: &str) -> Option<&'static Program> {
     let table = TABLE.as_ref()?;
-    let Some((text, read)) = table.places.get(name).and_then(|place| table.rows.get(*place)) else {
-        return Some(None);
-    };
-    let read = read.get_or_init(|| Some(Program::read(DeTable::parse(text).ok()?.get_ref())));
-    read.as_ref().map(Some)
+    let (text, read) = table.places.get(name).and_then(|place| table.rows.get(*place))?;
+    Some(read.get_or_init(|| match DeTable::parse(text) {
+        Ok(row) => Program::read(row.get_ref()),
+        Err(_) => Program { is_broken: true, ..Program::default() },
+    }))
+}
+
+/// Whether a name has a row.
+pub(crate) fn has(name: &str) -> bool {
+    TABLE.as_ref().is_some_and(|table| table.places.contains_key(name))
+}
+
+/// Whether a name has a row that lists its options.
+#[cfg(feature = "shell")]
+pub(crate) fn has_list(name: &str) -> bool {
+    row(name).is_some_and(|row| row.is_listed)
+}
+
+/// The row of a program, with or without a version.
+pub(crate) fn find(base: &str) -> Option<&'static Program> {
+    row(base).or_else(|| name_of(base).and_then(row))
+}
+
+/// Whether a program, with or without a version, is of a kind.
+pub(crate) fn is(base: &str, kind: &str) -> bool {
+    find(base).is_some_and(|program| program.is(kind))
 }
 
 /// Whether more words make a name of these that has a row.
@@ -192,10 +314,9 @@ pub(crate) fn is_begun(name: &str) -> bool {
 
 /// The name under which a program has a row: its own, or that without a version: `python3.12`, `gcc-14`.
 pub(crate) fn name_of(base: &str) -> Option<&str> {
-    let known = |name: &&str| row(name).is_some_and(|row| row.is_some());
     let mut name = base;
     loop {
-        if known(&name) {
+        if has(name) {
             return Some(name);
         }
         let shorter = name.trim_end_matches(|c: char| c.is_ascii_digit());

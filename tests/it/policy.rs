@@ -6,6 +6,7 @@ mod dialect;
 #[cfg(unix)]
 mod differential;
 mod doors;
+mod effects;
 mod excel;
 mod floor;
 #[cfg(feature = "store")]

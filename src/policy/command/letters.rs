@@ -1,48 +1,19 @@
 //! Letters of options: which can be combined, and which long options they stand for. For ask and deny.
 
-/// Programs whose one-letter options can be combined, in any order and with others in between.
-pub(super) const CLUSTERS: &[&str] =
-    &["rm", "rmdir", "cp", "mv", "ln", "chmod", "chown", "git", "ls", "shred", "docker", "podman"];
-
-/// Long options and their one-letter equivalents: `(program, long, letter)`. For ask and deny.
-const SAME: &[(&str, &str, &str)] = &[
-    ("rm", "--recursive", "r"),
-    ("rm", "-R", "r"),
-    ("rm", "--force", "f"),
-    ("rm", "--dir", "d"),
-    ("rm", "--interactive", "i"),
-    ("rm", "--verbose", "v"),
-    ("cp", "--recursive", "r"),
-    ("cp", "-R", "r"),
-    ("cp", "--force", "f"),
-    ("mv", "--force", "f"),
-    ("ln", "--force", "f"),
-    ("ln", "--symbolic", "s"),
-    ("chmod", "--recursive", "R"),
-    ("chown", "--recursive", "R"),
-    ("chgrp", "--recursive", "R"),
-    ("git", "--force", "f"),
-    ("git", "--delete", "d"),
-    ("git", "-D", "df"),
-    ("git", "-M", "mf"),
-    ("git", "-C", "cf"),
-    ("docker", "--force", "f"),
-    ("docker", "--volumes", "v"),
-    ("podman", "--force", "f"),
-    ("systemctl", "--force", "f"),
-];
+use crate::policy::programs;
 
 /// The letters that an option stands for in a program, including those of long names.
 pub(super) fn letters(program: &str, word: &str) -> Option<String> {
     let name = word.split('=').next().unwrap_or(word);
-    if let Some((_, _, letter)) = SAME.iter().find(|(p, long, _)| *p == program && *long == name) {
-        return Some((*letter).to_owned());
-    }
-    let doubles = |c: char| {
-        SAME.iter().find(|(p, long, _)| *p == program && long.strip_prefix('-') == Some(c.encode_utf8(&mut [0; 4])))
+    let same = |option: &str| {
+        let own = programs::row(program).into_iter().flat_map(|row| row.list("letters"));
+        own.filter_map(|pair| pair.split_once('=')).find(|(long, _)| *long == option).map(|(_, letters)| letters)
     };
-    short(word)
-        .map(|l| l.chars().map(|c| doubles(c).map_or_else(|| c.to_string(), |(_, _, r)| (*r).to_owned())).collect())
+    if let Some(letters) = same(name) {
+        return Some(letters.to_owned());
+    }
+    let of = |c: char| same(&format!("-{c}")).map_or_else(|| c.to_string(), str::to_owned);
+    short(word).map(|letters| letters.chars().map(of).collect())
 }
 
 /// The letters of `-rf`; `None` for `--long`, `-`, `-5`.

@@ -1,7 +1,7 @@
 //! Awk programs: which of them only compute and print.
 
-use super::Weight;
-use super::walk::Walker;
+use super::side_effects::Weight;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 

@@ -1,8 +1,8 @@
 //! Shell built-ins that evaluate their arguments again, change the meaning of later words, or change the folder.
 
-use super::Weight;
 use super::place::Place;
-use super::walk::Walker;
+use super::side_effects::Weight;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 
 /// Reads a built-in.

@@ -1,7 +1,8 @@
 //! `env`: its options, and the variables it sets.
 
-use super::walk::Walker;
-use super::{Weight, heuristics};
+use super::heuristics;
+use super::side_effects::Weight;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 
 /// Where the command of `env` starts. `None`, with an unknown, where that is known only when it runs.

@@ -2,8 +2,8 @@
 
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp, SpecialParameter};
 
-use super::Weight;
-use super::walk::Walker;
+use super::side_effects::Weight;
+use super::walker::Walker;
 
 /// Walks a parameter expansion. Returns the probable value, from assignments in the line itself.
 pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<String> {

@@ -1,194 +1,174 @@
 //! Which operands of well-known programs are files that they read or write.
 //!
-//! Covers what denies are likely to be about. A program that is not listed may write anything: a path deny is not a
-//! sandbox.
+//! Their rows say what their operands are. A program without a row may write anything: a path deny is not a sandbox.
 
-use super::listing::{self, Listing};
-use super::walk::Walker;
+use super::piped_files::{self, PipedFiles};
+use super::walker::Walker;
 use super::{globs, unpack};
 use crate::policy::argv::Word;
+use crate::policy::programs::{self, Does, Program, Style};
 use crate::policy::rule::Access;
 
-/// Every operand is written.
-const WRITERS: &[&str] = &[
-    "tee", "rm", "rmdir", "unlink", "shred", "touch", "mkdir", "truncate", "mkfifo", "gzip", "gunzip", "bzip2", "xz",
-    "zstd", "sponge", "ed", "ex", "vi", "vim", "nano", "emacs", "patch", "srm", "trash", "dos2unix", "unix2dos",
-];
-/// The first operand is not a file; the others are written.
-const CHANGERS: &[&str] = &["chmod", "chown", "chgrp", "setfacl"];
-/// The last operand is written; the others are read.
-const COPIERS: &[&str] = &["cp", "gcp", "install", "ln", "rsync", "scp", "link"];
-/// Every operand is read.
-const READERS: &[&str] = &[
-    "cat",
-    "head",
-    "tail",
-    "less",
-    "more",
-    "bat",
-    "tac",
-    "nl",
-    "wc",
-    "sort",
-    "cut",
-    "od",
-    "xxd",
-    "hexdump",
-    "strings",
-    "base64",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "file",
-    "stat",
-    "paste",
-    "join",
-    "comm",
-    "cmp",
-    "diff",
-    "fold",
-    "rev",
-    "source",
-    ".",
-    "column",
-    "zcat",
-    "ls",
-    "dir",
-    "python",
-    "python3",
-    "node",
-    "ruby",
-    "perl",
-    "bash",
-    "sh",
-];
-/// The first operand is a pattern or a script; the others are read.
-const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "ack"];
-
-/// Whether this module knows the operands of a program.
-pub(super) fn is_known(base: &str) -> bool {
-    [WRITERS, CHANGERS, COPIERS, READERS, SEARCHERS].iter().any(|list| list.contains(&base))
-        || matches!(base, "dd" | "uniq" | "split" | "csplit" | "wget" | "chattr")
-}
-
-/// Whether a command affects everything below its operands.
-fn is_recursive(base: &str, arguments: &[Word]) -> bool {
-    let letters = match base {
-        "mv" | "rg" | "trash" | "rename" => return true,
-        "rm" | "grep" | "egrep" | "fgrep" | "cp" | "gcp" | "rsync" | "scp" => "rRa",
-        "chmod" | "chown" | "chgrp" | "setfacl" => "R",
-        _ => return false,
-    };
-    arguments.iter().any(|word| match word.get() {
-        // `rm *.o`: combined options contain no dot.
-        None => globs::may_be_option(word, matches!(base, "rm" | "chmod" | "chown" | "chgrp")),
-        Some(long) if long.starts_with("--") => {
-            long.len() > 3
-                && ["--recursive", "--archive", "--dereference-recursive", "--directories=recurse"]
-                    .iter()
-                    .any(|l| l.starts_with(long))
-        }
-        Some(word) => word.starts_with('-') && word.contains(|c| letters.contains(c)) || word == "recurse",
-    })
-}
-
-/// Whether a command may descend into folders that a glob names. Broader than for a folder that is named directly.
-fn goes_down(base: &str, arguments: &[Word]) -> bool {
-    let option =
+/// Whether a command affects everything below its operands, and whether below those that a glob names. Its row says by
+/// which options.
+fn is_recursive(program: &Program, arguments: &[Word]) -> (bool, bool) {
+    // Broader than for a folder that is named directly.
+    let goes_down =
         |v: &str| v.starts_with("--r") || v.starts_with('-') && !v.starts_with("--") && v.contains(['r', 'R', 'd']);
-    matches!(base, "ag" | "ack" | "diff" | "trash") || arguments.iter().filter_map(Word::get).any(option)
+    let down = program.style != Style::Word && arguments.iter().filter_map(Word::get).any(goes_down);
+    match program.text("recursive") {
+        None => (false, down),
+        Some("always") => (true, true),
+        Some("globs") => (false, true),
+        Some(_) => {
+            let options = || program.list("recursive");
+            let given = arguments.iter().any(|word| match word.get() {
+                // `rm *.o`: combined options contain no dot.
+                None => globs::may_be_option(word, matches!(program.files(), "write" | "mode-write")),
+                Some(long) if long.starts_with("--") => {
+                    long.len() > 3 && options().any(|option| option.starts_with(long))
+                }
+                Some(text) => {
+                    let letters = text.strip_prefix('-').unwrap_or_default();
+                    options().filter_map(|option| option.strip_prefix('-')).any(|o| o.len() == 1 && letters.contains(o))
+                        || text == "recurse"
+                }
+            });
+            (given, down)
+        }
+    }
 }
 
-/// Adds the operands of a command that are files.
+/// Adds the operands of a command that are files, where its options are not read: every word without a dash.
 pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
     let end = arguments.iter().position(|w| w.is("--"));
     let is_operand = |(i, w): &(usize, &Word)| {
         end.is_some_and(|e| *i > e) || w.get().is_none_or(|v| !v.starts_with('-') || v == "-") && !w.is("--")
     };
-    let files: Vec<Word> = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
-    let recursive = is_recursive(base, arguments);
-    let mut add = |files: &[Word], access: Access| {
+    let operands: Vec<Word> = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
+    files(walker, base, words, programs::find(base), &operands);
+}
+
+/// Adds the operands of a command that are files. `program` is its row, or that of its subcommand.
+pub(super) fn files(
+    walker: &mut Walker,
+    base: &str,
+    words: &[Word],
+    program: Option<&'static Program>,
+    files: &[Word],
+) {
+    let (Some(own), Some(program)) = (programs::find(base), program) else { return };
+    let arguments = words.get(1..).unwrap_or_default();
+    let (recursive, down) = is_recursive(own, arguments);
+    let kind = match program.files() {
+        "data" | "host" | "code" | "command" | "inline" | "other" | "none" => own.files(),
+        kind => kind,
+    };
+    let add = |walker: &mut Walker, files: &[Word], access: Access| {
         for file in files {
-            walker.file(file, access, false, recursive || file.get().is_none() && goes_down(base, arguments));
+            walker.file(file, access, false, recursive || file.get().is_none() && down);
         }
     };
-    match base {
-        "mv" | "rename" => add(&files, Access::Write),
-        "dd" => {
+    match kind {
+        "read" => add(walker, files, Access::Read),
+        "write" => add(walker, files, Access::Write),
+        "edit" => {
+            add(walker, files, Access::Write);
+            files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
+        }
+        "move" => {
+            add(walker, files, Access::Write);
+            files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
+            if let Some(folder) = target(arguments) {
+                walker.file(&folder, Access::Write, false, true);
+                into_folder(walker, files.iter().filter(|f| f.text != folder.text), &folder);
+            }
+            if let Some((last, sources)) = files.split_last() {
+                into_folder(walker, sources.iter(), last);
+            }
+        }
+        "assigned" => {
             for word in arguments {
                 if word.get().is_none() && !word.text.starts_with("if=") {
-                    add(&[Word::unknown(&word.text, true)], Access::Write);
+                    add(walker, &[Word::unknown(&word.text, true)], Access::Write);
                 }
                 match word.get().and_then(|v| v.split_once('=')) {
-                    Some(("of", path)) => add(&[Word::known(path)], Access::Write),
-                    Some(("if", path)) => add(&[Word::known(path)], Access::Read),
+                    Some(("of", path)) => {
+                        add(walker, &[Word::known(path)], Access::Write);
+                        walker.file(&Word::known(path), Access::Write, true, false);
+                    }
+                    Some(("if", path)) => add(walker, &[Word::known(path)], Access::Read),
                     _ => {}
                 }
             }
         }
-        "uniq" | "split" | "csplit" => {
-            add(files.get(..1).unwrap_or_default(), Access::Read);
-            let output: Vec<Word> = files.get(1..).unwrap_or_default().to_vec();
-            for file in output {
-                walker.file(&file, Access::Write, true, false);
+        "read-write" => {
+            add(walker, files.get(..1).unwrap_or_default(), Access::Read);
+            files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
+        }
+        "download" => {
+            let named = |v: &str| v.starts_with("-O") || v.starts_with("--output-document");
+            if !arguments.iter().any(|w| w.get().is_some_and(named)) {
+                walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
             }
         }
-        "wget"
-            if !arguments
-                .iter()
-                .any(|w| w.get().is_some_and(|v| v.starts_with("-O") || v.starts_with("--output-document"))) =>
-        {
-            walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
-        }
-        b if WRITERS.contains(&b) => add(&files, Access::Write),
-        "chattr" => {
-            let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
-            let changed: Vec<Word> = arguments.iter().filter(|w| !mode(w)).cloned().collect();
-            add(&changed, Access::Write);
-        }
-        b if CHANGERS.contains(&b) => {
+        "mode-write" => {
             // With a reference file, the first operand is not a mode.
             let copies = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with("--ref")));
-            add(files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
+            add(walker, files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
         }
-        "rsync" | "scp" => {
+        "signed-mode-write" => {
+            let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
+            let changed: Vec<Word> = arguments.iter().filter(|w| !mode(w)).cloned().collect();
+            add(walker, &changed, Access::Write);
+        }
+        "remote-copy" => {
             // `host:path` is on another machine.
             let here = |w: &&Word| !w.get().is_some_and(|v| v.split('/').next().is_some_and(|h| h.contains(':')));
             let (own, other) = (files.iter().filter(here).cloned().collect::<Vec<_>>(), files.last());
             match other {
-                Some(last) if !here(&last) => add(&own, Access::Read),
+                Some(last) if !here(&last) => add(walker, &own, Access::Read),
                 _ => copy(walker, &own, &[], recursive),
             }
         }
-        "install" if arguments.iter().any(|w| w.is("-d") || w.is("--directory")) => add(&files, Access::Write),
-        b if COPIERS.contains(&b) => copy(walker, &files, arguments, recursive),
-        b if READERS.contains(&b) => add(&files, Access::Read),
-        b if SEARCHERS.contains(&b) => {
-            let own = files.get(1..).unwrap_or_default();
-            let names = if b.ends_with("grep") { listing::of_search(arguments) } else { Vec::new() };
-            // A recursive search without a folder searches this one.
+        "copy" if own.list("makes_folders").any(|option| arguments.iter().any(|w| w.is(option))) => {
+            add(walker, files, Access::Write);
+        }
+        "copy" => copy(walker, files, arguments, recursive),
+        "pattern-read" => {
+            let own_files = files.get(usize::from(!gives_pattern(own, arguments))..).unwrap_or_default();
+            // One that descends only by an option searches this folder where none is named.
+            let searches = !matches!(own.text("recursive"), None | Some("always" | "globs"));
+            let names = if searches { piped_files::of_search(arguments) } else { Vec::new() };
             let here = [Word::known(".")];
-            let own = if own.is_empty() && recursive && b.ends_with("grep") { &here } else { own };
+            let own_files = if own_files.is_empty() && recursive && searches { &here } else { own_files };
             if recursive && !names.is_empty() {
-                let listing = Listing::new(own.to_vec(), walker.place.clone(), names);
-                walker.found.files.extend(listing.files(Access::Read));
+                let piped = PipedFiles::new(own_files.to_vec(), walker.place.clone(), names);
+                walker.found.files.extend(piped.files(Access::Read));
             } else {
-                add(own, Access::Read);
+                add(walker, own_files, Access::Read);
             }
         }
         _ => {}
     }
-    if matches!(base, "mv") {
-        if let Some(folder) = target(arguments) {
-            walker.file(&folder, Access::Write, false, true);
-            into_folder(walker, files.iter().filter(|f| f.text != folder.text), &folder);
+}
+
+/// Whether an option gives the pattern or the script, so that every operand is a file: `-e x`, `-nf x`.
+fn gives_pattern(program: &Program, arguments: &[Word]) -> bool {
+    let gives = |option: &str| program.does(option).is_some_and(Does::takes_value);
+    let long = ["--regexp", "--expression", "--file", "--from-file", "--source"];
+    arguments.iter().filter_map(Word::get).any(|text| match text.strip_prefix('-') {
+        Some(rest) if rest.starts_with('-') => {
+            let name = text.split('=').next().unwrap_or(text);
+            name.len() > 2 && long.iter().any(|option| option.starts_with(name) && gives(option))
         }
-        if let Some((last, sources)) = files.split_last() {
-            into_folder(walker, sources.iter(), last);
+        Some(letters) => {
+            let ends = letters.find(|c: char| gives(&format!("-{c}"))).and_then(|at| letters.get(at..));
+            ends.is_some_and(|value| value.starts_with(['e', 'f']))
         }
-    }
+        None => false,
+    })
 }
 
 /// The folder given by `-t`, `--target-directory`, or combined options that end in `t`.

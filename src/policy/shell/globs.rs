@@ -4,8 +4,8 @@
 //! understood (variables, extended patterns, `..` after a wildcard, unusual characters) is left to the caller, who
 //! takes such a word for anything below its folder, or for anything at all.
 
-use super::walk::Walker;
-use super::{FileEffect, SideEffects};
+use super::side_effects::{FileEffect, SideEffects};
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 use crate::policy::path::tail::{Item, Segment, Tail};

@@ -1,7 +1,8 @@
 //! Heuristics: guesses about the commands in a text that could not be read, so that a limit or a syntax error never
 //! weakens a deny. Never used to allow.
 
-use super::{Command, Role, SideEffects, Weight, launchers};
+use super::launchers;
+use super::side_effects::{Command, Role, SideEffects, Weight};
 use crate::policy::argv::{Word, base_name};
 
 /// The maximum number of guesses from one text.

@@ -1,10 +1,10 @@
 //! The files that a program may read besides the operands of well-known readers: uploads, archives, keys, and any file
 //! that the arguments of an unknown program name. The latter is only a possibility: it asks, but does not deny.
 
-use super::options::family;
-use super::walk::Walker;
-use super::{FileEffect, files};
+use super::side_effects::FileEffect;
+use super::walker::Walker;
 use crate::policy::argv::Word;
+use crate::policy::programs::{self, Program};
 use crate::policy::rule::Access;
 
 /// Options whose value is a file that is read, in any program. Sources: the manual pages of docker, node, openssl.
@@ -19,80 +19,11 @@ const FILE_OPTIONS: &[&str] = &[
     "--body-file",
 ];
 
-/// Programs whose operands are read.
-const READ: &[&str] = &[
-    "mv",
-    "vi",
-    "vim",
-    "nvim",
-    "nano",
-    "emacs",
-    "ed",
-    "ex",
-    "view",
-    "gpg",
-    "age",
-    "pico",
-    "code",
-    "open",
-    "xclip",
-    "pbcopy",
-    "strings",
-    "hexdump",
-    "bat",
-    "batcat",
-    "most",
-    "pg",
-    "zless",
-    "zgrep",
-    "cksum",
-    "sum",
-    "b2sum",
-    "sha224sum",
-    "sha384sum",
-    "tsort",
-    "expand",
-    "unexpand",
-    "fmt",
-    "pr",
-    "look",
-    "dc",
-    "bc",
-    "m4",
-    "cpp",
-    "iconv",
-    "jc",
-    "gron",
-    "csvcut",
-    "xmllint",
-    "shasum",
-    "gzip",
-    "gunzip",
-    "bzip2",
-    "xz",
-    "zstd",
-    "patch",
-];
-
-/// Programs whose arguments name no file that they read.
-const NEVER: &[&str] = &[
-    "echo", "printf", "true", "false", ":", "test", "[", "cd", "pushd", "popd", "export", "declare", "typeset",
-    "local", "readonly", "unset", "alias", "type", "which", "whereis", "command", "man", "help", "kill", "sleep",
-    "basename", "dirname", "realpath", "readlink", "mkdir", "rmdir", "rm", "touch", "chmod", "chown", "chgrp", "ln",
-    "find", "fd", "tree", "du", "df", "unlink", "shred", "truncate", "trash", "tee", "install", "set", "shift",
-    "return", "exit", "git", "expr", "seq", "id", "curl", "tar", "zip", "locate", "mkfifo", "mknod", "mktemp",
-    "getfattr", "lsattr", "getfacl", "wait", "ulimit", "umask",
-];
-
-/// Subcommands of git that show the content of files in the working tree.
-const GIT_READS: &[&str] = &["diff", "grep", "blame", "annotate", "hash-object", "apply"];
-
 /// Adds the files that a program may read.
-pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], program: Option<&Program>) {
     if words.len() < 2 {
         return;
     }
-    let name = family(base);
     let arguments = words.get(1..).unwrap_or_default();
     for (at, word) in arguments.iter().enumerate() {
         let Some(text) = word.get() else { continue };
@@ -102,25 +33,12 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
             file.into_iter().for_each(|file| walker.file(&file, Access::Read, false, false));
         }
     }
-    let plain = |w: &&Word| w.get().is_none_or(|v| !v.starts_with('-'));
-    let operands = || arguments.iter().filter(plain);
-    let makes = |w: &Word| {
-        w.get().is_some_and(|v| matches!(v, "--create" | "-c") || v.trim_start_matches('-').starts_with('c'))
-    };
-    let read: Vec<Word> = match name {
-        "curl" => uploads(arguments),
-        "tar" if arguments.first().is_some_and(makes) => operands().cloned().collect(),
-        "zip" => operands().skip(1).cloned().collect(),
-        name if READ.contains(&name) || READ.contains(&base) => operands().cloned().collect(),
-        _ => Vec::new(),
-    };
-    // A glob may name folders, and some of these programs descend.
-    read.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
-    if files::is_known(base) || READ.contains(&name) {
-        return;
+    let kinds = programs::find(base);
+    if kinds.is_some_and(|program| program.is("uploads")) {
+        uploads(arguments).iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
     }
-    let git = name == "git" && words.iter().take(6).any(|w| w.get().is_some_and(|v| GIT_READS.contains(&v)));
-    if git || !NEVER.contains(&name) {
+    let shows = program.is_some_and(|program| program.is("shows-files"));
+    if shows || !kinds.is_some_and(|program| program.is("reads-nothing")) {
         arguments.iter().filter_map(|w| named(w.get()?)).for_each(|file| possible(walker, file));
     }
 }

@@ -1,12 +1,10 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
-use super::listed::{self, Listed};
-use super::redirect::Input;
-use super::walk::Walker;
-use super::{
-    Command, FileEffect, Role, Unknown, Weight, builtins, files, heuristics, inputs, outputs, programs, scripts,
-    tables, wrappers,
-};
+use super::rows;
+use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
+use super::walker::Input;
+use super::walker::Walker;
+use super::{builtins, files, heuristics, inputs, outputs, programs, scripts, tables, wrappers};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
 use crate::policy::rule::Access;
@@ -68,23 +66,23 @@ impl Walker {
         if base == "crontab" && *input != Input::Inherited {
             self.timetable(input);
         }
-        programs::options(self, &base, &words);
+        programs::operands(self, &base, &words);
         if base == "git" {
             self.other_repository();
         }
-        let listed = if role == Role::Runs { listed::inspect(self, &base, &words, index) } else { Listed::default() };
+        let row = rows::inspect(self, &base, &words, index);
         // What takes its words for code may take its input for code.
-        if listed.code
+        if row.code
             && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
         {
             self.found.code_hints.push(text.clone());
         }
         scripts::inspect(self, &base, &words);
         let before = self.found.files.len();
-        files::operands(self, &base, &words);
-        self.need_writes(&listed.written, before);
+        files::files(self, &base, &words, row.program, &row.operands);
+        self.need_writes(&row.written, before);
         outputs::inspect(self, &base, &words);
-        inputs::inspect(self, &base, &words);
+        inputs::inspect(self, &base, &words, row.program);
     }
 
     /// Marks the files among those found since then that need an allow of their own.

@@ -5,43 +5,7 @@
 //! grammar matters for an allow are in the table of wrappers.
 
 use crate::policy::argv::{Word, base_name};
-
-mod table;
-
-use table::{ANYWHERE, BEHIND};
-
-/// Launchers that take a whole command line as one argument, in any position.
-const TAKES_TEXT: &[&str] = &[
-    "su",
-    "runuser",
-    "script",
-    "watch",
-    "parallel",
-    "ssh",
-    "autossh",
-    "sg",
-    "at",
-    "batch",
-    "hyperfine",
-    "tmux",
-    "screen",
-    "entr",
-    "cmd",
-    "wsl",
-    "concurrently",
-    "eval",
-    "trap",
-    "sem",
-    "reflex",
-    "vagrant",
-    "genie",
-    "gcloud",
-];
-
-/// Launchers that read commands from their input.
-#[cfg(feature = "shell")]
-const READS_COMMANDS: &[&str] =
-    &["at", "batch", "ssh", "autossh", "su", "sg", "chroot", "nsenter", "unshare", "parallel"];
+use crate::policy::programs;
 
 /// Options whose value is a command line.
 const TEXT_OPTIONS: &[&str] = &[
@@ -61,72 +25,47 @@ const TEXT_OPTIONS: &[&str] = &[
     "--preview",
 ];
 
-/// Launchers whose command runs elsewhere: its files are not the files of this machine.
-#[cfg(feature = "shell")]
-const ELSEWHERE: &[&str] = &[
-    "ssh",
-    "autossh",
-    "sshpass",
-    "mosh",
-    "docker",
-    "podman",
-    "nerdctl",
-    "docker-compose",
-    "kubectl",
-    "oc",
-    "lxc",
-    "vagrant",
-    "heroku",
-    "fly",
-    "machinectl",
-];
-
-/// Launchers whose arguments are usually not a command of this machine.
-#[cfg(feature = "shell")]
-const OFTEN_OTHER: &[&str] =
-    &["tmux", "screen", "perf", "gdb", "lldb", "op", "doppler", "direnv", "guix", "arch", "nodemon", "concurrently"];
-
 /// Whether a launcher only starts its arguments as a command: an allow for it does not cover that command.
 #[cfg(feature = "shell")]
 pub(crate) fn only_starts(base: &str) -> bool {
-    ANYWHERE.contains(&base) && runs_here(base) && !OFTEN_OTHER.contains(&base)
+    programs::is(base, "launcher") && runs_here(base) && !programs::is(base, "often-other")
 }
 
 /// Whether what a launcher starts sees the files of this machine.
 #[cfg(feature = "shell")]
 pub(crate) fn runs_here(base: &str) -> bool {
-    !ELSEWHERE.contains(&base)
+    !programs::is(base, "elsewhere")
 }
 
 /// Where the command that a launcher may run begins. `None` for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    if let Some((_, marks)) = BEHIND.iter().find(|(name, _)| *name == base) {
-        let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| marks.contains(&v)))?;
+    if programs::find(base).is_some_and(|program| program.text("behind").is_some()) {
+        let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| hands_on(base, v)))?;
         return Some(mark + 2);
     }
-    (ANYWHERE.contains(&base) || super::tables::is_shell(base)).then_some(1)
+    (programs::is(base, "launcher") || super::tables::is_shell(base)).then_some(1)
 }
 
 /// Whether a program runs what follows this word: `conda run`.
 pub(crate) fn hands_on(base: &str, word: &str) -> bool {
-    BEHIND.iter().any(|(name, marks)| *name == base && marks.contains(&word))
+    programs::find(base).is_some_and(|program| program.list("behind").any(|mark| mark == word))
 }
 
 /// Whether a program may start another program at all.
 pub(crate) fn is_launcher(base: &str) -> bool {
-    ANYWHERE.contains(&base) || super::tables::LAUNCHERS.contains(&base)
+    programs::is(base, "launcher") || programs::is(base, "starter")
 }
 
 /// Whether a launcher reads commands from its input.
 #[cfg(feature = "shell")]
 pub(crate) fn reads_commands(base: &str) -> bool {
-    READS_COMMANDS.contains(&base)
+    programs::is(base, "reads-commands")
 }
 
 /// Whether each argument of a launcher may be a separate command line.
 pub(crate) fn takes_text(base: &str) -> bool {
-    TAKES_TEXT.contains(&base)
+    programs::is(base, "takes-text")
 }
 
 /// The command lines that are the values of options: `-c 'rm x'`, `--run='rm x'`.

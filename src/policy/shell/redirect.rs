@@ -5,22 +5,10 @@ use brush_parser::ast::{
     IoFileRedirectTarget as Target, IoRedirect, UnaryPredicate,
 };
 
-use super::walk::Walker;
-use super::{Found, Weight, tables};
+use super::side_effects::{Found, Weight};
+use super::tables;
+use super::walker::{Input, Walker};
 use crate::policy::rule::Access;
-
-/// The standard input of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Input {
-    /// Inherited from the host.
-    Inherited,
-    /// Text in the line. `None`: it is known only when it runs.
-    Text(Option<String>),
-    /// The output of the command before the pipe, where that is certain.
-    Pipe(Option<String>),
-    /// A file.
-    File,
-}
 
 /// Targets that are not files that matter.
 fn is_sink(path: &str) -> bool {

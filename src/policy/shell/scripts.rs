@@ -1,7 +1,7 @@
 //! The languages of `sed` and `awk`, and what `echo` and `printf` print.
 
-use super::Weight;
-use super::walk::Walker;
+use super::side_effects::Weight;
+use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::rule::Access;
 
@@ -177,7 +177,7 @@ pub(super) fn printed(words: &[Word]) -> Option<String> {
 fn formatted(format: &str, arguments: &[&str]) -> String {
     let mut rest = arguments.iter();
     let mut out = String::new();
-    while rest.len() > 0 && out.len() < super::MAX_CHARS {
+    while rest.len() > 0 && out.len() < super::side_effects::MAX_CHARS {
         let before = rest.len();
         let mut chars = format.chars();
         while let Some(c) = chars.next() {

@@ -10,7 +10,7 @@
 mod lexer;
 
 use self::lexer::{Lexer, Op, Token};
-use super::Found;
+use super::side_effects::Found;
 use crate::policy::argv::Word;
 
 /// The deepest nesting of groups, branches and loops.
@@ -70,25 +70,19 @@ impl Line {
     }
 }
 
-/// Why a line is outside the grammar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refused {
-    /// What is not read, in words that complete "it has …".
-    pub(crate) what: &'static str,
-    /// Where, in bytes from the start.
-    pub(crate) at: usize,
-}
+/// Why a line is outside the grammar: what is not read, in words that complete "it has …".
+pub(crate) type Refused = &'static str;
 
 /// Reads a line.
 ///
 /// # Errors
-/// What is outside the grammar, and where. Linear in the length of the text.
+/// What is outside the grammar. Linear in the length of the text.
 pub(crate) fn read(text: &str) -> Result<Line, Refused> {
     let mut reader = Reader { lexer: Lexer::new(text), line: Line::default(), ahead: None, depth: 0 };
     reader.list(&[])?;
     match reader.next()? {
         Token::End => {}
-        _ => return reader.refuse("an operator or a keyword without its beginning"),
+        _ => return Err("an operator or a keyword without its beginning"),
     }
     reader.line.data = reader.lexer.data();
     Ok(reader.line)
@@ -96,20 +90,20 @@ pub(crate) fn read(text: &str) -> Result<Line, Refused> {
 
 /// Whether both readers found the same commands, files and variables.
 pub(crate) fn agrees(line: &Line, other: &Found) -> bool {
-    let same = |mine: &[&StrictWord], theirs: &[&Word]| {
-        mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| mine.equals(theirs))
-    };
+    fn same<'a>(
+        mine: impl ExactSizeIterator<Item = &'a StrictWord>,
+        mut theirs: impl ExactSizeIterator<Item = &'a Word>,
+    ) -> bool {
+        let mut mine = mine;
+        mine.len() == theirs.len() && mine.all(|mine| theirs.next().is_some_and(|theirs| mine.equals(theirs)))
+    }
     // A redirection behind a group is seen before what is in the group, or after it.
     let (mut mine, mut theirs): (Vec<_>, Vec<_>) = (line.targets.iter().collect(), other.targets.iter().collect());
     mine.sort_by_key(|word| &word.source);
     theirs.sort_by_key(|word| &word.text);
     line.commands.len() == other.commands.len()
-        && line
-            .commands
-            .iter()
-            .zip(&other.commands)
-            .all(|(mine, theirs)| same(&mine.iter().collect::<Vec<_>>(), &theirs.iter().collect::<Vec<_>>()))
-        && same(&mine, &theirs)
+        && line.commands.iter().zip(&other.commands).all(|(mine, theirs)| same(mine.iter(), theirs.iter()))
+        && same(mine.into_iter(), theirs.into_iter())
         && line.assigned == other.assigned
 }
 
@@ -121,10 +115,6 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn refuse<T>(&self, what: &'static str) -> Result<T, Refused> {
-        Err(Refused { what, at: self.lexer.at() })
-    }
-
     fn next(&mut self) -> Result<Token, Refused> {
         match self.ahead.take() {
             Some(token) => Ok(token),
@@ -161,7 +151,7 @@ impl Reader<'_> {
     fn expect(&mut self, keywords: &[&'static str]) -> Result<&'static str, Refused> {
         match self.takes_keyword(keywords)? {
             Some(keyword) => Ok(keyword),
-            None => self.refuse("a branch, a loop or a group without its next keyword"),
+            None => Err("a branch, a loop or a group without its next keyword"),
         }
     }
 
@@ -193,7 +183,7 @@ impl Reader<'_> {
 
     /// A list that is not empty, as groups, branches and loops need one.
     fn body(&mut self, ends: &[&'static str]) -> Result<(), Refused> {
-        if self.list(ends)? == 0 { self.refuse("a group, a branch or a loop without commands") } else { Ok(()) }
+        if self.list(ends)? == 0 { Err("a group, a branch or a loop without commands") } else { Ok(()) }
     }
 
     fn and_or(&mut self) -> Result<(), Refused> {
@@ -212,7 +202,7 @@ impl Reader<'_> {
         if self.takes_keyword(&["time"])?.is_some()
             && matches!(self.peek()?, Token::Word(word) if word.value.starts_with('-'))
         {
-            return self.refuse("`time` with an option");
+            return Err("`time` with an option");
         }
         loop {
             self.command()?;
@@ -227,7 +217,7 @@ impl Reader<'_> {
         if self.takes(Op::Open)? {
             return self.nested(|reader| {
                 reader.body(&[])?;
-                if reader.takes(Op::Close)? { Ok(()) } else { reader.refuse("`(` without `)`") }
+                if reader.takes(Op::Close)? { Ok(()) } else { Err("`(` without `)`") }
             });
         }
         match self.takes_keyword(&["{", "if", "for", "while", "until"])? {
@@ -250,7 +240,7 @@ impl Reader<'_> {
     /// A compound command one level deeper, with the redirections behind it.
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
         if self.depth >= MAX_DEPTH {
-            return self.refuse("groups, branches or loops more than 16 deep");
+            return Err("groups, branches or loops more than 16 deep");
         }
         self.depth += 1;
         read(self)?;
@@ -259,7 +249,7 @@ impl Reader<'_> {
             self.redirect()?;
         }
         match self.peek()? {
-            Token::Word(_) => self.refuse("words behind a group, a branch or a loop"),
+            Token::Word(_) => Err("words behind a group, a branch or a loop"),
             _ => Ok(()),
         }
     }
@@ -283,14 +273,14 @@ impl Reader<'_> {
     fn for_each(&mut self) -> Result<(), Refused> {
         match self.next()? {
             Token::Word(name) if !name.quoted && is_name(&name.value) => self.line.assigned.push(name.value),
-            _ => return self.refuse("a loop over something that is no name"),
+            _ => return Err("a loop over something that is no name"),
         }
         self.expect(&["in"])?;
         loop {
             match self.next()? {
                 Token::Word(_) => {}
                 Token::Op(Op::Semicolon | Op::Newline) => break,
-                _ => return self.refuse("a list of words that ends in another way than `;`"),
+                _ => return Err("a list of words that ends in another way than `;`"),
             }
         }
         self.lines()?;
@@ -309,7 +299,7 @@ impl Reader<'_> {
             match self.peek()? {
                 Token::Redirect(_) => self.redirect()?,
                 Token::Word(_) => {
-                    let Token::Word(word) = self.next()? else { return self.refuse("a word") };
+                    let Token::Word(word) = self.next()? else { return Err("a word") };
                     match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.value.get(..length)) {
                         Some(name) => self.line.assigned.push(name.to_owned()),
                         None if words.is_empty() => self.begins(&word)?,
@@ -319,13 +309,13 @@ impl Reader<'_> {
                         words.push(word);
                     }
                 }
-                Token::Op(Op::Open) => return self.refuse("parentheses within a command"),
+                Token::Op(Op::Open) => return Err("parentheses within a command"),
                 Token::Op(_) | Token::End => break,
             }
             something = true;
         }
         if !something {
-            return self.refuse("an operator without a command before it");
+            return Err("an operator without a command before it");
         }
         if !words.is_empty() {
             self.line.commands.push(words);
@@ -336,10 +326,10 @@ impl Reader<'_> {
     /// Refuses what cannot name a program here: a keyword, a pattern.
     fn begins(&self, word: &StrictWord) -> Result<(), Refused> {
         if word.open {
-            return self.refuse("a program whose name is a pattern");
+            return Err("a program whose name is a pattern");
         }
         if !word.quoted && KEYWORDS.contains(&word.value.as_str()) {
-            return self.refuse("a keyword that stands alone or is not read");
+            return Err("a keyword that stands alone or is not read");
         }
         Ok(())
     }
@@ -347,13 +337,13 @@ impl Reader<'_> {
     fn redirect(&mut self) -> Result<(), Refused> {
         match self.next()? {
             Token::Redirect(Some(target)) if target.open && !target.value.starts_with('~') => {
-                self.refuse("a redirection to a pattern")
+                Err("a redirection to a pattern")
             }
             Token::Redirect(target) => {
                 self.line.targets.extend(target);
                 Ok(())
             }
-            _ => self.refuse("a redirection"),
+            _ => Err("a redirection"),
         }
     }
 }

@@ -3,12 +3,12 @@
 //! They write below a folder, and the names are known only when they run. Such a file fits a rule at most "maybe":
 //! where no rule denies or asks about writes there, nothing changes. Source: each program's manual page.
 
-use super::FileEffect;
-use super::options::family;
-use super::walk::Walker;
+use super::side_effects::FileEffect;
+use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 use crate::policy::path::tail::Tail;
+use crate::policy::programs;
 use crate::policy::rule::Access;
 
 /// Where such a program writes.
@@ -23,12 +23,7 @@ enum Where {
 
 /// Adds what a program writes below folders.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
-    let name = match family(base) {
-        "7za" | "7zr" | "7zz" | "7zzs" | "p7zip" => "7z",
-        "rar" => "unrar",
-        "bun" | "pnpm" | "yarn" | "npm" => "npm",
-        other => other,
-    };
+    let name = programs::find(base).and_then(|program| program.text("grammar")).unwrap_or_default();
     let arguments = words.get(1..).unwrap_or_default();
     let found = match name {
         "tar" => tar(arguments),

@@ -1,95 +1,66 @@
 //! The walk over a parsed program, which visits every command.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use brush_parser::Parser;
 use brush_parser::ast::{
     AndOr, AndOrList, Command as Node, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, Pipeline,
     Program, SeparatorOperator, SimpleCommand,
 };
-use brush_parser::{Parser, ParserOptions};
 
 use super::guards::{SHORT_BYTES, STACK_BYTES, expands_a_mark, too_nested};
-use super::listing::{self, Listing};
+use super::heuristics;
+use super::piped_files;
 use super::place::Place;
-use super::redirect::Input;
-use super::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight, heuristics};
+use super::side_effects::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight};
+use super::walker::{Input, Stack, Walker};
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 
-/// The state of the walk.
-pub(super) struct Walker {
-    pub(super) options: ParserOptions,
-    pub(super) found: SideEffects,
-    /// Values that the line itself assigns, where they are certain. For guesses only.
-    pub(super) variables: BTreeMap<String, String>,
-    /// Functions that the line defines.
-    pub(super) functions: Vec<String>,
-    pub(super) place: Place,
-    /// Where the line starts.
-    pub(super) start: Place,
-    pub(super) depth: usize,
-    /// Text printed by the command before the pipe, where certain: what a shell after it would read.
-    pub(super) piped: Option<String>,
-    /// The files that the latest command prints, and those that the command before the pipe printed.
-    pub(super) listing: Option<Listing>,
-    pub(super) listed: Option<Listing>,
-    /// Text that the latest simple command reads, where certain.
-    read: Option<String>,
-    /// The output of the latest `<(…)`, where certain.
-    pub(super) substituted: Option<String>,
-    /// Whether the commands being read only may run.
-    pub(super) supposing: bool,
-    /// The input of the commands in the enclosing group, unless they redirect it.
-    input: Input,
-    limited: bool,
-    /// Whether the strict reader has read the line, so that it nests little.
-    plain: bool,
-    /// The line as it was given.
-    line: String,
-    /// What the line itself says, without what it hands to another shell.
-    pub(super) own: Found,
-    /// How many texts are being read, one within the other: the line itself is the first.
-    texts: usize,
-}
-
-/// Reads a command, which the strict reader has read with so many characters in here-documents, or refused. What it does, and what the line itself says.
+/// Reads a command: what it does, and what the line itself says. `strict` is the number of characters in here-documents
+/// where the strict reader has read the line, and `None` where it refused it.
 pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (SideEffects, Found) {
-    let (plain, data) = (strict.is_some(), strict.unwrap_or(0));
-    let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
-    let mut walker = Walker {
-        options,
-        found: SideEffects::default(),
-        variables: BTreeMap::new(),
-        functions: Vec::new(),
-        place: Place::at(start.clone()),
-        start: Place::at(start.clone()),
-        depth: 0,
-        piped: None,
-        listing: None,
-        listed: None,
-        read: None,
-        substituted: None,
-        supposing: false,
-        input: Input::Inherited,
-        limited: false,
-        plain,
-        line: command.to_owned(),
-        own: Found::default(),
-        texts: 0,
+    let walk = |stack: Stack| {
+        let mut walker = Walker::new(command, start, stack);
+        walker.line(strict.unwrap_or(0));
+        walker
     };
-    if command.chars().count() - data > MAX_CHARS {
-        walker.limit(command, "more than 10000 characters");
-    } else {
-        walker.program(command);
+    if strict.is_some() || command.len() <= SHORT_BYTES {
+        let walker = walk(Stack::Callers);
+        if walker.stack != Stack::TooSmall {
+            return (walker.found, walker.own);
+        }
     }
-    if walker.found.commands.len() > MAX_COMMANDS && !walker.limited {
-        walker.found.unknown("limit", "more than 200 commands", Weight::Code);
-    }
-    (walker.found, walker.own)
+    // One thread a line, however many texts it has: an overflow would end the host.
+    let walked = std::thread::scope(|scope| {
+        let large = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = large.spawn_scoped(scope, || {
+            let walker = walk(Stack::Large);
+            (walker.found, walker.own)
+        });
+        thread.ok()?.join().ok()
+    });
+    walked.unwrap_or_else(|| {
+        let mut walker = Walker::new(command, start, Stack::Callers);
+        walker.unparsed(command);
+        (walker.found, walker.own)
+    })
 }
 
 impl Walker {
+    /// Reads the line, of which so many characters are the data of here-documents.
+    fn line(&mut self, data: usize) {
+        let line = self.line.clone();
+        if line.chars().count().saturating_sub(data) > MAX_CHARS {
+            self.limit(&line, "more than 10000 characters");
+        } else {
+            self.program(&line);
+        }
+        if self.found.commands.len() > MAX_COMMANDS && !self.limited {
+            self.found.unknown("limit", "more than 200 commands", Weight::Code);
+        }
+    }
+
     fn limit(&mut self, text: &str, what: &str) {
         if !self.limited {
             self.limited = true;
@@ -122,29 +93,27 @@ impl Walker {
                 self.deeper(|walker| program.complete_commands.iter().for_each(|list| walker.list(list)), text);
                 self.texts -= 1;
             }
-            None => {
-                self.found.unknown("syntax", text, Weight::Code);
-                heuristics::guess(text, &mut self.found);
-                heuristics::files(text, &mut self.found);
-            }
+            None => self.unparsed(text),
         }
     }
 
-    fn parse(&self, text: &str) -> Option<Program> {
-        let parse = || {
-            let reader = std::io::Cursor::new(text.as_bytes());
-            let mut parser = Parser::new(reader, &self.options);
-            // A panic of the parser must not become one of the host.
-            catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
-        };
-        if self.plain && self.texts == 0 || text.len() <= SHORT_BYTES {
-            return parse();
+    /// What no parser reads is an unknown, with guesses.
+    fn unparsed(&mut self, text: &str) {
+        self.found.unknown("syntax", text, Weight::Code);
+        heuristics::guess(text, &mut self.found);
+        heuristics::files(text, &mut self.found);
+    }
+
+    fn parse(&mut self, text: &str) -> Option<Program> {
+        // The line itself is on this stack only where it nests little.
+        let fits = self.stack == Stack::Large || self.texts == 0 || text.len() <= SHORT_BYTES;
+        if !fits {
+            self.stack = Stack::TooSmall;
+            return None;
         }
-        // The parser goes deeper with almost every character, and an overflow would end the host.
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, parse).ok()?;
-            thread.join().ok().flatten()
-        })
+        let mut parser = Parser::new(std::io::Cursor::new(text.as_bytes()), &self.options);
+        // A panic of the parser must not become one of the host.
+        catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
     }
 
     /// Goes one level deeper; beyond the limit there are only guesses.
@@ -211,19 +180,19 @@ impl Walker {
         for (i, command) in pipeline.seq.iter().enumerate() {
             let before = self.found.commands.len();
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
-            self.listed = self.listing.take();
+            self.piped_files = self.printed_files.take();
             self.command(command, input);
-            let filter = self.found.commands.get(before).is_some_and(|first| listing::is_filter(&first.words));
-            if filter && self.listing.is_none() {
-                self.listing = self.listed.take();
+            let filter = self.found.commands.get(before).is_some_and(|first| piped_files::is_filter(&first.words));
+            if filter && self.printed_files.is_none() {
+                self.printed_files = self.piped_files.take();
             }
-            self.listed = None;
+            self.piped_files = None;
             if several {
                 self.piped = self.printed_since(before);
                 self.place = place.clone();
             }
         }
-        (self.piped, self.listing) = (None, None);
+        (self.piped, self.printed_files) = (None, None);
     }
 
     fn command(&mut self, command: &Node, input: Input) {

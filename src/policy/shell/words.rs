@@ -3,8 +3,8 @@
 
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
-use super::Weight;
-use super::walk::Walker;
+use super::side_effects::Weight;
+use super::walker::Walker;
 use super::{ansi, expansion, heuristics};
 use crate::policy::argv::Word;
 
@@ -206,7 +206,7 @@ impl Walker {
 
     fn append_guess(&self, built: &mut Built, guess: Option<String>) {
         built.guess = match (built.guess.take(), guess) {
-            (Some(have), Some(more)) if have.len() + more.len() < super::MAX_CHARS => Some(have + &more),
+            (Some(have), Some(more)) if have.len() + more.len() < super::side_effects::MAX_CHARS => Some(have + &more),
             _ => None,
         };
     }

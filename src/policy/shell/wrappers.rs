@@ -1,102 +1,24 @@
 //! Wrappers: programs that start another program, with their own options and the position of the other program.
 
-use super::listing::{self, Listing};
-use super::readonly::{self, TAKE_ANY};
-use super::redirect::Input;
-use super::walk::Walker;
-use super::{Role, Weight, heuristics, launchers};
+use super::meaning::{Meant, meaning};
+use super::piped_files::{self, PipedFiles};
+use super::readonly;
+use super::side_effects::{Role, Weight};
+use super::walker::Input;
+use super::walker::Walker;
+use super::{heuristics, launchers};
 use crate::policy::argv::Word;
+use crate::policy::programs::{self, Program};
 use crate::policy::rule::Access;
-
-/// The grammar of the arguments of a wrapper.
-struct Wrapper {
-    name: &'static str,
-    /// Whether an allow for the inner command is enough.
-    transparent: bool,
-    /// One-letter options without a value.
-    flags: &'static str,
-    /// One-letter options with a value.
-    values: &'static str,
-    /// One-letter options with an optional, attached value.
-    glued: &'static str,
-    /// Long options without a value, and with one.
-    long: &'static [&'static str],
-    long_values: &'static [&'static str],
-    /// The number of words between the options and the command.
-    operands: usize,
-}
-
-const fn wrapper(name: &'static str, transparent: bool, flags: &'static str, values: &'static str) -> Wrapper {
-    Wrapper { name, transparent, flags, values, glued: "", long: &[], long_values: &[], operands: 0 }
-}
-
-/// Sources: the manual pages of coreutils 9, util-linux 2.39, findutils 4.9, sudo 1.9, bash 5.2.
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
-        long: &["--foreground", "--preserve-status", "--verbose"],
-        long_values: &["--kill-after", "--signal"],
-        operands: 1,
-        ..wrapper("timeout", true, "fpv", "ks")
-    },
-    Wrapper { long_values: &["--adjustment"], ..wrapper("nice", true, "", "n") },
-    wrapper("nohup", true, "", ""),
-    Wrapper { long_values: &["--input", "--output", "--error"], ..wrapper("stdbuf", true, "", "ioe") },
-    Wrapper { long_values: &["--class", "--classdata"], long: &["--ignore"], ..wrapper("ionice", true, "t", "cn") },
-    wrapper("command", true, "p", ""),
-    wrapper("builtin", true, "", ""),
-    wrapper("time", true, "pvq", "f"),
-    wrapper("env", true, "", ""),
-    wrapper("setsid", false, "cfw", ""),
-    wrapper("exec", false, "cl", "a"),
-    wrapper("busybox", false, "", ""),
-    wrapper("toybox", false, "", ""),
-    wrapper("doas", false, "ns", "uC"),
-    Wrapper {
-        long: &["--non-interactive", "--preserve-env", "--set-home", "--stdin", "--background", "--login"],
-        long_values: &["--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type"],
-        ..wrapper("sudo", false, "nEHSbkiPAs", "ugpCDhrtT")
-    },
-    Wrapper {
-        long: &["--shared", "--exclusive", "--nonblock", "--close", "--verbose"],
-        long_values: &["--timeout", "--wait", "--conflict-exit-code"],
-        operands: 1,
-        ..wrapper("flock", false, "sxneoFv", "wE")
-    },
-    Wrapper {
-        glued: "ile",
-        long: &[
-            "--null",
-            "--no-run-if-empty",
-            "--verbose",
-            "--interactive",
-            "--exit",
-            "--open-tty",
-            "--replace",
-            "--max-lines",
-            "--eof",
-        ],
-        long_values: &["--max-args", "--max-procs", "--max-chars", "--delimiter", "--arg-file"],
-        ..wrapper("xargs", true, "0rtxpo", "nPLsdEIa")
-    },
-    Wrapper { operands: 1, ..wrapper("chrt", false, "bfiorva", "") },
-    Wrapper { operands: 1, ..wrapper("taskset", false, "ac", "") },
-    wrapper("unshare", false, "muinpUCTfr", ""),
-    wrapper("strace", false, "fFqvcCtTrxyi", "eopsauPOSbE"),
-    wrapper("ltrace", false, "fcCtTrSi", "eopsaunlA"),
-    wrapper("pkexec", false, "", ""),
-    wrapper("catchsegv", false, "", ""),
-    wrapper("npx", false, "yq", "pw"),
-    wrapper("bunx", false, "", ""),
-    wrapper("uvx", false, "qv", ""),
-];
 
 /// Handles a command that starts another program; `false` if it does not.
 pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &Input, index: usize) -> bool {
-    if base == "find" {
+    let program = programs::find(base);
+    if program.is_some_and(|program| program.text("grammar") == Some("find")) {
         find(walker, words);
         return false;
     }
-    let Some(wrapper) = WRAPPERS.iter().find(|w| w.name == base) else {
+    let Some(wrapper) = program.filter(|program| program.is("wrapper")) else {
         launched(walker, base, words, input);
         return false;
     };
@@ -114,102 +36,85 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         heuristics::tails(words, &mut walker.found);
         return true;
     };
-    super::programs::options(walker, base, words.get(..start).unwrap_or_default());
+    super::rows::options(walker, base, words.get(..start).unwrap_or_default(), index);
     let mut rest: Vec<Word> = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
-        if matches!(base, "sudo" | "doas") {
+        if wrapper.is("other-user") {
             walker.stdin_payload(input);
         }
         return true;
     }
-    if wrapper.transparent {
+    if wrapper.is("transparent") {
         if let Some(outer) = walker.found.commands.get_mut(index).filter(|c| c.role == Role::Runs) {
             outer.role = Role::Carries;
         }
-    } else if matches!(base, "sudo" | "doas" | "pkexec") {
+    } else if wrapper.is("other-user") {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    if base == "xargs" {
-        let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
-        if !TAKE_ANY.contains(&program.as_str()) {
-            walker.found.unknown("added-arguments", &program, Weight::Value);
-        }
-        match placeholder(words.get(1..start).unwrap_or_default()) {
-            Some(mark) => fill(&mut rest, &mark),
-            None => rest.push(readonly::added()),
-        }
-        if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
-            walker.found.unknown("piped-code", &program, Weight::Code);
-        }
+    if !wrapper.is("adds-arguments") {
+        walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
+        return true;
     }
-    let (before, listed) = (walker.found.files.len(), walker.listed.clone().filter(|_| base == "xargs"));
-    let mark = placeholder(words.get(1..start).unwrap_or_default());
-    let from_file =
-        words.iter().take(start).any(|w| w.get().is_none_or(|v| v.starts_with("-a") || v.starts_with("--a")));
+    let own = words.get(1..start).unwrap_or_default();
+    let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
+    if !readonly::takes_any(&program) {
+        walker.found.unknown("added-arguments", &program, Weight::Value);
+    }
+    let mark = placeholder(own);
+    match &mark {
+        Some(mark) => fill(&mut rest, mark),
+        None => rest.push(readonly::added()),
+    }
+    if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
+        walker.found.unknown("piped-code", &program, Weight::Code);
+    }
+    let from_file = own.iter().any(|w| w.get().is_none_or(|v| v.starts_with("-a") || v.starts_with("--a")));
+    let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
-    if let Some(listed) = listed.filter(|_| !from_file) {
+    if let Some(piped) = piped {
         let added = readonly::added();
-        replace(walker, before, &listed, |text| text == added.text || mark.as_deref() == Some(text));
+        replace(walker, before, &piped, |text| text == added.text || mark.as_deref() == Some(text));
     }
     true
 }
 
 /// Where the inner command starts. `None`, with an unknown, if an option is unknown.
-fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize> {
-    if wrapper.name == "env" {
+fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word]) -> Option<usize> {
+    if wrapper.is("sets-environment") {
         return super::environ::inner(walker, words);
     }
     let mut at = 1;
-    let unknown = |walker: &mut Walker, word: &Word| walker.found.unknown("wrapper-option", &word.text, Weight::Code);
     while let Some(word) = words.get(at) {
-        let Some(option) = word.get() else {
-            unknown(walker, word);
-            return None;
-        };
+        let option = word.get().unwrap_or("-");
         if option == "--" {
             at += 1;
             break;
         }
-        if let Some(long) = option.strip_prefix("--").filter(|l| !l.is_empty()) {
-            let name = format!("--{}", long.split('=').next().unwrap_or(long));
-            if wrapper.long_values.contains(&name.as_str()) {
-                at += if option.contains('=') { 1 } else { 2 };
-            } else if wrapper.long.contains(&name.as_str()) {
-                at += 1;
-            } else {
-                unknown(walker, word);
-                return None;
-            }
-            continue;
+        if word.get().is_some() && (option == "-" || !option.starts_with('-')) {
+            break;
         }
-        let Some(letters) = option.strip_prefix('-').filter(|l| !l.is_empty()) else { break };
-        if wrapper.name == "nice" && letters.chars().all(|c| c.is_ascii_digit()) {
-            at += 1;
-            continue;
-        }
-        match letters.char_indices().find(|&(_, c)| !wrapper.flags.contains(c)) {
-            None => at += 1,
-            Some((_, c)) if wrapper.glued.contains(c) => at += 1,
-            Some((i, c)) if wrapper.values.contains(c) => {
-                let glued = letters.len() > i + c.len_utf8();
-                at += if glued { 1 } else { 2 };
-            }
-            Some(_) => {
-                unknown(walker, word);
-                return None;
-            }
-        }
+        let (last, value) = match meaning(wrapper, option) {
+            Meant::Option(does, value) => (Some(does), value),
+            Meant::Cluster(letters, value) => (letters.last().copied(), value),
+            Meant::Unlisted => (None, None),
+        };
+        let Some(last) = last else {
+            walker.found.unknown("wrapper-option", &word.text, Weight::Code);
+            return None;
+        };
+        at += if last.takes_value() && value.is_none() { 2 } else { 1 };
     }
-    if wrapper.name == "sudo" {
+    if wrapper.is("other-user") {
         // `sudo NAME=value program`
         while let Some((name, value)) = words.get(at).and_then(Word::get).and_then(|v| v.split_once('=')) {
             walker.environment(name, Some(value));
             at += 1;
         }
     }
-    at += wrapper.operands;
-    if wrapper.name == "flock" && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
-        walker.found.unknown("payload", "flock -c", Weight::Code);
+    let operands = wrapper.text("before").and_then(|count| count.parse().ok()).unwrap_or(0);
+    at += operands;
+    if operands > 0 && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
+        walker.found.unknown("payload", "a command line", Weight::Code);
         if let Some(text) = words.get(at + 1).and_then(Word::get) {
             walker.suppose(text);
         }
@@ -220,7 +125,7 @@ fn inner(walker: &mut Walker, wrapper: &Wrapper, words: &[Word]) -> Option<usize
 
 /// `find`: what `-exec` and similar actions run, and what `-delete` and `-fprint` change.
 fn find(walker: &mut Walker, words: &[Word]) {
-    let listing = Listing::new(starts(words), walker.place.clone(), listing::of_find(words));
+    let listing = PipedFiles::new(starts(words), walker.place.clone(), piped_files::of_find(words));
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match word.get().unwrap_or_default() {
@@ -235,7 +140,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
                 let weight = if code { Weight::Code } else { Weight::Value };
                 // What only reads whatever it is given is judged as itself.
-                if !command.first().and_then(Word::get).is_some_and(|p| TAKE_ANY.contains(&p)) {
+                if !command.first().and_then(Word::get).is_some_and(readonly::takes_any) {
                     walker.found.unknown("executing-option", &word.text, weight);
                 }
                 let before = walker.found.files.len();
@@ -264,26 +169,25 @@ fn find(walker: &mut Walker, words: &[Word]) {
     let plain = words.iter().all(|word| {
         word.get().is_some_and(|text| !matches!(text, "-printf" | "-ls") && (lists || !executing.contains(&text)))
     });
-    walker.listing = Some(listing).filter(|_| plain);
+    walker.printed_files = Some(listing).filter(|_| plain);
 }
 
 /// `{}` stands for the files that were found: an effect on it is an effect on them.
-fn found_files(walker: &mut Walker, before: usize, listing: &Listing) {
+fn found_files(walker: &mut Walker, before: usize, listing: &PipedFiles) {
     replace(walker, before, listing, |text| text.trim_matches(['\'', '"']) == "{}");
 }
 
-/// Puts the files of a listing in place of those that a word stands for.
-fn replace(walker: &mut Walker, before: usize, listing: &Listing, stands: impl Fn(&str) -> bool) {
-    let new: Vec<super::FileEffect> = walker.found.files.drain(before..).collect();
+/// Puts the files that are known in place of those that a word stands for.
+fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: impl Fn(&str) -> bool) {
+    let new: Vec<super::side_effects::FileEffect> = walker.found.files.drain(before..).collect();
     for file in new {
         if file.path.is_none() && stands(&file.text) {
             let files = listing.files(file.access).into_iter();
             // That something below a folder is written tells enough for a deny.
             let certain = file.access == Access::Write && !listing.is_narrow();
-            walker
-                .found
-                .files
-                .extend(files.map(|own| super::FileEffect { certain: certain && own.path.is_some(), ..own }));
+            walker.found.files.extend(
+                files.map(|own| super::side_effects::FileEffect { certain: certain && own.path.is_some(), ..own }),
+            );
         } else {
             walker.found.files.push(file);
         }

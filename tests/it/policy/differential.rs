@@ -20,6 +20,12 @@ mod grammar;
 
 use grammar::{ALLOWED, FORBIDDEN, Rng, program};
 
+/// The first programs of the generator.
+pub(super) fn generated(count: usize) -> Vec<String> {
+    let mut rng = Rng(20_261_121);
+    (0..count).map(|_| program(&mut rng, 2)).collect()
+}
+
 /// Ends a record of the log.
 const END: &str = "\u{1}end of a record\u{1}";
 

@@ -5,8 +5,13 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-const LISTS: [&str; 10] = ["flags", "values", "optional", "read", "write", "run", "load", "folder", "host", "acts"];
-const OTHERS: [&str; 13] = [
+const LISTS: [&str; 14] = [
+    "flags", "values", "optional", "read", "write", "makes", "here", "run", "load", "starts", "folder", "into", "host",
+    "acts",
+];
+const OTHERS: [&str; 26] = [
+    "before",
+    "grammar",
     "names",
     "manual",
     "date",
@@ -20,6 +25,67 @@ const OTHERS: [&str; 13] = [
     "needs_write",
     "never_remember",
     "why",
+    "listed",
+    "is",
+    "behind",
+    "letters",
+    "files",
+    "makes_folders",
+    "recursive",
+    "in_place",
+    "reads_with",
+    "not_read_only",
+    "variables",
+];
+/// What a program is, besides its options.
+const KINDS: [&str; 31] = [
+    "adds-arguments",
+    "other-user",
+    "sets-environment",
+    "transparent",
+    "wrapper",
+    "addresses",
+    "awk",
+    "bundled-letters",
+    "clusters",
+    "elsewhere",
+    "interpreter",
+    "launcher",
+    "often-other",
+    "only-reads",
+    "only-shows",
+    "own-settings",
+    "plus-commands",
+    "plus-keys",
+    "privileged",
+    "reads-commands",
+    "reads-nothing",
+    "sed",
+    "sets-settings",
+    "sets-variables",
+    "shell",
+    "shows-files",
+    "starter",
+    "takes-any",
+    "takes-text",
+    "tests-with-command",
+    "uploads",
+];
+/// What operands are as files, where that is not what they are otherwise.
+const FILES: [&str; 13] = [
+    "assigned",
+    "download",
+    "none",
+    "read",
+    "pattern-read",
+    "write",
+    "edit",
+    "mode-write",
+    "signed-mode-write",
+    "copy",
+    "remote-copy",
+    "move",
+    "read-write",
 ];
 const OPERANDS: [&str; 13] = [
     "data",
@@ -88,6 +154,16 @@ fn no_row_contradicts_itself_or_another() {
             if said(key).is_empty() {
                 say(format!("no {key}"));
             }
+        }
+        for kind in said("is").split_whitespace().filter(|kind| !KINDS.contains(kind)) {
+            say(format!("is = `{kind}`"));
+        }
+        if row.contains_key("files") && !FILES.contains(&said("files")) {
+            say(format!("files = `{}`", said("files")));
+        }
+        let is = |kind: &str| said("is").split_whitespace().any(|own| own == kind);
+        if is("only-reads") && (is("launcher") || is("interpreter") || is("shell") || said("operands") == "code") {
+            say("it only reads, and runs other programs".to_owned());
         }
         if !OPERANDS.contains(&said("operands")) {
             say(format!("operands = `{}`", said("operands")));
@@ -214,6 +290,89 @@ fn files_that_a_search_looks_into_are_known_by_their_names() {
             ("find src -name '*.py' -exec grep -l x {} \\;", "allow"),
             ("find src -type f -exec grep -l x {} +", "ask"),
             ("find .env -name '*.py' | xargs grep x", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn an_option_that_is_not_listed_is_taken_for_the_worst_that_it_may_be() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(*)", "deny Bash(rm:*)", "deny Edit(src/**)"],
+        &[
+            ("apt --config-fi out", "ask"),
+            ("tar --to-com='rm x' -xf a.tar", "deny"),
+            ("cc a.c -osrc/b", "deny"),
+            ("tsc --outDir src/b", "deny"),
+            ("tsc --outDir build", "allow"),
+            ("curl -o src/b https://example.com", "deny"),
+            ("zip x.zip a -T -TT 'rm VICTIM #'", "deny"),
+        ],
+    );
+    check(
+        &["allow Bash(git:*)"],
+        &[("git bisect start", "allow"), ("git bisect --output=out", "ask"), ("git bisect run id", "ask")],
+    );
+}
+
+#[test]
+fn a_row_without_a_list_says_what_a_program_is_and_no_more() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(openvpn:*)", "allow Bash(unlink:*)", "deny Bash(rm:*)", "deny Edit(src/**)"],
+        &[
+            ("openvpn --verb 3", "allow"),
+            ("openvpn --up 'touch x'", "ask"),
+            ("openvpn --up 'rm x'", "deny"),
+            ("unlink a", "allow"),
+            ("unlink src/a", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn what_gives_the_pattern_leaves_every_operand_a_file() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["allow Bash(*)", "deny Read(.env)"],
+        &[
+            ("grep x .env", "deny"),
+            ("grep -e x .env", "deny"),
+            ("grep -ne x .env", "deny"),
+            ("grep --regexp=x .env", "deny"),
+            ("grep -m 2 .env a", "allow"),
+            ("head -n 2 .env", "deny"),
+            ("head -n .env a", "allow"),
+            ("dc -f .env", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn what_only_reads_is_said_by_its_own_row_alone() {
+    let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
+    check(
+        &["builtin READ_ONLY_SAFE_SHELL"],
+        &[
+            ("cat a", "allow"),
+            ("diff a b", "allow"),
+            ("colordiff a b", "ask"),
+            ("hostname", "allow"),
+            ("hostname x", "ask"),
+            ("date -u +%F", "allow"),
+            ("date -s x", "ask"),
+            ("uniq a", "allow"),
+            ("uniq a b", "ask"),
+            ("command -v ls", "allow"),
+            ("command ls", "allow"),
+            ("command touch x", "ask"),
+            ("sort a", "allow"),
+            ("sort -uo b a", "ask"),
+            ("sort --outp=b a", "ask"),
+            ("find . -name x", "allow"),
+            ("find . -delete", "ask"),
+            ("cat2 a", "ask"),
+            ("arch ls", "ask"),
         ],
     );
 }

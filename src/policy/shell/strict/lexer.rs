@@ -48,16 +48,8 @@ impl<'t> Lexer<'t> {
         Self { text, at: 0, marks: Vec::new(), data: 0 }
     }
 
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
     pub(super) fn data(&self) -> usize {
         self.data
-    }
-
-    fn refuse<T>(&self, what: &'static str) -> Result<T, Refused> {
-        Err(Refused { what, at: self.at })
     }
 
     fn rest(&self) -> &'t str {
@@ -94,7 +86,7 @@ impl<'t> Lexer<'t> {
             self.until(|c| c == '\n');
         }
         let Some(c) = self.peek() else {
-            return if self.marks.is_empty() { Ok(Token::End) } else { self.refuse("a here-document without lines") };
+            return if self.marks.is_empty() { Ok(Token::End) } else { Err("a here-document without lines") };
         };
         match c {
             '\n' => {
@@ -104,24 +96,24 @@ impl<'t> Lexer<'t> {
             }
             '(' if self.marks.is_empty() => {
                 self.at += 1;
-                if self.peek() == Some('(') { self.refuse("`((`") } else { Ok(Token::Op(Op::Open)) }
+                if self.peek() == Some('(') { Err("`((`") } else { Ok(Token::Op(Op::Open)) }
             }
             ')' if self.marks.is_empty() => {
                 self.at += 1;
                 Ok(Token::Op(Op::Close))
             }
-            '(' | ')' => self.refuse("a here-document within parentheses"),
+            '(' | ')' => Err("a here-document within parentheses"),
             ';' => {
                 self.at += 1;
                 if self.rest().starts_with([';', '&']) {
-                    return self.refuse("`;;` or `;&`");
+                    return Err("`;;` or `;&`");
                 }
                 Ok(Token::Op(Op::Semicolon))
             }
             '|' => {
                 self.at += 1;
                 if self.takes("&") {
-                    return self.refuse("`|&`");
+                    return Err("`|&`");
                 }
                 Ok(Token::Op(if self.takes("|") { Op::Or } else { Op::Pipe }))
             }
@@ -132,7 +124,7 @@ impl<'t> Lexer<'t> {
                 let target = self.target()?;
                 self.blanks();
                 let over = self.peek().is_none_or(|c| "\n;|&)<>".contains(c));
-                if over { Ok(target) } else { self.refuse("words behind `&>`") }
+                if over { Ok(target) } else { Err("words behind `&>`") }
             }
             '&' => {
                 self.at += 1;
@@ -150,7 +142,7 @@ impl<'t> Lexer<'t> {
     /// A redirection, behind the number of its descriptor.
     fn redirect(&mut self) -> Result<Token, Refused> {
         if self.takes("<<<") || self.takes("<>") {
-            return self.refuse("`<<<` or `<>`");
+            return Err("`<<<` or `<>`");
         }
         if self.takes("<<") {
             return self.mark();
@@ -163,7 +155,7 @@ impl<'t> Lexer<'t> {
             return if one && over {
                 Ok(Token::Redirect(None))
             } else {
-                self.refuse("`>&` before something else than a digit")
+                Err("`>&` before something else than a digit")
             };
         }
         let _ = self.takes(">>") || self.takes(">|") || self.takes(">") || self.takes("<");
@@ -173,9 +165,7 @@ impl<'t> Lexer<'t> {
     fn target(&mut self) -> Result<Token, Refused> {
         self.blanks();
         match self.peek() {
-            None | Some('\n' | ';' | '|' | '&' | '<' | '>' | '(' | ')' | '#') => {
-                self.refuse("a redirection without a file")
-            }
+            None | Some('\n' | ';' | '|' | '&' | '<' | '>' | '(' | ')' | '#') => Err("a redirection without a file"),
             _ => self.word().map(|word| Token::Redirect(Some(word))),
         }
     }
@@ -190,10 +180,10 @@ impl<'t> Lexer<'t> {
         if let Some(quote) = quote
             && !self.takes(quote.encode_utf8(&mut [0; 4]))
         {
-            return self.refuse("a here-document whose mark is not a quoted name");
+            return Err("a here-document whose mark is not a quoted name");
         }
         if !is_name(&name) || !self.peek().is_none_or(|c| " \t\n;|&><".contains(c)) {
-            return self.refuse("a here-document whose mark is not a name");
+            return Err("a here-document whose mark is not a name");
         }
         self.marks.push(Mark { name, quoted: quote.is_some(), indented });
         Ok(Token::Redirect(None))
@@ -204,24 +194,23 @@ impl<'t> Lexer<'t> {
         for mark in std::mem::take(&mut self.marks) {
             loop {
                 if self.rest().is_empty() {
-                    return self.refuse("a here-document without its end");
+                    return Err("a here-document without its end");
                 }
                 let line = self.until(|c| c == '\n');
                 let ended = self.takes("\n");
                 self.data += line.chars().count() + usize::from(ended);
                 if self.data > MAX_DATA {
-                    return self.refuse("here-documents of more than a megabyte");
+                    return Err("here-documents of more than a megabyte");
                 }
                 let own = if mark.indented { line.trim_start_matches('\t') } else { line };
                 if own == mark.name {
                     break;
                 }
                 if !mark.quoted && line.contains(['$', '`', '\\']) {
-                    return self
-                        .refuse("a here-document with `$`, a backquote or a backslash, whose mark is not quoted");
+                    return Err("a here-document with `$`, a backquote or a backslash, whose mark is not quoted");
                 }
                 if line.chars().any(|c| c.is_control() && c != '\t') {
-                    return self.refuse("a control character");
+                    return Err("a control character");
                 }
             }
         }
@@ -239,7 +228,7 @@ impl<'t> Lexer<'t> {
                     self.at += 1;
                     let text = self.until(|c| c == '\'');
                     if !self.takes("'") {
-                        return self.refuse("a quote that is not closed");
+                        return Err("a quote that is not closed");
                     }
                     self.quoted(&mut word, text)?;
                 }
@@ -250,13 +239,13 @@ impl<'t> Lexer<'t> {
                     self.at += 1;
                     word.value.push('}');
                     if self.peek().is_some_and(|c| !" \t\n;|&<>)".contains(c)) {
-                        return self.refuse("braces");
+                        return Err("braces");
                     }
                 }
                 '~' => {
                     // After `=` and `:` bash puts the home folder in place of it, dash only sometimes.
                     if word.value.ends_with(['=', ':']) {
-                        return self.refuse("`~` behind `=` or `:`");
+                        return Err("`~` behind `=` or `:`");
                     }
                     word.open |= self.at == start;
                     self.plain(&mut word, c);
@@ -275,16 +264,16 @@ impl<'t> Lexer<'t> {
                 }
                 '!' | '#' | '%' | '+' | ',' | '-' | '.' | '/' | ':' | '@' | ']' | '^' | '_' => self.plain(&mut word, c),
                 c if c.is_alphanumeric() => self.plain(&mut word, c),
-                '$' | '`' => return self.refuse("an expansion"),
-                _ => return self.refuse("braces or an unusual character outside quotes"),
+                '$' | '`' => return Err("an expansion"),
+                _ => return Err("braces or an unusual character outside quotes"),
             }
         }
         self.text.get(start..self.at).unwrap_or_default().clone_into(&mut word.source);
         if word.value.bytes().all(|b| b.is_ascii_digit()) && self.rest().starts_with(['<', '>']) {
-            return self.refuse("a number before a redirection");
+            return Err("a number before a redirection");
         }
         if word.open && word.source.contains("\\\n") {
-            return self.refuse("a pattern over two lines");
+            return Err("a pattern over two lines");
         }
         Ok(word)
     }
@@ -296,10 +285,10 @@ impl<'t> Lexer<'t> {
 
     fn quoted(&self, word: &mut StrictWord, text: &str) -> Result<(), Refused> {
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-            return self.refuse("a control character");
+            return Err("a control character");
         }
         if text.contains('\n') && !self.marks.is_empty() {
-            return self.refuse("a quoted new line before a here-document");
+            return Err("a quoted new line before a here-document");
         }
         word.quoted = true;
         word.value.push_str(text);
@@ -318,7 +307,7 @@ impl<'t> Lexer<'t> {
             if self.takes("\\") {
                 match self.peek() {
                     Some('\n') if !self.marks.is_empty() => {
-                        return self.refuse("a quoted new line before a here-document");
+                        return Err("a quoted new line before a here-document");
                     }
                     Some('\n') => self.at += 1,
                     Some(c @ ('"' | '\\' | '$' | '`')) => self.plain(word, c),
@@ -329,11 +318,11 @@ impl<'t> Lexer<'t> {
             } else if self.takes("$") {
                 // A dollar before none of what begins an expansion is itself.
                 if !self.peek().is_some_and(|c| matches!(c, '"' | ' ' | '|' | ',' | '.' | ';' | '/' | ')')) {
-                    return self.refuse("an expansion");
+                    return Err("an expansion");
                 }
                 word.value.push('$');
             } else {
-                return self.refuse(if self.peek().is_some() { "an expansion" } else { "a quote that is not closed" });
+                return Err(if self.peek().is_some() { "an expansion" } else { "a quote that is not closed" });
             }
         }
     }
@@ -342,18 +331,18 @@ impl<'t> Lexer<'t> {
     /// is nothing but text.
     fn text_of_cat(&mut self, word: &mut StrictWord) -> Result<(), Refused> {
         self.takes("$(cat <<");
-        let Some(quote) = self.peek().filter(|c| matches!(c, '\'' | '"')) else { return self.refuse("an expansion") };
+        let Some(quote) = self.peek().filter(|c| matches!(c, '\'' | '"')) else { return Err("an expansion") };
         self.at += 1;
         let name = self.until(|c| !(c.is_ascii_alphanumeric() || c == '_'));
         if !is_name(name) || !self.takes(quote.encode_utf8(&mut [0; 4])) || !self.takes("\n") || !self.marks.is_empty()
         {
-            return self.refuse("an expansion");
+            return Err("an expansion");
         }
         let mut text = String::new();
         loop {
             let line = self.until(|c| c == '\n');
             if !self.takes("\n") {
-                return self.refuse("a here-document without its end");
+                return Err("a here-document without its end");
             }
             if line == name {
                 break;
@@ -362,7 +351,7 @@ impl<'t> Lexer<'t> {
             text.push('\n');
         }
         if !self.takes(")") {
-            return self.refuse("an expansion");
+            return Err("an expansion");
         }
         self.data += text.chars().count();
         self.quoted(word, text.trim_end_matches('\n'))
@@ -377,7 +366,7 @@ impl<'t> Lexer<'t> {
                 self.plain(word, c);
                 word.quoted = true;
             }
-            _ => return self.refuse("a backslash before a character that is not plain"),
+            _ => return Err("a backslash before a character that is not plain"),
         }
         Ok(())
     }
@@ -393,7 +382,7 @@ impl<'t> Lexer<'t> {
             return Ok(());
         }
         if !self.takes("}") {
-            return self.refuse("braces");
+            return Err("braces");
         }
         word.value.push('}');
         Ok(())

@@ -3,12 +3,10 @@
 //! Where it is open how a program reads a word, each way counts: a value that begins with a dash is read as an option,
 //! too, and a long option that is cut short is none that was listed as harmless.
 
-mod meaning;
-
-use self::meaning::{Meant, meaning};
+use super::meaning::{Meant, meaning, suspects};
 use super::programs::{gives_code, is_plain_setting};
-use super::walk::Walker;
-use super::{Unknown, Weight, files};
+use super::side_effects::{Role, Unknown, Weight};
+use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program, Style};
 use crate::policy::rule::Access;
@@ -19,34 +17,50 @@ const MAX_SUBCOMMANDS: usize = 3;
 
 /// Holds the options of the command at `index` against its row. `words` are its words, the program first.
 /// Returns what its row says of the command as a whole.
-pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> Listed {
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> RowSays {
     inspect_from(walker, base, words, (index, 0))
 }
 
+/// Reads the options of a command that starts another one, up to that.
+pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word], index: usize) {
+    let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
+    if let Some(program) = programs::find(base) {
+        let mut reader = Reader::new(walker, base, words, (index, 0));
+        (reader.program, reader.guessed) = (Some(program), guessed);
+        reader.options(program, 1);
+    }
+}
+
 /// The same for a command that begins at a word of another one.
-fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> Listed {
+fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
+    if !programs::is_readable() {
+        walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
+    }
+    let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
     let Some(name) = programs::name_of(base) else {
-        if programs::row("").is_none() {
-            walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
+        if !guessed {
+            walker.found.file_hints.extend(texts(words));
+            walker.found.code_hints.extend(texts(words));
         }
-        walker.found.file_hints.extend(texts(words));
-        walker.found.code_hints.extend(texts(words));
-        return Listed::unknown();
+        return RowSays::unknown();
     };
     let mut name = name.to_owned();
-    let mut reader =
-        Reader { base, walker, index, words, program: None, above: None, operands: Vec::new(), deeper: None, offset };
+    let mut reader = Reader { guessed, ..Reader::new(walker, base, words, (index, offset)) };
     let mut from = 1;
     for _ in 0..=MAX_SUBCOMMANDS {
         // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
-        let program = match (programs::row(&name).flatten(), reader.program) {
-            (Some(program), before) => {
-                reader.above = before.filter(|above| above.global).or(reader.above);
-                program
-            }
-            (None, Some(before)) => before,
-            (None, None) => return Listed::unknown(),
-        };
+        let program =
+            match (programs::row(&name).filter(|row| row.is_listed || reader.program.is_none()), reader.program) {
+                (Some(program), before) => {
+                    reader.above = before.filter(|above| above.global).or(reader.above);
+                    program
+                }
+                (None, Some(before)) => before,
+                (None, None) => return RowSays::unknown(),
+            };
+        if program.is_broken {
+            reader.walker.found.unknown("table", &format!("the row of `{name}` cannot be read"), Weight::Code);
+        }
         reader.program = Some(program);
         reader.operands.clear();
         let end = reader.options(program, from);
@@ -63,17 +77,20 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
 
 /// What a row says of a command as a whole.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct RowSays {
     /// Whether it may take its words and its input for code.
     pub(super) code: bool,
     /// The operands that it writes, each of which needs an allow of its own.
     pub(super) written: Vec<Word>,
+    /// The row, and the operands.
+    pub(super) program: Option<&'static Program>,
+    pub(super) operands: Vec<Word>,
 }
 
-impl Listed {
+impl RowSays {
     /// What is to be thought of a command of which nothing is known.
     fn unknown() -> Self {
-        Self { code: true, written: Vec::new() }
+        Self { code: true, ..Self::default() }
     }
 }
 
@@ -93,6 +110,15 @@ struct Reader<'r, 'w> {
     deeper: Option<usize>,
     /// Where the words begin among those of the command.
     offset: usize,
+    /// Whether the command is only guessed at: what it runs and writes counts, and no rule names it.
+    guessed: bool,
+}
+
+impl<'r, 'w> Reader<'r, 'w> {
+    fn new(walker: &'r mut Walker, base: &'r str, words: &'w [Word], (index, offset): (usize, usize)) -> Self {
+        let (program, above, operands, deeper) = (None, None, Vec::new(), None);
+        Self { base, walker, index, words, program, above, operands, deeper, offset, guessed: false }
+    }
 }
 
 impl<'w> Reader<'_, 'w> {
@@ -101,7 +127,8 @@ impl<'w> Reader<'_, 'w> {
     fn options(&mut self, program: &'static Program, from: usize) -> usize {
         let mut at = from;
         while let Some(word) = self.words.get(at) {
-            let Some(text) = word.get().filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
+            let known = word.get().is_some();
+            let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
                 self.operands.push(at);
                 if program.subcommands {
                     return at;
@@ -137,6 +164,12 @@ impl<'w> Reader<'_, 'w> {
             let (last, value) = match meant {
                 Meant::Unlisted => {
                     self.unlisted("option", at);
+                    for (does, value) in suspects(program, text) {
+                        match value {
+                            Some(value) => self.apply(does, Some(&Word::known(value)), at),
+                            None => self.apply(does, self.words.get(at + 1), at),
+                        }
+                    }
                     at += 1;
                     continue;
                 }
@@ -147,10 +180,11 @@ impl<'w> Reader<'_, 'w> {
                     (last, value)
                 }
             };
-            let takes = !matches!(last, Does::Flag | Does::Optional | Does::Acts) && value.is_none();
+            let takes = last.takes_value() && value.is_none();
             let next = if takes { self.words.get(at + 1) } else { None };
             match (value, next) {
-                (Some(value), _) => self.apply(last, Some(&Word::known(value)), at),
+                (Some(value), _) if known => self.apply(last, Some(&Word::known(value)), at),
+                (Some(_), _) => self.apply(last, Some(&Word::unknown(&word.text, true)), at),
                 (None, next) => self.apply(last, next, at),
             }
             let option = text.split('=').next().unwrap_or(text);
@@ -171,7 +205,7 @@ impl<'w> Reader<'_, 'w> {
     fn subcommand(&mut self, program: &'static Program, name: &str, at: usize) -> Option<(String, usize)> {
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).flatten().is_some();
+        let is_known = |name: &String| programs::is_begun(name) || programs::has_list(name);
         let known = word.map(|word| format!("{name} {word}")).filter(is_known);
         if let (Some(known), Some(first)) = (known, first) {
             return Some((known, first));
@@ -183,7 +217,7 @@ impl<'w> Reader<'_, 'w> {
             Some((format!("{name} {option} {}", value.get()?), at + 1))
         });
         if let Some((deeper, at)) = module
-            && programs::row(&deeper).flatten().is_some()
+            && programs::has_list(&deeper)
         {
             return Some((deeper, at));
         }
@@ -210,12 +244,15 @@ impl<'w> Reader<'_, 'w> {
 
     /// What is not on the list: a rule that names it covers it, and nothing else does.
     fn unlisted(&mut self, kind: &'static str, at: usize) {
-        self.doubt(kind, at, Weight::Value, None);
+        if !self.guessed && self.program.is_some_and(|program| program.is_listed) {
+            self.doubt(kind, at, Weight::Value, None);
+        }
     }
 
     fn doubt(&mut self, kind: &'static str, at: usize, weight: Weight, interpreter: Option<usize>) {
         let text = self.words.get(at).map_or("", |word| word.text.as_str());
-        let option = Some((self.index, self.offset + at));
+        // A guess is no command that a rule names.
+        let option = Some((self.index, self.offset + at)).filter(|_| !self.guessed);
         self.walker.found.unknowns.push(Unknown { option, interpreter, ..Unknown::new(kind, text, weight) });
     }
 
@@ -228,10 +265,19 @@ impl<'w> Reader<'_, 'w> {
                 let parts = file.get().into_iter().flat_map(|text| text.split(['@', '=']).skip(1));
                 parts.for_each(|part| self.walker.file(&Word::known(part), Access::Read, false, false));
             }),
-            Does::Write => {
+            Does::Here => {
+                self.walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false);
+                self.unlisted("acting-option", at);
+            }
+            Does::Write | Does::Make => {
                 let plain =
                     |file: &&Word| !matches!(file.get(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"));
-                value.into_iter().filter(plain).for_each(|file| self.walker.file(file, Access::Write, true, false));
+                for file in value.into_iter().filter(plain) {
+                    self.walker.file(file, Access::Write, true, false);
+                    if does == Does::Make {
+                        self.walker.file(file, Access::Write, false, true);
+                    }
+                }
                 if value.is_none() {
                     self.unlisted("writing-option", at);
                 }
@@ -242,28 +288,45 @@ impl<'w> Reader<'_, 'w> {
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
             // Code for an interpreter is judged where it is found.
-            Does::Load if self.words.get(at).and_then(Word::get).is_some_and(|text| gives_code(self.base, text)) => {}
+            Does::Load
+                if self.words.get(at).and_then(Word::get).is_some_and(|text| gives_code(self.base, text))
+                    && self.program.is_some_and(|program| program.is_listed) => {}
             Does::Load => {
                 // A module of an interpreter is code for it: who allows the interpreter allows that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
                 let module = is_interpreter(self.base) && self.program.is_some_and(|program| stops(program, text));
                 let plain = value.and_then(Word::get).is_some_and(is_plain_setting);
+                value.into_iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
+                value.and_then(Word::get).into_iter().for_each(|line| self.suppose_setting(line));
                 let weight = if module || plain { Weight::Value } else { Weight::Code };
                 self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
             }
             Does::Folder => self.unlisted("option-for-another-place", at),
+            Does::Into => {
+                value.into_iter().for_each(|folder| self.walker.file(folder, Access::Write, false, true));
+                self.unlisted("option-for-another-place", at);
+            }
             Does::Host => {
                 let host = value.and_then(Word::get).map(str::to_owned);
                 self.walker.found.hosts.extend(host);
                 self.unlisted("option-for-another-host", at);
             }
+            Does::Start => self.doubt("executing-option", at, Weight::Code, None),
             Does::Acts => self.unlisted("acting-option", at),
         }
     }
 
+    /// A setting may be a command line, or name one.
+    fn suppose_setting(&mut self, line: &str) {
+        match line.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
+            Some((_, own)) if !own.starts_with('!') => self.walker.suppose(&format!("{} {own}", self.base)),
+            _ => self.walker.suppose(line),
+        };
+    }
+
     /// What the operands are.
-    fn finish(mut self) -> Listed {
-        let Some(program) = self.program else { return Listed::unknown() };
+    fn finish(mut self) -> RowSays {
+        let Some(program) = self.program else { return RowSays::unknown() };
         let operands: Vec<&Word> = self.operands.iter().filter_map(|at| self.words.get(*at)).collect();
         let first = self.operands.first().copied();
         let text = |at: &usize| self.words.get(*at).and_then(Word::get);
@@ -283,13 +346,13 @@ impl<'w> Reader<'_, 'w> {
         // What another program reads, and what no row lists, may be code or name a file.
         let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
         let unlisted = self.walker.found.unknowns.iter().any(unlisted);
-        let code = unlisted || matches!(program.operands, "code" | "command" | "inline" | "none");
-        if code {
+        let code = unlisted || !program.is_listed || matches!(program.operands, "code" | "command" | "inline" | "none");
+        if code && !self.guessed {
             // The name of a target or a script is no code.
             let names = program.operands == "code" && !unlisted;
             self.walker.found.code_hints.extend(texts(self.words).filter(|text| !names || !is_name(text)));
         }
-        if code || program.operands == "other" {
+        if (code || program.operands == "other") && !self.guessed {
             self.walker.found.file_hints.extend(texts(self.words));
         }
         // What it starts has options of its own.
@@ -300,30 +363,25 @@ impl<'w> Reader<'_, 'w> {
             let rest = self.words.get(first..).unwrap_or_default();
             inspect_from(self.walker, inner, rest, (self.index, self.offset + first));
         }
-        let written = match program.operands {
+        let written = match program.files() {
             "copy" | "read-write" => operands.get(1..).unwrap_or_default().last().copied().into_iter().collect(),
             _ => operands.clone(),
         };
-        let needs = program.needs_write || program.operands == "read-write";
-        if !needs && !files::is_known(self.base) {
-            self.files(program.operands, &operands);
-        }
+        let needs = program.needs_write || program.files() == "read-write";
         let written = if needs { written.into_iter().cloned().collect() } else { Vec::new() };
-        Listed { code, written }
+        let operands = operands.into_iter().cloned().collect();
+        RowSays { code, written, program: Some(program), operands }
     }
+}
 
-    /// The files of a program that no other table knows.
-    fn files(&mut self, kind: &str, operands: &[&Word]) {
-        let (read, written) = match (kind, operands.split_last()) {
-            ("read", _) => (operands, &[][..]),
-            ("pattern-read", _) => (operands.get(1..).unwrap_or_default(), &[][..]),
-            ("write" | "move", _) => (&[][..], operands),
-            ("copy", Some((last, others))) => (others, std::slice::from_ref(last)),
-            _ => return,
-        };
-        read.iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
-        written.iter().for_each(|file| self.walker.file(file, Access::Write, false, false));
+/// The certain part of a word: all of it, or what precedes the first expansion of an option.
+fn literal(word: &Word) -> Option<&str> {
+    if let Some(text) = word.get() {
+        return Some(text);
     }
+    let text = word.text.trim_start_matches(['"', '\'']);
+    let end = text.find(['$', '`', '*', '?', '[', '{', '~', '"', '\'', '\\']).unwrap_or(text.len());
+    text.get(..end).filter(|t| t.len() > 1 && t.starts_with('-'))
 }
 
 /// The words of a command as texts.

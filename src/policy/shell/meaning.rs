@@ -3,7 +3,7 @@
 use crate::policy::programs::{Does, Program, Style};
 
 /// What a word is, as far as one row knows.
-pub(super) enum Meant<'w> {
+pub(crate) enum Meant<'w> {
     /// An option that does this, with its value, or without one that must be the next word.
     Option(Does, Option<&'w str>),
     /// Letters: each that needs none, and what the last of them does.
@@ -12,7 +12,7 @@ pub(super) enum Meant<'w> {
 }
 
 /// What a row says of a word that begins with a dash or a plus.
-pub(super) fn meaning<'w>(program: &Program, text: &'w str) -> Meant<'w> {
+pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Meant<'w> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     if program.style == Style::Word || text.starts_with('+') {
         return word(program, text, name, value);
@@ -29,7 +29,7 @@ pub(super) fn meaning<'w>(program: &Program, text: &'w str) -> Meant<'w> {
         letters.push(does);
         let after = text.get(1 + at + letter.len_utf8()..).unwrap_or_default();
         match does {
-            Does::Flag | Does::Acts => {}
+            Does::Flag | Does::Here | Does::Start | Does::Acts => {}
             // Attached, or none at all.
             Does::Optional => return Meant::Cluster(letters, Some(after)),
             _ if after.is_empty() => return Meant::Cluster(letters, None),
@@ -47,7 +47,9 @@ fn any<'w>(program: &Program) -> Meant<'w> {
 fn long(does: Does, value: Option<&str>) -> Meant<'_> {
     match (does, value) {
         // An option without a value that is given one is another option.
-        (Does::Flag | Does::Acts, Some(value)) if !matches!(value, "true" | "false") => Meant::Unlisted,
+        (Does::Flag | Does::Here | Does::Start | Does::Acts, Some(value)) if !matches!(value, "true" | "false") => {
+            Meant::Unlisted
+        }
         (Does::Flag, _) => Meant::Option(Does::Flag, Some("")),
         (Does::Optional, None) => Meant::Option(does, Some("")),
         _ => Meant::Option(does, value),
@@ -78,4 +80,33 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
         Some((option, does)) => Meant::Option(does, text.get(option.len() - 1..)),
         None => Meant::Unlisted,
     }
+}
+
+/// What an option that is not listed may be that runs, loads or writes: one that is cut short, one with its value
+/// attached, a letter among others.
+#[cfg(feature = "shell")]
+pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let mut found = Vec::new();
+    for (option, does) in program.options() {
+        if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Start) {
+            continue;
+        }
+        if option.starts_with("--") {
+            if name.len() > 2 && option.starts_with(name) {
+                found.push((does, value));
+            }
+            continue;
+        }
+        let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1);
+        let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+        if let Some((before, after)) = letter.and_then(|letter| cluster?.split_once(letter))
+            && before.len() < 4
+            && before.chars().all(|c| c.is_ascii_alphabetic())
+        {
+            found.push((does, Some(after).filter(|after| !after.is_empty())));
+        }
+    }
+    found.sort_unstable();
+    found
 }

@@ -1,23 +1,23 @@
 //! Files that are known by where they lie and how they are called: what `find` prints and `xargs` passes on, and what a
 //! recursive search looks into. A deny of other names is then no deny of these.
 
-use super::FileEffect;
 use super::globs;
 use super::place::Place;
+use super::side_effects::FileEffect;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::tail::{Segment, Tail};
 use crate::policy::rule::Access;
 
 /// Files below some folders.
 #[derive(Debug, Clone)]
-pub(super) struct Listing {
+pub(super) struct PipedFiles {
     starts: Vec<Word>,
     place: Place,
     /// Their names are of one of these forms; empty: any.
     names: Vec<Segment>,
 }
 
-impl Listing {
+impl PipedFiles {
     pub(super) fn new(starts: Vec<Word>, place: Place, names: Vec<Segment>) -> Self {
         Self { starts, place, names }
     }

@@ -1,0 +1,97 @@
+//! The state of the walk over a command line.
+
+use std::collections::BTreeMap;
+
+use brush_parser::ParserOptions;
+
+use super::piped_files::PipedFiles;
+use super::place::Place;
+use super::side_effects::{Found, SideEffects};
+use crate::policy::path::LexPath;
+
+/// The standard input of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Input {
+    /// Inherited from the host.
+    Inherited,
+    /// Text in the line. `None`: it is known only when it runs.
+    Text(Option<String>),
+    /// The output of the command before the pipe, where that is certain.
+    Pipe(Option<String>),
+    /// A file.
+    File,
+}
+
+/// The stack that the parser has, which goes deeper with almost every character that it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stack {
+    /// That of the caller, which is enough for short texts, and for a line that the strict reader has read.
+    Callers,
+    /// That of the caller, and a text needed more.
+    TooSmall,
+    /// One that is large enough for any text.
+    Large,
+}
+
+/// The state of the walk.
+pub(super) struct Walker {
+    pub(super) options: ParserOptions,
+    pub(super) found: SideEffects,
+    /// Values that the line itself assigns, where they are certain. For guesses only.
+    pub(super) variables: BTreeMap<String, String>,
+    /// Functions that the line defines.
+    pub(super) functions: Vec<String>,
+    pub(super) place: Place,
+    /// Where the line starts.
+    pub(super) start: Place,
+    pub(super) depth: usize,
+    /// Text printed by the command before the pipe, where certain: what a shell after it would read.
+    pub(super) piped: Option<String>,
+    /// The files that the latest command prints, and those that the command before the pipe printed.
+    pub(super) printed_files: Option<PipedFiles>,
+    pub(super) piped_files: Option<PipedFiles>,
+    /// Text that the latest simple command reads, where certain.
+    pub(super) read: Option<String>,
+    /// The output of the latest `<(…)`, where certain.
+    pub(super) substituted: Option<String>,
+    /// Whether the commands being read only may run.
+    pub(super) supposing: bool,
+    /// The input of the commands in the enclosing group, unless they redirect it.
+    pub(super) input: Input,
+    pub(super) limited: bool,
+    /// How deep what is parsed may nest.
+    pub(super) stack: Stack,
+    /// The line as it was given.
+    pub(super) line: String,
+    /// What the line itself says, without what it hands to another shell.
+    pub(super) own: Found,
+    /// How many texts are being read, one within the other: the line itself is the first.
+    pub(super) texts: usize,
+}
+
+impl Walker {
+    /// Before the first command of a line that starts in a folder.
+    pub(super) fn new(line: &str, start: &LexPath, stack: Stack) -> Self {
+        Self {
+            options: ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() },
+            found: SideEffects::default(),
+            variables: BTreeMap::new(),
+            functions: Vec::new(),
+            place: Place::at(start.clone()),
+            start: Place::at(start.clone()),
+            depth: 0,
+            piped: None,
+            printed_files: None,
+            piped_files: None,
+            read: None,
+            substituted: None,
+            supposing: false,
+            input: Input::Inherited,
+            limited: false,
+            stack,
+            line: line.to_owned(),
+            own: Found::default(),
+            texts: 0,
+        }
+    }
+}

@@ -149,7 +149,7 @@ impl PolicyLayer {
     /// Whether a tool is denied whatever it is called with: it is then shown, listed, expanded and named nowhere.
     pub(crate) fn denies_outright(&self, tool: &Tool) -> bool {
         let (origin, name) = self.identity(tool);
-        self.policy.denies_outright(name, origin, &self.context_of(tool, "", &[]))
+        self.policy.denies_outright(name, origin, &self.context_of(tool, ""))
     }
 
     fn identity<'a>(&'a self, tool: &'a Tool) -> (&'a ToolOrigin, &'a str) {
@@ -157,11 +157,10 @@ impl PolicyLayer {
         self.origins.get(name).map_or((&ToolOrigin::Native, name), |(origin, name)| (origin, name.as_str()))
     }
 
-    fn context_of(&self, tool: &Tool, session: &str, active: &[(String, String)]) -> Context {
+    fn context_of(&self, tool: &Tool, session: &str) -> Context {
         Context {
             annotations: tool.annotations().copied().unwrap_or_default(),
             session: session.to_owned(),
-            active_skills: active.to_vec(),
             now_ms: self.now_ms(),
             ..(*self.context).clone()
         }
@@ -179,8 +178,8 @@ impl PolicyLayer {
         }
     }
 
-    pub(crate) fn judge(&self, tool: &Tool, arguments: &Value, session: &str, active: &[(String, String)]) -> Judged {
-        let context = self.context_of(tool, session, active);
+    pub(crate) fn judge(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
+        let context = self.context_of(tool, session);
         // Grants that cannot be read lift nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
         if !grants.is_empty() {
@@ -333,7 +332,7 @@ impl PolicyLayer {
         let request = self.gate.get(id)?.request;
         let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
         // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
-        let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation, &[]) };
+        let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation) };
         let context = self.looked(&call, context);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {

@@ -144,7 +144,7 @@ impl<'a> CallContext<'a> {
                 unread.get_or_insert_with(|| format!("`{names}` names several things, and one of them counts"));
             }
         }
-        if !recorded && let Some(name) = undeclared::of_a_shell(arguments, &capability) {
+        if let Some(name) = undeclared::of_a_shell(arguments, &capability) {
             unread
                 .get_or_insert_with(|| format!("`{name}` may change what the command does, and no record declares it"));
         }

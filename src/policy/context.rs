@@ -65,8 +65,6 @@ pub struct Context {
     pub protected: Vec<String>,
     /// Whether the tool's definition has changed since a rule or a grant allowed it.
     pub definition_changed: bool,
-    /// The active skills with their content hashes: `(name, hash)`.
-    pub active_skills: Vec<(String, String)>,
     /// The session, for grants limited to a session.
     pub session: String,
     /// The project, for grants limited to a project.
@@ -89,7 +87,6 @@ impl Default for Context {
             links: None,
             protected: Vec::new(),
             definition_changed: false,
-            active_skills: Vec::new(),
             session: String::new(),
             project: String::new(),
             now_ms: 0,

@@ -14,8 +14,8 @@ use super::host::{Host, HostPattern};
 use super::links::Links;
 use super::load::PolicyMode;
 use super::policy_set::Policy;
-use super::rule::{PolicyScope, Rule};
-use super::shell::{Role, Weight};
+use super::rule::{Access, PolicyScope, Rule};
+use super::shell::{FileEffect, Role, Weight};
 
 impl Policy {
     /// Decides on a call.
@@ -210,9 +210,15 @@ impl Policy {
             return Ok(by_rule(rule, "allowed"));
         }
         let over_paths = rules.iter().any(|r| r.path.is_some() && cx.of_tool(r));
-        self.by_tier(cx).map_err(|refusal| match cx.why_no_path().filter(|_| over_paths) {
-            Some(why) if refusal.decision != Decision::Deny => refusal.because(why),
-            _ => refusal,
+        self.by_tier(cx).map_err(|refusal| {
+            if refusal.decision == Decision::Deny || !over_paths {
+                return refusal;
+            }
+            let left = || cx.effects.files.iter().chain(astray).find(|f| file(f).is_none()).map(no_rule_for);
+            match cx.why_no_path().or_else(left) {
+                Some(why) => refusal.because(why),
+                None => refusal,
+            }
         })
     }
 
@@ -292,7 +298,7 @@ impl Policy {
         for file in cx.effects.files.iter().filter(|f| f.own) {
             match rules.iter().rev().find(|r| cx.of_effects(r) && cx.file_fit(r, file) == Fit::Yes) {
                 Some(_) => {}
-                None => return Err(nothing.because(format!("no rule allows writing `{}`", file.text))),
+                None => return Err(nothing.because(no_rule_for(file))),
             }
         }
         for part in &cx.effects.unknowns {
@@ -367,6 +373,12 @@ impl Policy {
 fn names_word(cx: &CallContext<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     let Some(words) = cx.effects.commands.get(index).map(|command| command.words.as_slice()) else { return false };
     cx.of_tool(rule) && rule.command.as_ref().is_some_and(|pattern| pattern.len() > at && pattern.allows(words))
+}
+
+/// Why a call whose paths need rules is not allowed: the first file without one.
+fn no_rule_for(file: &FileEffect) -> String {
+    let verb = if file.access == Access::Write { "writing" } else { "reading" };
+    format!("no rule allows {verb} `{}`", file.text)
 }
 
 /// Whether a text that may be a path leads out of the working folder.

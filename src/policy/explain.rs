@@ -62,12 +62,15 @@ impl Policy {
             };
             parts.push(Part { kind: "command", text: visible(&display(&command.words)).into_owned(), got, by });
         }
+        // Where the tool's allows are over paths, each of its files needs one.
+        let over_paths = self.rules().any(|r| r.effect == Effect::Allow && r.path.is_some() && cx.of_tool(r));
+        let needed = !cx.is_shell && over_paths && !verdict.decision.runs();
         for file in &cx.effects.files {
             let fits =
                 |r: &&Rule| (cx.of_tool(r) || cx.of_effects(r)) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
             let rule = self.rules().filter(fits).max_by_key(|r| r.effect);
             let (got, by) = rule.map_or_else(
-                || (if file.own { Effect::Ask } else { Effect::Allow }, "no path rule applies".to_owned()),
+                || (if file.own || needed { Effect::Ask } else { Effect::Allow }, "no path rule applies".to_owned()),
                 |r| {
                     // A file that may fit a deny asks.
                     let sure = cx.file_fit(r, file) == Fit::Yes;

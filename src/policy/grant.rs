@@ -42,13 +42,6 @@ pub enum GrantScope {
     Session(String),
     /// In one project.
     Project(String),
-    /// While the skill with this name and content hash is active.
-    Skill {
-        /// Its name.
-        name: String,
-        /// The hash of its content.
-        hash: String,
-    },
     /// Everywhere, until it is revoked or expires.
     Always,
 }
@@ -162,7 +155,6 @@ impl Grant {
             // Two sessions without an id are not the same session.
             GrantScope::Session(session) => !session.is_empty() && *session == context.session,
             GrantScope::Project(project) => !project.is_empty() && *project == context.project,
-            GrantScope::Skill { name, hash } => context.active_skills.iter().any(|(n, h)| n == name && h == hash),
             GrantScope::Always => true,
         };
         let here = self.bound.cwd.is_none() || self.bound.cwd == context.cwd;

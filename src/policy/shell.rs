@@ -33,6 +33,8 @@ mod files;
 mod globs;
 #[cfg(feature = "shell")]
 mod guards;
+#[cfg(feature = "shell")]
+mod harmless;
 pub(crate) mod heuristics;
 #[cfg(feature = "shell")]
 mod inputs;

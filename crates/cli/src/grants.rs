@@ -89,7 +89,6 @@ fn where_it_holds(scope: &GrantScope) -> String {
     match scope {
         GrantScope::Session(session) => format!("in session {session}"),
         GrantScope::Project(project) => format!("in project {project}"),
-        GrantScope::Skill { name, .. } => format!("while skill {name} is active"),
         GrantScope::Always => "everywhere".to_owned(),
     }
 }

@@ -18,8 +18,7 @@ const MAX_OPEN: usize = 20;
 impl Conversation {
     /// What policy says of a call.
     pub(super) fn verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
-        let active = self.state.active.iter().map(|(name, skill)| (name.to_owned(), skill.hash.as_str().to_owned()));
-        policy.judge(tool, exact.value, self.id(), &active.collect::<Vec<_>>())
+        policy.judge(tool, exact.value, self.id())
     }
 
     /// Refuses what policy denies, and notes the try: best effort, since nothing runs either way.

@@ -5,6 +5,7 @@ use brush_parser::ast::{
     IoFileRedirectTarget as Target, IoRedirect, UnaryPredicate,
 };
 
+use super::harmless::is_harmless;
 use super::side_effects::{Found, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
@@ -131,6 +132,9 @@ impl Walker {
 
     /// A variable changed for the rest of the line.
     pub(super) fn assigned(&mut self, name: &str) {
+        if self.variables.get(name).is_some_and(|value| is_harmless(name, value)) {
+            return;
+        }
         let dangerous = tables::is_dangerous_variable(name);
         self.found.unknown("assignment", name, if dangerous { Weight::Code } else { Weight::Value });
         let value = self.variables.get(name).filter(|v| dangerous && v.contains(char::is_whitespace)).cloned();
@@ -141,6 +145,9 @@ impl Walker {
 
     /// A variable set for one command.
     pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
+        if value.is_some_and(|value| is_harmless(name, value)) {
+            return;
+        }
         let dangerous = tables::is_dangerous_variable(name);
         self.found.unknown("environment", name, if dangerous { Weight::Code } else { Weight::Value });
         self.found.code_hints.extend(value.map(str::to_owned));

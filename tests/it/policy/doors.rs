@@ -361,3 +361,17 @@ fn a_remembered_yes_is_the_very_same_call() {
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
     assert!(policy.displayed(&call, &context, &policy.decide(&call, &context, &[])).remember.is_empty());
 }
+
+/// A record of the user's own that calls a tool a shell says what its command is, and not what else may change it.
+#[test]
+fn a_shell_of_ones_own_takes_no_argument_that_nobody_declared() {
+    let policy = "allow = [\"exec_command(git log:*)\"]\n[tool.exec_command]\nlike = \"Bash\"\ncommand = \"cmd\"\nworkdir = \"where\"";
+    for (arguments, expected) in [
+        (json!({"cmd": "git log -1"}), Decision::AllowAudited),
+        (json!({"cmd": "git log -1", "description": "look", "timeout": 5}), Decision::AllowAudited),
+        (json!({"cmd": "git log -1", "shell": "/tmp/evil"}), Decision::Confirm),
+        (json!({"cmd": "git log -1", "env": {"PATH": "/tmp"}}), Decision::Confirm),
+    ] {
+        is(policy, "exec_command", arguments, expected);
+    }
+}

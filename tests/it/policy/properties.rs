@@ -226,14 +226,6 @@ proptest! {
     }
 
     #[test]
-    fn what_is_active_changes_nothing(policy in a_policy(), (tool, origin, arguments) in a_call(), skills in prop::collection::vec("[a-z]{1,4}", 0..4)) {
-        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
-        let policy = Policy::new(vec![policy]);
-        let active = Context { active_skills: skills.into_iter().map(|s| (s, "h".to_owned())).collect(), ..context() };
-        prop_assert_eq!(policy.decide(&call, &context(), &[]), policy.decide(&call, &active, &[]));
-    }
-
-    #[test]
     fn denied_outright_is_denied_whatever_the_arguments(policy in a_policy(), (tool, origin, arguments) in a_call()) {
         let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
         let policy = Policy::new(vec![PolicyFile { last_match: false, ..policy }]);

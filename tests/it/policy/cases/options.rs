@@ -2,6 +2,15 @@
 
 use super::{LISTED, check};
 
+/// What only changes how something is displayed asks nobody, unless its value may name a file.
+#[test]
+fn harmless_variables() {
+    let allow = ["LANG=C ls", "LC_ALL=C ls -l | TZ=Europe/Berlin ls", "NO_COLOR=1 TERM=dumb git status", "LANG=C; ls"];
+    let ask = ["LANG=C PATH=. ls", "LANG=$(id) ls", "LANG=/tmp/x ls", "TZ=:/etc/passwd ls", "PYTHONWARNINGS=ignore ls"];
+    let cases = allow.map(|text| (text, "allow")).into_iter().chain(ask.map(|text| (text, "ask")));
+    check(LISTED, &cases.collect::<Vec<_>>());
+}
+
 #[test]
 fn environment_and_identity() {
     let ask = [

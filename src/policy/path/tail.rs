@@ -285,6 +285,8 @@ pub(crate) fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loo
             }
             let Some(letter) = letter else { continue };
             let may = |started: bool| match (letter, item) {
+                // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name `.a`.
+                (_, Item::Char('.')) if !started && at > 0 && !loose => false,
                 ('*' | '?', _) => true,
                 (c, Item::Char(own)) => same(c, *own, fold),
                 (_, Item::Unknown) => true,

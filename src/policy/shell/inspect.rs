@@ -106,7 +106,7 @@ impl Walker {
             return;
         }
         let folder = self.place.only().cloned();
-        let part = Unknown::new("other-repository", "git behind `cd`", Weight::Value);
+        let part = Unknown::new("other-repository", "git after cd", Weight::Value);
         self.found.unknowns.push(Unknown { folder, ..part });
     }
 

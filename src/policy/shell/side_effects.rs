@@ -95,10 +95,25 @@ impl Unknown {
 
     /// Why it needs a person, as a sentence.
     pub(crate) fn reason(&self) -> String {
-        match self.kind {
-            "strict" => format!("it has {}, which is not in the grammar that the strict reader reads", self.text),
-            kind => format!("`{}` is known only when it runs ({kind})", self.text),
-        }
+        let Self { kind, text, .. } = self;
+        let says = match *kind {
+            "strict" => return format!("it has {text}, which is not in the grammar that the strict reader reads"),
+            "piped-code" => return "a program reads its commands from its input, which nobody sees before".to_owned(),
+            "other-repository" => {
+                return "git in another folder runs the settings and hooks of that repository".to_owned();
+            }
+            "option" | "operand" | "subcommand" => "is nothing that the table of programs calls harmless",
+            "option-for-another-place" => "makes the program work in another place, or with other settings",
+            "option-for-another-host" => "makes the program talk to another host",
+            "executing-option" => "runs another command",
+            "loading-option" => "loads code or settings",
+            "writing-option" => "writes a file that is not named",
+            "acting-option" => "changes what the program does",
+            "environment" | "assignment" => "is set, and may change what a program does",
+            "added-arguments" => "gets arguments that are known only when it runs",
+            _ => "is known only when it runs",
+        };
+        format!("`{text}` {says} ({kind})")
     }
 }
 

@@ -149,6 +149,24 @@ fn turned_round_and_allowed() {
     );
 }
 
+/// A leading dot must be written: what stands before it names nothing hidden, be it empty.
+#[test]
+fn a_dot_behind_a_wildcard_is_no_leading_one() {
+    check(
+        &["allow Bash(*)", "deny Read(.env)"],
+        &[
+            ("cat *.env", "allow"),
+            ("cat *.*", "allow"),
+            ("cat ./*env", "allow"),
+            ("cat .*", "ask"),
+            ("cat .e*", "ask"),
+            ("cat .*env", "ask"),
+            ("cat [.]env", "ask"),
+            ("shopt -s dotglob; cat *.env", "ask"),
+        ],
+    );
+}
+
 #[test]
 fn links_that_a_glob_may_name() {
     let decide = |command: &str, links: serde_json::Value| {

@@ -62,6 +62,7 @@ mod memory_store;
 mod path;
 mod policy_set;
 mod programs;
+mod refusal;
 mod rule;
 mod schema;
 pub mod shell;

@@ -14,8 +14,9 @@ use super::host::{Host, HostPattern};
 use super::links::Links;
 use super::load::PolicyMode;
 use super::policy_set::Policy;
-use super::rule::{Access, PolicyScope, Rule};
-use super::shell::{FileEffect, Role, Weight};
+use super::refusal::{Refusal, no_rule_for};
+use super::rule::{PolicyScope, Rule};
+use super::shell::{Role, Weight};
 
 impl Policy {
     /// Decides on a call.
@@ -375,12 +376,6 @@ fn names_word(cx: &CallContext<'_>, rule: &Rule, index: usize, at: usize) -> boo
     cx.of_tool(rule) && rule.command.as_ref().is_some_and(|pattern| pattern.len() > at && pattern.allows(words))
 }
 
-/// Why a call whose paths need rules is not allowed: the first file without one.
-fn no_rule_for(file: &FileEffect) -> String {
-    let verb = if file.access == Access::Write { "writing" } else { "reading" };
-    format!("no rule allows {verb} `{}`", file.text)
-}
-
 /// Whether a text that may be a path leads out of the working folder.
 fn is_elsewhere(text: &str) -> bool {
     text.starts_with(['/', '~', '$', '\\']) || text.split(['/', '\\']).any(|part| part == "..") || text.contains(':')
@@ -393,23 +388,6 @@ struct Outcome {
     decision: Decision,
     reasons: Vec<Reason>,
     floor: bool,
-}
-
-/// Why a call is not allowed, and the decision that follows.
-struct Refusal {
-    reason: Reason,
-    decision: Decision,
-}
-
-impl Refusal {
-    fn ask(text: impl Into<String>) -> Self {
-        Self { reason: Reason::new(Effect::Ask, text), decision: Decision::Confirm }
-    }
-
-    fn because(mut self, text: String) -> Self {
-        self.reason.text = text;
-        self
-    }
 }
 
 fn audited(tier: Option<PolicyTier>) -> Decision {

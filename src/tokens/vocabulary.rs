@@ -14,7 +14,7 @@ use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR, Rank};
 use super::Encoding;
 
 const O200K_BASE: &[u8] = include_bytes!("vocabulary/o200k_base.bin");
-const CL100K_BASE: &[u8] = include_bytes!("vocabulary/cl100k_base.deflate");
+const CL100K_BASE: &[u8] = include_bytes!("vocabulary/cl100k_base.deflate.bin");
 
 /// The size of the deflated vocabulary, unpacked.
 const CL100K_BASE_BYTES: usize = 744_086;

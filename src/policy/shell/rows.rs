@@ -343,6 +343,13 @@ impl<'w> Reader<'_, 'w> {
         if let Some(at) = asked {
             self.unlisted("operand", at);
         }
+        // `gcc @file`: the file holds options, of any kind.
+        let response = |at: &usize| text(at).is_some_and(|text| text.len() > 1 && text.starts_with('@'));
+        if program.is("response-files")
+            && let Some(at) = self.operands.iter().copied().find(response)
+        {
+            self.doubt("response-file", at, Weight::Code, None);
+        }
         // What another program reads, and what no row lists, may be code or name a file.
         let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
         let unlisted = self.walker.found.unknowns.iter().any(unlisted);

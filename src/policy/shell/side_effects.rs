@@ -107,6 +107,7 @@ impl Unknown {
             "option-for-another-host" => "makes the program talk to another host",
             "executing-option" => "runs another command",
             "loading-option" => "loads code or settings",
+            "response-file" => "holds options that nobody sees",
             "writing-option" => "writes a file that is not named",
             "acting-option" => "changes what the program does",
             "environment" | "assignment" => "is set, and may change what a program does",

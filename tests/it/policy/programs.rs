@@ -38,7 +38,7 @@ const OTHERS: [&str; 26] = [
     "variables",
 ];
 /// What a program is, besides its options.
-const KINDS: [&str; 31] = [
+const KINDS: [&str; 32] = [
     "adds-arguments",
     "other-user",
     "sets-environment",
@@ -60,6 +60,7 @@ const KINDS: [&str; 31] = [
     "privileged",
     "reads-commands",
     "reads-nothing",
+    "response-files",
     "sed",
     "sets-settings",
     "sets-variables",

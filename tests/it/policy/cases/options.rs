@@ -11,6 +11,29 @@ fn harmless_variables() {
     check(LISTED, &cases.collect::<Vec<_>>());
 }
 
+/// A file of options is any option.
+#[test]
+fn response_files() {
+    let rules =
+        ["allow Bash(gcc:*)", "allow Bash(ld:*)", "allow Bash(nm:*)", "allow Bash(mypy:*)", "allow Bash(npm view:*)"];
+    check(
+        &rules,
+        &[
+            ("gcc -Wall a.c -c", "allow"),
+            ("gcc @options a.c", "ask"),
+            ("gcc -c a.c @x", "ask"),
+            ("ld @x", "ask"),
+            ("nm a.o", "allow"),
+            ("nm @x", "ask"),
+            ("nm --plugin=x a.o", "ask"),
+            ("mypy src @x", "ask"),
+            ("npm view @types/node", "allow"),
+        ],
+    );
+    // Under an allow of everything it may hold what is denied.
+    check(&["allow Bash(*)", "deny Bash(rm:*)"], &[("gcc @x a.c", "ask"), ("gcc a.c", "allow")]);
+}
+
 #[test]
 fn environment_and_identity() {
     let ask = [

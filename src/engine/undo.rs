@@ -1,6 +1,6 @@
 //! Undo in the policy layer: what is to be copied before a call leaves, and what a person may be told about it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::policy_layer::{CallRef, PolicyLayer};
 use crate::policy::audit::Entry;
@@ -93,10 +93,6 @@ fn irreversible(none: NoSnapshot) -> CallUndo {
 pub(crate) fn note(entry: &mut Entry, undo: &CallUndo) {
     entry.undo = Some(undo.class.name().to_owned());
     if let Some(taken) = &undo.snapshot {
-        let taken = json!(taken);
-        match &mut entry.detail {
-            Value::Object(detail) => drop(detail.insert("snapshot".to_owned(), taken)),
-            detail => *detail = json!({ "snapshot": taken }),
-        }
+        entry.add_detail("snapshot", json!(taken));
     }
 }

@@ -128,6 +128,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Adds a detail. What was there under this key is replaced, and so are details that are no object.
+    pub(crate) fn add_detail(&mut self, key: &str, value: Value) {
+        if !self.detail.is_object() {
+            self.detail = json!({});
+        }
+        if let Some(detail) = self.detail.as_object_mut() {
+            detail.insert(key.to_owned(), value);
+        }
+    }
+
     /// A record of this kind, otherwise empty.
     #[must_use]
     pub fn new(kind: Kind, time_ms: i64) -> Self {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, Kind, grant_digest};
@@ -311,13 +311,9 @@ impl Approver {
 pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>) -> Entry {
     let mut entry = approval.request.entry(kind, now_ms, &approval.digest, rule);
     entry.outcome.clone_from(&approval.reason);
-    let mut detail = json!({ "approval": approval.id });
-    if let (Value::Object(detail), Some(by)) = (&mut detail, &approval.answered_by) {
-        detail.insert("by".to_owned(), json!(by));
-    }
-    match (&mut entry.detail, detail) {
-        (Value::Object(all), Value::Object(more)) => all.extend(more),
-        (all, more) => *all = more,
+    entry.add_detail("approval", json!(approval.id));
+    if let Some(by) = &approval.answered_by {
+        entry.add_detail("by", json!(by));
     }
     entry
 }

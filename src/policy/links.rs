@@ -72,12 +72,18 @@ pub enum DiskEntry {
 /// did not find, which is not stored.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Links(BTreeMap<String, Option<String>>, #[serde(skip)] Vec<(String, PathPattern)>);
+pub struct Links {
+    /// Where each path leads; `None`: unknown.
+    leads: BTreeMap<String, Option<String>>,
+    /// The folders below which nothing fits a pattern.
+    #[serde(skip)]
+    clear: Vec<(String, PathPattern)>,
+}
 
 /// Where paths lead is compared, and not what was looked for.
 impl PartialEq for Links {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
+        self.leads == other.leads
     }
 }
 
@@ -96,7 +102,7 @@ impl Links {
     /// Records where an absolute path leads. `None`: unknown.
     pub fn insert(&mut self, path: &str, leads_to: Option<String>) {
         if leads_to.as_deref() != Some(LexPath::plain(path).to_string().as_str()) {
-            self.0.insert(path.to_owned(), leads_to);
+            self.leads.insert(path.to_owned(), leads_to);
         }
     }
 
@@ -108,32 +114,32 @@ impl Links {
 
     /// The paths that lead elsewhere, each with its real path: `None` if that is unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
-        let told = self.0.iter().map(|(path, real)| (path.as_str(), real.as_deref()));
+        let told = self.leads.iter().map(|(path, real)| (path.as_str(), real.as_deref()));
         told.filter(|(path, real)| *real != Some(*path))
     }
 
     /// Records that every path a glob names leads to itself.
     fn vouch(&mut self, glob: String) {
-        self.0.insert(glob.clone(), Some(glob));
+        self.leads.insert(glob.clone(), Some(glob));
     }
 
     /// Records that nothing below a folder fits a pattern.
     fn clear(&mut self, folder: &str, pattern: &PathPattern) {
-        self.1.push((folder.to_owned(), pattern.clone()));
+        self.clear.push((folder.to_owned(), pattern.clone()));
     }
 
     /// Whether nothing below an absolute folder fits a pattern.
     pub(crate) fn is_clear(&self, folder: &str, pattern: &PathPattern) -> bool {
-        self.1.iter().any(|(of, fits)| of == folder && fits == pattern)
+        self.clear.iter().any(|(of, fits)| of == folder && fits == pattern)
     }
 
     /// Whether [`vouch`](Self::vouch) recorded the glob.
     pub(crate) fn vouches(&self, glob: &str) -> bool {
-        self.0.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
+        self.leads.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
     }
 
     pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Lead<'a> {
-        match self.0.get(path) {
+        match self.leads.get(path) {
             None => Lead::To(path),
             Some(Some(real)) => Lead::To(real),
             Some(None) => Lead::Nobody,

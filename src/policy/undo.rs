@@ -132,7 +132,7 @@ fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
         return Err(why.clone());
     }
     if let Some(part) = cx.effects.unknowns.first() {
-        return Err(format!("`{}` is known only when it runs ({})", visible(&part.text), part.kind));
+        return Err(visible(&part.reason()).into_owned());
     }
     if let Some(command) = cx.effects.commands.iter().find(|command| !is_exact(&command.words, command.role)) {
         let line = super::argv::display(&command.words);

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::checkpoint::{append, broken, known, take, text};
-use super::ledger::{ListArgs, StoreArgs, failure, time};
+use super::ledger::{ListArgs, StoreArgs, failure, next_page, time};
 use super::output::{Failure, GOOD, Outcome, emit, emit_data, emit_json, grouped, json_line, progress};
 use super::table::{short, table};
 use toolfold::diagnostic::visible;
@@ -14,8 +14,6 @@ use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
 
 /// More records than this take about a second to check.
 const SLOW: u64 = 100_000;
-/// How many records are read at once.
-const PAGE: usize = 1_000;
 
 /// Read, verify and export the audit trail.
 #[derive(Debug, Subcommand)]
@@ -113,10 +111,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
     // Where records are missing, the last number exceeds their count. Reading to the end finds them all the same.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
-    loop {
-        let page = store.records(after, PAGE).map_err(failure)?;
-        let Some(end) = page.last() else { break };
-        after = end.seq;
+    while let Some(page) = next_page(&store, &mut after)? {
         last.extend(page);
         last.drain(..last.len().saturating_sub(args.n));
     }
@@ -196,12 +191,10 @@ fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
 fn export(args: &ExportArgs) -> Result<(), Failure> {
     let store = args.store.to_read()?;
     let mut after = args.after;
-    loop {
-        let records = store.records(after, PAGE).map_err(failure)?;
-        let Some(last) = records.last() else { return Ok(()) };
-        after = last.seq;
-        if !emit_data(&records.iter().map(json_line).collect::<Result<String, _>>()?)? {
-            return Ok(());
+    while let Some(page) = next_page(&store, &mut after)? {
+        if !emit_data(&page.iter().map(json_line).collect::<Result<String, _>>()?)? {
+            break;
         }
     }
+    Ok(())
 }

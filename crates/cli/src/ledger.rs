@@ -7,8 +7,12 @@ use jiff::Timestamp;
 
 use super::output::Failure;
 use toolfold::diagnostic::visible;
+use toolfold::policy::audit::Sealed;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreError, StoreErrorKind};
 use toolfold::store::SqliteStore;
+
+/// How many records are read at once.
+const PAGE: usize = 1_000;
 
 /// Which store.
 #[derive(Debug, Args)]
@@ -158,6 +162,15 @@ fn store_failure(why: &StoreError) -> Failure {
         }
         _ => "`toolfold audit verify` shows whether the store is damaged",
     })
+}
+
+/// The next records after a number, which becomes that of the last of them. `None`: there are no more.
+pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<Vec<Sealed>>, Failure> {
+    let page = store.records(*after, PAGE).map_err(failure)?;
+    Ok(page.last().map(|last| last.seq).map(|last| {
+        *after = last;
+        page
+    }))
 }
 
 /// A file that cannot be opened as a store.

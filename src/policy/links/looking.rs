@@ -9,7 +9,6 @@ use super::{Disk, EntryKind, Links, follow};
 use crate::policy::call_context::CallContext;
 use crate::policy::context::Context;
 use crate::policy::decision::Fit;
-
 use crate::policy::path::{LexPath, PathPattern};
 use crate::policy::rule::Rule;
 
@@ -24,7 +23,7 @@ pub(super) fn look<'r>(
     disk: &dyn Disk,
     links: &mut Links,
 ) {
-    if !cx.only_looks() {
+    if cx.searched().next().is_none() || !cx.only_looks() {
         return;
     }
     let rules: Vec<(&Rule, &PathPattern)> =

@@ -152,16 +152,16 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     if has(&PATHS) {
         return (Kind::Path, None);
     }
-    match () {
-        () if matches!(format, "uri" | "url" | "uri-reference") => (Kind::Uri, Some("has the format of a URI")),
-        () if matches!(format, "hostname" | "ipv4" | "ipv6") => (Kind::Host, Some("has the format of a host")),
-        () if says(&["file path", "filepath", "path to", "path of", "absolute path", "relative path", "directory"]) => {
-            (Kind::Path, Some("is described as a path"))
-        }
-        () if says(&["a url", "the url", "full url", "http://", "https://", "hostname"]) => {
-            (Kind::Host, Some("is described as a URL or host"))
-        }
-        () => (Kind::Text, None),
+    if matches!(format, "uri" | "url" | "uri-reference") {
+        (Kind::Uri, Some("has the format of a URI"))
+    } else if matches!(format, "hostname" | "ipv4" | "ipv6") {
+        (Kind::Host, Some("has the format of a host"))
+    } else if says(&["file path", "filepath", "path to", "path of", "absolute path", "relative path", "directory"]) {
+        (Kind::Path, Some("is described as a path"))
+    } else if says(&["a url", "the url", "full url", "http://", "https://", "hostname"]) {
+        (Kind::Host, Some("is described as a URL or host"))
+    } else {
+        (Kind::Text, None)
     }
 }
 

@@ -5,16 +5,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::super::ledger::{failure, time};
+use super::super::ledger::{next_page, time};
 use super::super::output::Failure;
 use super::folder::{Folder, Snapshot};
 use super::restore::{Plan, plan};
 use super::scan::shown;
 use toolfold::diagnostic::visible;
 use toolfold::store::SqliteStore;
-
-/// How many records are read at once.
-const PAGE: usize = 1_000;
 
 /// The snapshots that the audit trail knows: the digest of each, by its id.
 pub(super) type Audited = BTreeMap<String, String>;
@@ -71,17 +68,15 @@ pub(super) struct Standing {
 /// Reads the audit trail for snapshots.
 pub(super) fn audited(store: &SqliteStore) -> Result<Audited, Failure> {
     let (mut known, mut after) = (Audited::new(), 0);
-    loop {
-        let records = store.records(after, PAGE).map_err(failure)?;
-        let Some(last) = records.last() else { return Ok(known) };
-        after = last.seq;
-        for record in &records {
+    while let Some(page) = next_page(store, &mut after)? {
+        for record in &page {
             let text = |key: &str| record.entry.detail.get("snapshot")?.get(key)?.as_str().map(str::to_owned);
             if let (Some(id), Some(digest)) = (text("id"), text("digest")) {
                 known.entry(id).or_insert(digest);
             }
         }
     }
+    Ok(known)
 }
 
 /// How a snapshot stands now. `later`: those that were made after it.

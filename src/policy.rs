@@ -74,7 +74,7 @@ mod unicode;
 pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};
 pub use capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
 pub use check::Covered;
-pub use command::CommandPattern;
+pub use command::{CommandPattern, OptionPattern};
 pub use compact::compact;
 pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
 pub use decision::{Decision, Effect, Fit, Reason, Verdict};

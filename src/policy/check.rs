@@ -2,8 +2,10 @@
 
 use super::argv::base_name;
 use super::capability::{PolicyTier, ToolCapability};
+use super::command::{CommandPattern, OptionPattern};
 use super::decision::Effect;
 use super::load::{PolicyFile, PolicyMode};
+use super::programs::{self, Does};
 use super::rule::{Rule, ToolPattern};
 use super::shell::{launchers, tables};
 use crate::diagnostic::{Diagnostic, Place};
@@ -79,6 +81,7 @@ impl PolicyFile {
         }
         for (i, rule) in self.rules.iter().enumerate() {
             code(rule, &mut found);
+            code_by_option(rule, &mut found);
             boundary(rule, &mut found);
             anchor(rule, &mut found);
             never(rule, &mut found);
@@ -208,6 +211,23 @@ fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
         let message = format!("`{}` allows arbitrary code: `{program}` runs any code it is given", rule.text);
         let help = "name the script or the whole command, without `:*`";
         found.push(Diagnostic::warning("policy-interpreter", rule.place.clone(), message).help(help));
+    }
+}
+
+/// An option that takes code, allowed with any value.
+fn code_by_option(rule: &Rule, found: &mut Vec<Diagnostic>) {
+    let lead = rule.command.as_ref().map(CommandPattern::lead).unwrap_or_default();
+    let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
+    let rows: Vec<_> = rows.collect();
+    for (name, value) in rule.options.iter().map(OptionPattern::parts) {
+        let does = rows.iter().filter_map(|row| row.does(name)).max();
+        let any = value.is_none_or(|value| value.starts_with('*'));
+        if any && matches!(does, Some(Does::Run | Does::Load)) {
+            let message =
+                format!("`options` of `{}` allows arbitrary code: `{name}` runs or loads any value", rule.text);
+            let help = format!("name the value: `{name}=VALUE`");
+            found.push(Diagnostic::warning("policy-option-code", rule.place.clone(), message).help(help));
+        }
     }
 }
 

@@ -7,8 +7,10 @@
 //! - `*`: every command of the tool, whatever it does
 
 mod letters;
+mod options;
 
 use self::letters::letters;
+pub use self::options::OptionPattern;
 use super::argv::{Word, base_name};
 use super::decision::Fit;
 use super::glob::{glob, is_glob};

@@ -6,6 +6,7 @@
 
 use super::call_context::CallContext;
 use super::capability::PolicyTier;
+use super::command::CommandPattern;
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{floor, may_be_protected};
@@ -332,7 +333,7 @@ impl Policy {
             *first = super::argv::Word::known(name);
         }
         let fits = |r: &&&Rule| {
-            let yes = |c: &super::command::CommandPattern| c.allows(words) || c.allows(&renamed);
+            let yes = |c: &CommandPattern| c.allows(words) || c.allows(&renamed);
             cx.of_tool(r) && r.path.is_none() && r.host.is_none() && r.command.as_ref().is_some_and(yes)
         };
         if let Some(rule) = rules.iter().rev().find(fits) {
@@ -353,9 +354,7 @@ impl Policy {
         if !super::shell::launchers::is_launcher(base) {
             return None;
         }
-        let reaches = |c: &super::command::CommandPattern| {
-            c.literal().is_some_and(|(words, _)| words.len() > from) && c.allows(outer)
-        };
+        let reaches = |c: &CommandPattern| c.literal().is_some_and(|(words, _)| words.len() > from) && c.allows(outer);
         let rule = rules.iter().rev().find(|r| cx.of_tool(r) && r.command.as_ref().is_some_and(reaches))?;
         Some(by_rule(rule, "allowed"))
     }
@@ -364,16 +363,18 @@ impl Policy {
         let Some(words) = cx.effects.commands.get(index).map(|c| c.words.as_slice()) else { return false };
         let Some(program) = words.first().and_then(super::argv::Word::get) else { return false };
         // A rule that names more than the interpreter means that, and no code; one that names the code means the code.
-        let wide = |c: &super::command::CommandPattern| c.len() == 1 || c.len() >= words.len();
-        let names = |c: &super::command::CommandPattern| c.program() == Some(program) && wide(c) && c.allows(words);
+        let wide = |c: &CommandPattern| c.len() == 1 || c.len() >= words.len();
+        let names = |c: &CommandPattern| c.program() == Some(program) && wide(c) && c.allows(words);
         cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
     }
 }
 
-/// Whether an allow names a word of a command, and not only what stands before it.
+/// Whether an allow names a word of a command, and not only what stands before it, or allows it as an option.
 fn names_word(cx: &CallContext<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     let Some(words) = cx.effects.commands.get(index).map(|command| command.words.as_slice()) else { return false };
-    cx.of_tool(rule) && rule.command.as_ref().is_some_and(|pattern| pattern.len() > at && pattern.allows(words))
+    let named = || rule.options.iter().any(|option| option.covers(words, at));
+    let names = |pattern: &CommandPattern| (pattern.len() > at || named()) && pattern.allows(words);
+    cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
 }
 
 /// Whether a text that may be a path leads out of the working folder.

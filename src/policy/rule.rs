@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::capability::Family;
-use super::command::CommandPattern;
+use super::command::{CommandPattern, OptionPattern};
 use super::context::{Annotations, PolicyCall, ToolOrigin};
 use super::decision::{Effect, Fit};
 use super::glob::{glob, glob_fold, is_glob};
@@ -134,6 +134,8 @@ pub struct Rule {
     pub family: Option<Family>,
     /// The commands that it covers.
     pub command: Option<CommandPattern>,
+    /// For an allow over commands: options that it covers though no row of the table of programs calls them harmless.
+    pub options: Vec<OptionPattern>,
     /// The paths that it covers, and the kind of access. No access: any.
     pub path: Option<(PathPattern, Option<Access>)>,
     /// The hosts that it covers.
@@ -163,6 +165,7 @@ impl Rule {
             tool,
             family: None,
             command: None,
+            options: Vec::new(),
             path: None,
             host: None,
             target: None,

@@ -35,7 +35,7 @@ pub fn policy_schema() -> Value {
             "decide": effect.clone(),
             "rule": { "type": "string", "description": "the compact form: Bash(git log:*), Edit(src/**), mcp__server__tool" },
             "tool": { "type": "string", "description": "a name, a glob, mcp:server/tool, or *" },
-            "command": { "type": "string" }, "path": { "type": "string" }, "access": { "enum": ["read", "write", "any"] },
+            "command": { "type": "string" }, "options": texts.clone(), "path": { "type": "string" }, "access": { "enum": ["read", "write", "any"] },
             "host": { "type": "string" }, "target": { "type": "string" }, "args": { "type": "object" },
             "annotations": {
                 "type": "object", "additionalProperties": false,

@@ -18,6 +18,7 @@ mod globs;
 mod hosts;
 mod links;
 mod looking;
+mod options;
 mod paths;
 mod programs;
 mod properties;

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::toml_reader::Reader;
 use super::{PolicyFile, PolicyMode};
 use crate::policy::capability::{Family, ToolCapability};
-use crate::policy::command::CommandPattern;
+use crate::policy::command::{CommandPattern, OptionPattern};
 use crate::policy::compact::compact;
 use crate::policy::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use crate::policy::decision::{Decision, Effect};
@@ -73,6 +73,7 @@ const KEYS: &[&str] = &[
     "rule",
     "tool",
     "command",
+    "options",
     "path",
     "access",
     "host",
@@ -116,6 +117,7 @@ fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &P
     if let Some(text) = get("rule")? {
         let mut rule = compact(effect, text, known)?;
         rule.why = get("why")?.map(str::to_owned);
+        options(reader, table, &mut rule)?;
         return Ok(rule);
     }
     let tool = get("tool")?.ok_or("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`")?;
@@ -126,6 +128,7 @@ fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &P
         rule.command = Some(CommandPattern::parse(command)?);
         words.push(format!("command = {command}"));
     }
+    options(reader, table, &mut rule)?;
     if let Some(path) = get("path")? {
         let access = match get("access")? {
             None | Some("any") => None,
@@ -156,6 +159,20 @@ fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &P
     }
     rule.text = words.join(", ");
     Ok(rule)
+}
+
+/// Reads the options that an allow over commands covers.
+fn options(reader: &Reader<'_>, table: &DeTable<'_>, rule: &mut Rule) -> Result<(), String> {
+    let Some(value) = table.get("options") else { return Ok(()) };
+    if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
+        return Err("`options` belongs to an allow with a `command` that names a program".to_owned());
+    }
+    let DeValue::Array(items) = value.get_ref() else { return Err("`options` must be a list of strings".to_owned()) };
+    for item in items {
+        let text = reader.text_of(item).ok_or("`options` must be a list of strings")?;
+        rule.options.push(OptionPattern::parse(text)?);
+    }
+    Ok(())
 }
 
 /// Checks the examples of a rule; `false` if one does not hold.

@@ -39,7 +39,8 @@ pub fn compact(
         rule.command = Some(CommandPattern::parse(body)?);
     } else if matches!(family, Some(Family::Read | Family::Edit)) {
         let access = if family == Some(Family::Read) { Access::Read } else { Access::Write };
-        let blanket = matches!(body, "*" | "**" | "//**");
+        // For an allow, `**` is what lies below the working folder, as in any path pattern.
+        let blanket = body == "//**" || (effect != Effect::Allow && matches!(body, "*" | "**"));
         rule.path = if blanket { None } else { Some((PathPattern::parse(body)?, Some(access))) };
     } else if family == Some(Family::Fetch) || !capability.hosts.is_empty() {
         rule.host = match body.strip_prefix("domain:").unwrap_or(body) {
@@ -77,6 +78,8 @@ mod tests {
         let rule = |text| compact(Effect::Allow, text, |_| None).unwrap();
         assert!(rule("Bash(git log:*)").command.is_some());
         assert!(rule("Edit(src/**)").path.is_some());
+        assert!(rule("Edit(**)").path.is_some() && rule("Edit(//**)").path.is_none());
+        assert!(compact(Effect::Deny, "Edit(**)", |_| None).unwrap().path.is_none());
         assert!(rule("WebFetch(domain:x.org)").host.is_some());
         assert_eq!(rule("Agent(explore)").target.as_deref(), Some("explore"));
         assert_eq!(rule("mcp__a__b__c").tool, ToolPattern::Mcp { server: "a".into(), tool: "b__c".into() });

@@ -1,6 +1,6 @@
-//! `toolfold policy new`: what it writes is sound, and lets an agent work.
+//! `toolfold policy new` and the example of `docs/policy.md`: what they write is sound, and lets an agent work.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 use crate::commands::run;
@@ -55,4 +55,70 @@ fn an_agent_works_under_the_coding_policy() {
     }
     println!("{runs}/{all} run unasked");
     assert!(runs * 100 >= all * 94, "{runs} of {all}");
+}
+
+/// `docs/policy.md` names every key that a policy file may have, and no key that none has.
+#[test]
+fn the_page_names_every_key() {
+    let page = crate::project("docs/policy.md");
+    let keys = &page[page.find("## Every key").unwrap()..page.find("A file with an error").unwrap()];
+    let schema = toolfold::policy::policy_schema();
+    let of = |at: &str| -> Vec<String> { schema.pointer(at).unwrap().as_object().unwrap().keys().cloned().collect() };
+    let tables = [
+        ("| `[policy]` |", of("/properties/policy/properties")),
+        ("| `[tool.NAME]` |", of("/properties/tool/additionalProperties/properties")),
+        ("| `[[rule]]` |", of("/properties/rule/items/properties")),
+    ];
+    for (head, mut known) in tables {
+        let table = keys[keys.find(head).unwrap()..].lines().take_while(|line| line.starts_with('|')).skip(2);
+        let cells = table.map(|line| line.split('|').nth(1).unwrap().to_owned()).collect::<Vec<_>>().join(",");
+        let mut named: Vec<String> = cells.split(',').map(|cell| cell.trim().trim_matches('`').to_owned()).collect();
+        named.sort();
+        known.sort();
+        assert_eq!(named, known, "{head}");
+    }
+    for key in of("/properties") {
+        assert!(
+            keys.contains(&format!("`{key}`"))
+                || keys.contains(&format!("`[{key}"))
+                || keys.contains(&format!("`[[{key}")),
+            "{key}"
+        );
+    }
+}
+
+/// The example that the page goes through does what the page says.
+#[test]
+fn the_example_of_the_page_decides_as_it_says() {
+    let file = PolicyFile::load(&crate::project("examples/crm_policy.toml"), "crm_policy.toml", PolicyScope::User);
+    let policy = Policy::new(vec![file.into_result().unwrap()]);
+    let context = Context { cwd: Some("/work".to_owned()), interactive: true, ..Context::default() };
+    for (tool, arguments, expected) in [
+        ("bash", json!({ "command": "git log -3" }), Decision::AllowAudited),
+        ("bash", json!({ "command": "git push" }), Decision::Confirm),
+        ("bash", json!({ "command": "cat .env" }), Decision::Deny),
+        ("bash", json!({ "command": "pytest", "cwd": "/elsewhere" }), Decision::AllowAudited),
+        ("bash", json!({ "command": "make" }), Decision::Confirm),
+        ("read_file", json!({ "path": "README.md" }), Decision::AllowAudited),
+        ("read_file", json!({ "path": "/etc/passwd" }), Decision::Confirm),
+        ("write_file", json!({ "path": "src/a.py", "content": "" }), Decision::AllowAudited),
+        ("write_file", json!({ "path": "src/../b.py", "content": "" }), Decision::Confirm),
+        ("write_file", json!({ "path": "src/.env", "content": "" }), Decision::Deny),
+        ("http_request", json!({ "url": "https://api.example.com/v1", "method": "GET" }), Decision::AllowAudited),
+        ("http_request", json!({ "url": "https://api.example.com/v1", "method": "DELETE" }), Decision::Confirm),
+        ("http_request", json!({ "url": "https://db.internal/", "method": "GET" }), Decision::Deny),
+        ("http_request", json!({ "url": "http://169.254.169.254/x", "method": "GET" }), Decision::Deny),
+        ("contacts", json!({ "op": "find" }), Decision::Allow),
+        ("contacts", json!({ "op": "update", "id": "c" }), Decision::AllowAudited),
+        ("contacts", json!({ "op": "merge", "id": "c" }), Decision::Confirm),
+        ("find_deals", json!({ "query": "x" }), Decision::Allow),
+        ("update_deal", json!({ "id": "d", "stage": "won" }), Decision::AllowAudited),
+        ("send_email", json!({ "contact_id": "c", "subject": "s", "body": "b" }), Decision::Confirm),
+        ("send_email", json!({ "contact_id": "c", "attachment": ".env" }), Decision::Deny),
+        ("export_report", json!({ "query": "q", "path": "reports/q.csv" }), Decision::AllowAudited),
+        ("export_report", json!({ "query": "q", "path": "/tmp/q.csv" }), Decision::Confirm),
+    ] {
+        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+        assert_eq!(policy.decide(&call, &context, &[]).decision, expected, "{tool} {arguments}");
+    }
 }

@@ -1,4 +1,4 @@
-//! README shows what the command prints.
+//! README and the pages in `docs` show what the command prints.
 
 use std::process::Command;
 
@@ -27,7 +27,7 @@ fn shown(page: &str) -> Vec<Shown> {
                     open = true;
                 }
                 None if open => all.last_mut().unwrap().output.push(line.trim_end().to_owned()),
-                None => panic!("README.md:{}: a console block begins with a command", at + 1),
+                None => panic!("line {}: a console block begins with a command", at + 1),
             },
         }
     }
@@ -69,28 +69,32 @@ fn ellipses_stand_for_any_lines_and_nothing_else_does() {
     assert_eq!(read, [(5, "one".to_owned(), 1), (8, "two".to_owned(), 0)]);
 }
 
+/// The pages with commands and what they print.
+#[cfg(unix)]
+const PAGES: [&str; 2] = ["README.md", "docs/policy.md"];
+
 #[cfg(unix)]
 #[test]
-fn readme_shows_what_is_printed() {
-    let page = crate::project("README.md");
-    let all = shown(&page);
-    assert!(!all.is_empty(), "README.md has no console block");
+fn pages_show_what_is_printed() {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_toolfold")).parent().unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let mut wrong = Vec::new();
-    for one in all {
-        assert!(one.command.contains("toolfold"), "README.md:{}: not a command of ours", one.line);
-        // Both outputs as a terminal shows them; any exit code may be what is shown.
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("{{ {}; }} 2>&1", one.command)]).current_dir(crate::root());
-        shell.env("PATH", &path).env("NO_COLOR", "1").env_remove("TOOLFOLD_ARM").env_remove("TOOLFOLD_PROFILE");
-        let printed = String::from_utf8(shell.output().unwrap().stdout).unwrap();
-        let mut lines: Vec<String> = printed.lines().map(|line| line.trim_end().to_owned()).collect();
-        while lines.pop_if(|line| line.is_empty()).is_some() {}
-        if !fits(&one.output, &lines) {
-            let shown = one.output.join("\n");
-            wrong
-                .push(format!("README.md:{}: $ {}\n--- shown\n{shown}\n--- printed\n{printed}", one.line, one.command));
+    for page in PAGES {
+        let all = shown(&crate::project(page));
+        assert!(!all.is_empty(), "{page} has no console block");
+        for one in all {
+            assert!(one.command.contains("toolfold"), "{page}:{}: not a command of ours", one.line);
+            // Both outputs as a terminal shows them; any exit code may be what is shown.
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{{ {}; }} 2>&1", one.command)]).current_dir(crate::root());
+            shell.env("PATH", &path).env("NO_COLOR", "1").env_remove("TOOLFOLD_ARM").env_remove("TOOLFOLD_PROFILE");
+            let printed = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+            let mut lines: Vec<String> = printed.lines().map(|line| line.trim_end().to_owned()).collect();
+            while lines.pop_if(|line| line.is_empty()).is_some() {}
+            if !fits(&one.output, &lines) {
+                let (line, command, shown) = (one.line, one.command, one.output.join("\n"));
+                wrong.push(format!("{page}:{line}: $ {command}\n--- shown\n{shown}\n--- printed\n{printed}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

@@ -38,8 +38,6 @@ pub(crate) struct CallContext<'a> {
     /// Hosts that arguments which no record declares may name. Only denies and allows of hosts consider them.
     pub(crate) suspect_hosts: Vec<Host>,
     pub(crate) is_shell: bool,
-    /// Where a command of it starts.
-    start: LexPath,
     /// Why an argument that the decision depends on cannot be read, if so.
     pub(crate) unreadable: Option<String>,
 }
@@ -72,10 +70,9 @@ impl<'a> CallContext<'a> {
         let folder = start.map_or_else(LexPath::here, LexPath::read);
         if let Some(arg) = &capability.command {
             is_shell = true;
-            let start = folder.clone();
             match command_text(arguments, arg) {
                 Some(text) => {
-                    effects = shell::effects(&text, &start);
+                    effects = shell::effects(&text, &folder);
                     super::links::commands::follow_own_links(&mut effects);
                 }
                 None => note(arg),
@@ -161,14 +158,13 @@ impl<'a> CallContext<'a> {
             hosts,
             suspect_hosts,
             is_shell,
-            start: folder,
             unreadable: unread,
         }
     }
 
-    /// Whether a folder is the one where a command of the call starts.
-    pub(crate) fn is_start(&self, folder: &LexPath) -> bool {
-        !folder.is_odd() && folder.absolute(self.context) == self.start.absolute(self.context)
+    /// Whether a folder is the one where the agent works. An argument that names another is the agent's own choice.
+    pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
+        !folder.is_odd() && folder.absolute(self.context) == LexPath::here().absolute(self.context)
     }
 
     /// Whether a rule covers this tool.

@@ -306,7 +306,7 @@ impl Policy {
         for part in &cx.effects.unknowns {
             let named = part.interpreter.is_some_and(|i| rules.iter().any(|r| self.names_interpreter(cx, r, i)));
             let word = part.option.is_some_and(|(i, at)| rules.iter().any(|r| names_word(cx, r, i, at)));
-            let here = part.folder.as_ref().is_some_and(|folder| cx.is_start(folder));
+            let here = part.folder.as_ref().is_some_and(|folder| cx.is_here(folder));
             if !named && !word && !here {
                 return Err(nothing.because(part.reason()));
             }

@@ -1,6 +1,7 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
 use super::rows;
+use super::place::Place;
 use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
 use super::walker::Input;
 use super::walker::Walker;
@@ -102,7 +103,7 @@ impl Walker {
 
     /// `cd DIR && git …` is git in another repository, whose settings run programs.
     fn other_repository(&mut self) {
-        if self.place == self.start {
+        if self.place == Place::at(LexPath::here()) {
             return;
         }
         let folder = self.place.only().cloned();

@@ -375,3 +375,23 @@ fn a_shell_of_ones_own_takes_no_argument_that_nobody_declared() {
         is(policy, "exec_command", arguments, expected);
     }
 }
+
+/// The settings of another repository run programs, whoever names its folder: `cd`, or an argument.
+#[test]
+fn git_in_another_folder_asks_however_that_is_named() {
+    let policy = "allow = [\"exec_command(git status:*)\", \"exec_command(cd:*)\", \"exec_command(ls:*)\"]
+        [tool.exec_command]\nlike = \"Bash\"\ncommand = \"cmd\"\nworkdir = \"where\"";
+    for (arguments, expected) in [
+        (json!({"cmd": "git status"}), Decision::AllowAudited),
+        (json!({"cmd": "git status", "where": "/work/project"}), Decision::AllowAudited),
+        (json!({"cmd": "git status", "where": "."}), Decision::AllowAudited),
+        (json!({"cmd": "cd /work/project && git status", "where": "vendor/evil"}), Decision::AllowAudited),
+        (json!({"cmd": "cd .. && git status", "where": "vendor"}), Decision::AllowAudited),
+        (json!({"cmd": "git status", "where": "vendor/evil"}), Decision::Confirm),
+        (json!({"cmd": "git status", "where": "/tmp/evil"}), Decision::Confirm),
+        (json!({"cmd": "cd vendor/evil && git status"}), Decision::Confirm),
+        (json!({"cmd": "ls", "where": "vendor/evil"}), Decision::AllowAudited),
+    ] {
+        is(policy, "exec_command", arguments, expected);
+    }
+}

@@ -13,10 +13,14 @@ fn is_apart(c: char) -> bool {
     c.is_whitespace() || "\"'`()[]{}<>|;&,=@:!$%?*\\".contains(c)
 }
 
-/// Whether a text names a program and its subcommands, each as a whole word of it.
+/// Whether a text names a program and its subcommands, each as a whole word of it, also with quotes inside a name.
 pub(super) fn names(text: &str, words: &[&str]) -> bool {
-    let named = |word: &&str| text.contains(word) && text.split(is_apart).any(|part| base_name(part) == *word);
-    !words.is_empty() && words.iter().all(named)
+    let among =
+        |text: &str, word: &str| text.contains(word) && text.split(is_apart).any(|part| base_name(part) == word);
+    // What `printf` and `echo -e` print.
+    let printed = ["\\n", "\\t", "\\r"].iter().fold(text.to_owned(), |text, escape| text.replace(escape, " "));
+    let bare: String = printed.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    !words.is_empty() && words.iter().all(|word| among(text, word) || among(&printed, word) || among(&bare, word))
 }
 
 /// The files that texts may name: each as a whole, and each part of it.

@@ -166,6 +166,12 @@ impl Program {
         self.until.contains(&option)
     }
 
+    /// Whether one of its options runs something.
+    #[cfg(feature = "shell")]
+    pub(crate) fn may_run(&self) -> bool {
+        !self.until.is_empty() || self.options.values().any(|does| matches!(does, Does::Run | Does::Start))
+    }
+
     /// The words of a key that is no list of options; none where the row does not have it.
     pub(crate) fn list(&self, key: &str) -> std::str::SplitWhitespace<'static> {
         self.text(key).unwrap_or_default().split_whitespace()

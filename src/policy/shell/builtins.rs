@@ -14,6 +14,20 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     };
     let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
+    if matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait" | "printf" | "declare" | "typeset")
+        || matches!(name, "local" | "export" | "readonly")
+    {
+        for word in arguments {
+            match word.get().map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))))
+            {
+                Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
+                Some(_) => {}
+                // Any name.
+                None if name == "printf" && !letter('v') => {}
+                None => walker.sets("", None),
+            }
+        }
+    }
     match name {
         "cd" => change_folder(walker, arguments),
         "pushd"
@@ -101,6 +115,7 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
     let mut weight = code_if(evaluates);
     for word in arguments {
         match word.get() {
+            None if word.text.split('=').next().is_some_and(|name| name.contains(['$', '`'])) => weight = Weight::Code,
             None if !word.text.contains('=') => weight = Weight::Code,
             Some(v) if v.starts_with(['-', '+']) => {}
             _ => {

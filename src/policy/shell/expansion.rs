@@ -46,6 +46,9 @@ pub(super) fn parameter(walker: &mut Walker, expr: &ParameterExpr) -> Option<Str
         ),
         ParameterExpr::VariableNames { .. } | ParameterExpr::MemberKeys { .. } => (None, false, vec![]),
     };
+    if let ParameterExpr::AssignDefaultValues { parameter: Parameter::Named(name), .. } = expr {
+        walker.sets(name, None);
+    }
     if !texts.is_empty() {
         walker.deeper(|walker| texts.iter().for_each(|text| drop(walker.expanded(text))), &texts.concat());
     }

@@ -1,7 +1,7 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
-use super::rows;
 use super::place::Place;
+use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
 use super::walker::Input;
 use super::walker::Walker;
@@ -77,6 +77,13 @@ impl Walker {
             && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
         {
             self.found.code_hints.push(text.clone());
+        }
+        if row.program.is_some_and(|program| program.is("reads-code")) {
+            match input {
+                Input::Inherited => {}
+                Input::Text(Some(text)) | Input::Pipe(Some(text)) => self.found.code_hints.push(text.clone()),
+                _ => self.found.unknown("piped-code", &base, Weight::Code),
+            }
         }
         scripts::inspect(self, &base, &words);
         let before = self.found.files.len();
@@ -170,9 +177,14 @@ impl Walker {
                 }
                 "--command" | "--init-command" => return self.payload(words.get(at)),
                 _ if option.starts_with("--") => {
-                    if let Some(given) = option.strip_prefix("--command=") {
+                    let glued = ["--command=", "--init-command="].iter().find_map(|name| option.strip_prefix(name));
+                    if let Some(given) = glued {
                         return self.payload(Some(&Word::known(given)));
                     }
+                }
+                letters if tables::runs_value(words, letters) => {
+                    self.payload(words.get(at));
+                    at += 1;
                 }
                 letters => {
                     text |= letters.starts_with('-') && letters.contains('c');
@@ -200,7 +212,7 @@ impl Walker {
             None if text => {}
             Some(file) if !stdin && !is_stdin(file) => {
                 // The text of a script on disk is not examined. One that a command prints is.
-                if file.get().is_none() {
+                if file.get().is_none() || is_descriptor(file) {
                     self.fed(file);
                     self.found.unknown("shell-argument", &file.text, Weight::Code);
                 }
@@ -322,7 +334,7 @@ impl Walker {
         };
         let arguments = words.get(1..).unwrap_or_default();
         let script = arguments.iter().any(|w| w.get().is_none_or(|v| !v.starts_with('-')));
-        let inline = !awk && base != "jq" && arguments.iter().any(code);
+        let inline = !awk && base != "jq" && arguments.iter().any(|word| code(word) || is_descriptor(word));
         let reads = !script && !matches!(input, Input::Inherited) && !awk && base != "jq";
         if inline || reads {
             let text = arguments.first().map_or(base, |w| w.text.as_str()).to_owned();
@@ -389,6 +401,11 @@ impl Walker {
 /// Whether the name of a script stands for standard input.
 fn is_stdin(file: &Word) -> bool {
     matches!(file.get(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Whether a file is what another redirection opened: `/dev/fd/3`.
+fn is_descriptor(file: &Word) -> bool {
+    file.get().is_some_and(|path| path.starts_with("/dev/fd/") || path.starts_with("/proc/") && path.contains("/fd/"))
 }
 
 /// The folder that contains everything a word of plain text and `*`, `?`, `[…]` can expand to.

@@ -2,7 +2,7 @@
 
 use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, BinaryPredicate, ExtendedTestExpr, IoFileRedirectKind as Kind,
-    IoFileRedirectTarget as Target, IoRedirect, UnaryPredicate,
+    IoFileRedirectTarget as Target, IoRedirect, ProcessSubstitutionKind, UnaryPredicate,
 };
 
 use super::harmless::is_harmless;
@@ -64,7 +64,9 @@ impl Walker {
     fn file_redirect(&mut self, kind: &Kind, target: &Target) {
         match target {
             Target::Fd(_) => {}
-            Target::ProcessSubstitution(_, shell) => self.process_substitution(&shell.list),
+            Target::ProcessSubstitution(kind, shell) => {
+                self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
+            }
             Target::Filename(word) => {
                 let word = self.word(&word.value);
                 self.says(|own| own.targets.push(word.clone()));
@@ -132,6 +134,8 @@ impl Walker {
 
     /// A variable changed for the rest of the line.
     pub(super) fn assigned(&mut self, name: &str) {
+        let value = self.variables.get(name).cloned();
+        self.sets(name, value.as_deref());
         if self.variables.get(name).is_some_and(|value| is_harmless(name, value)) {
             return;
         }
@@ -145,6 +149,7 @@ impl Walker {
 
     /// A variable set for one command.
     pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
+        self.sets(name, value);
         if value.is_some_and(|value| is_harmless(name, value)) {
             return;
         }

@@ -350,6 +350,13 @@ impl<'w> Reader<'_, 'w> {
         {
             self.doubt("response-file", at, Weight::Code, None);
         }
+        // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
+        let piped = |at: &usize| text(at).is_some_and(|text| text.starts_with('|') || text.contains(":|"));
+        if program.is("pipe-operands")
+            && let Some(at) = self.operands.iter().copied().find(piped)
+        {
+            self.doubt("executing-option", at, Weight::Code, None);
+        }
         // What another program reads, and what no row lists, may be code or name a file.
         let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
         let unlisted = self.walker.found.unknowns.iter().any(unlisted);

@@ -1,7 +1,7 @@
 //! What the table of programs says that several modules need.
 
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does};
+use crate::policy::programs::{self, Does, Program};
 
 use super::meaning::{Meant, meaning};
 
@@ -13,6 +13,26 @@ pub(crate) fn is_interpreter(base: &str) -> bool {
 /// Whether a program is a shell.
 pub(crate) fn is_shell(base: &str) -> bool {
     programs::is(base, "shell")
+}
+
+/// The row of a command: that of its subcommand, where it has one.
+#[cfg(feature = "shell")]
+pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
+    let mut name = base_name(words.first()?.get()?).to_owned();
+    let mut row = programs::find(&name)?;
+    for word in words.iter().skip(1).map_while(Word::get).take(3) {
+        name = format!("{name} {word}");
+        let Some(deeper) = programs::row(&name) else { break };
+        row = deeper;
+    }
+    Some(row)
+}
+
+/// Whether the value of an option of a command is a command line that runs.
+#[cfg(feature = "shell")]
+pub(crate) fn runs_value(words: &[Word], option: &str) -> bool {
+    let program = words.first().and_then(Word::get).and_then(|program| programs::find(base_name(program)));
+    program.is_some_and(|program| program.does(option) == Some(Does::Run))
 }
 
 /// The position of the subcommand, for programs that have one and take options before it.

@@ -5,17 +5,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::Parser;
 use brush_parser::ast::{
     AndOr, AndOrList, Command as Node, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, Pipeline,
-    Program, SeparatorOperator, SimpleCommand,
+    ProcessSubstitutionKind, Program, SeparatorOperator, SimpleCommand,
 };
 
 use super::guards::{SHORT_BYTES, STACK_BYTES, expands_a_mark, too_nested};
 use super::heuristics;
 use super::piped_files;
 use super::place::Place;
-use super::side_effects::{Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, SideEffects, Weight};
+use super::side_effects::{Command, Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
+use super::tables;
 use super::walker::{Input, Stack, Walker};
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
+use crate::policy::rule::Access;
 
 /// Reads a command: what it does, and what the line itself says. `strict` is the number of characters in here-documents
 /// where the strict reader has read the line, and `None` where it refused it.
@@ -56,8 +58,26 @@ impl Walker {
         } else {
             self.program(&line);
         }
+        self.evaluated_values();
+        self.written_and_run();
         if self.found.commands.len() > MAX_COMMANDS && !self.limited {
             self.found.unknown("limit", "more than 200 commands", Weight::Code);
+        }
+    }
+
+    /// A line that writes a file and then runs a file may run what it wrote: `cp /bin/ls x; ./x`, `echo ls >s; sh s`.
+    fn written_and_run(&mut self) {
+        let runs_file = |command: &Command| {
+            let Some(program) = command.words.first().and_then(Word::get) else { return true };
+            let base = base_name(program);
+            // The code of other languages is theirs: who allows `python` allows what it runs.
+            let code = || tables::row_of(&command.words).is_some_and(|row| row.operands == "code");
+            program.contains('/') || tables::is_shell(base) || code() && !tables::is_interpreter(base)
+        };
+        if self.found.files.iter().any(|file| file.access == Access::Write)
+            && self.found.commands.iter().any(|command| command.role == Role::Runs && runs_file(command))
+        {
+            self.found.code_hints.push(self.line.clone());
         }
     }
 
@@ -217,10 +237,12 @@ impl Walker {
                 self.found.unknown("function", &function.fname.value, Weight::Value);
                 let place = self.place.clone();
                 let body = &function.body;
+                let outer = self.input.clone();
                 for redirect in body.1.iter().flat_map(|r| &r.0) {
-                    self.redirect(redirect);
+                    self.input = self.redirect(redirect).unwrap_or_else(|| self.input.clone());
                 }
                 self.deeper(|walker| walker.compound(&body.0), "a function");
+                self.input = outer;
                 // It may run in any folder, or never.
                 self.place = place.or(&self.place.clone());
             }
@@ -351,6 +373,10 @@ impl Walker {
             self.environment(&name, value.as_deref());
         }
         self.says(|own| own.commands.push(words.clone()));
+        // `exec <file` redirects what all later commands read.
+        if input != Input::Inherited && matches!(words.as_slice(), [only] if only.is("exec")) {
+            self.input = input.clone();
+        }
         if input == Input::Inherited {
             input = self.input.clone();
         }
@@ -369,17 +395,23 @@ impl Walker {
                 }
             }
             Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(&word.value)),
-            Item::ProcessSubstitution(_, shell) => {
-                self.process_substitution(&shell.list);
+            Item::ProcessSubstitution(kind, shell) => {
+                self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
                 words.push(Word::unknown("<(…)", true));
             }
         }
     }
 
-    pub(super) fn process_substitution(&mut self, list: &CompoundList) {
+    /// `<(…)`, or `>(…)`, which reads what is written to it.
+    pub(super) fn process_substitution(&mut self, list: &CompoundList, reads: bool) {
         self.found.unknown("process-substitution", "<(…)", Weight::Value);
         let (place, before) = (self.place.clone(), self.found.commands.len());
+        let outer = self.input.clone();
+        if reads {
+            self.input = Input::Pipe(None);
+        }
         self.deeper(|walker| walker.list(list), "<(…)");
+        self.input = outer;
         self.substituted = self.printed_since(before);
         self.place = place;
     }

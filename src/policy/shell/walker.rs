@@ -1,6 +1,6 @@
 //! The state of the walk over a command line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use brush_parser::ParserOptions;
 
@@ -39,6 +39,9 @@ pub(super) struct Walker {
     pub(super) found: SideEffects,
     /// Values that the line itself assigns, where they are certain. For guesses only.
     pub(super) variables: BTreeMap<String, String>,
+    /// The names that the line sets to something that may be no number, and those that arithmetic evaluates.
+    pub(super) set: BTreeSet<String>,
+    pub(super) evaluated: BTreeSet<String>,
     /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
@@ -74,6 +77,8 @@ impl Walker {
             options: ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() },
             found: SideEffects::default(),
             variables: BTreeMap::new(),
+            set: BTreeSet::new(),
+            evaluated: BTreeSet::new(),
             functions: Vec::new(),
             place: Place::at(start.clone()),
             depth: 0,

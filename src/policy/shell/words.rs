@@ -41,6 +41,8 @@ impl Walker {
         let braces = is_brace_expansion(&built.bare);
         if braces {
             self.found.unknown("brace-expansion", source, Weight::Value);
+            // Of its words, each may be an option, or what an option runs.
+            self.found.code_hints.push(source.to_owned());
             let mut word = Word::unknown(source, false);
             word.guess = braces_guess(source);
             return word;
@@ -221,7 +223,34 @@ impl Walker {
         if source.contains(['[', '`', '$']) {
             self.found.unknown("arithmetic-code", source, Weight::Code);
         }
+        let names = source.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        self.evaluated.extend(names.filter(|name| is_variable(name)).map(str::to_owned));
     }
+
+    /// A name gets a value, `None` if that is known only when it runs.
+    pub(super) fn sets(&mut self, name: &str, value: Option<&str>) {
+        if !value.is_some_and(|value| value.chars().all(|c| c.is_ascii_digit())) {
+            self.set.insert(name.trim_end_matches('+').to_owned());
+        }
+    }
+
+    /// A value is evaluated again where arithmetic names its variable: `x='a[$(…)]'; echo $((x))`.
+    pub(super) fn evaluated_values(&mut self) {
+        let shells = |name: &&String| name.starts_with("BASH") || SET_BY_THE_SHELL.contains(&name.as_str());
+        let any = self.set.contains("");
+        if let Some(name) = self.evaluated.iter().find(|name| any || self.set.contains(*name) || shells(name)) {
+            let text = format!("the value of {name}");
+            self.found.unknown("arithmetic-code", &text, Weight::Code);
+        }
+    }
+}
+
+/// Variables whose value the shell takes from the line. Source: bash(1), Shell Variables.
+const SET_BY_THE_SHELL: &[&str] = &["_", "REPLY", "MAPFILE", "OPTARG", "PWD", "OLDPWD", "DIRSTACK", "FUNCNAME"];
+
+/// Whether a text is the name of a variable.
+pub(super) fn is_variable(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 /// `{a,b}` or `{a..b}` in text outside quotes. Finds rather too many than too few.

@@ -39,7 +39,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     super::rows::options(walker, base, words.get(..start).unwrap_or_default(), index);
     let mut rest: Vec<Word> = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
-        if wrapper.is("other-user") {
+        if wrapper.is("other-user") || wrapper.is("reads-commands") {
             walker.stdin_payload(input);
         }
         return true;
@@ -58,7 +58,10 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     let own = words.get(1..start).unwrap_or_default();
     let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
-        walker.found.unknown("added-arguments", &program, Weight::Value);
+        // What is added may be an option that runs something.
+        let runs = super::tables::row_of(&rest).is_some_and(Program::may_run);
+        let weight = if runs { Weight::Code } else { Weight::Value };
+        walker.found.unknown("added-arguments", &program, weight);
     }
     let mark = placeholder(own);
     match &mark {

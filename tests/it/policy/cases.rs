@@ -1,6 +1,7 @@
 //! Shell commands by the class of trick they play, each with the rules it must be judged under.
 
 mod denies;
+mod hidden;
 mod options;
 mod reach;
 mod started;

@@ -38,7 +38,7 @@ const OTHERS: [&str; 26] = [
     "variables",
 ];
 /// What a program is, besides its options.
-const KINDS: [&str; 32] = [
+const KINDS: [&str; 34] = [
     "adds-arguments",
     "other-user",
     "sets-environment",
@@ -60,6 +60,8 @@ const KINDS: [&str; 32] = [
     "privileged",
     "reads-commands",
     "reads-nothing",
+    "pipe-operands",
+    "reads-code",
     "response-files",
     "sed",
     "sets-settings",

@@ -62,7 +62,7 @@ impl<'a> CallContext<'a> {
             .iter()
             .chain(capability.writes.iter().flatten())
             .chain(&capability.hosts)
-            .chain(&capability.target);
+            .chain([&capability.target, &capability.workdir].into_iter().flatten());
         named.for_each(|names| note(names));
         let mut effects = SideEffects::default();
         let mut is_shell = false;
@@ -79,6 +79,9 @@ impl<'a> CallContext<'a> {
             }
             if arguments.get(arg).is_none() {
                 unread.get_or_insert_with(|| cannot_be_read(arg));
+            }
+            if let Some(start) = start.filter(|_| !is_here(&folder, context)) {
+                starts_in(&mut effects, start, &folder);
             }
         }
         for (names, access) in capability
@@ -164,7 +167,7 @@ impl<'a> CallContext<'a> {
 
     /// Whether a folder is the one where the agent works. An argument that names another is the agent's own choice.
     pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
-        !folder.is_odd() && folder.absolute(self.context) == LexPath::here().absolute(self.context)
+        is_here(folder, self.context)
     }
 
     /// Whether a rule covers this tool.
@@ -244,7 +247,12 @@ impl<'a> CallContext<'a> {
     pub(crate) fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
         let loosen = rule.effect == super::decision::Effect::Allow;
         let Some((pattern, access)) = &rule.path else {
-            let access = if rule.family == Some(Family::Read) { Access::Read } else { Access::Write };
+            let access = match rule.family {
+                Some(Family::Read) => Access::Read,
+                Some(Family::Edit) => Access::Write,
+                // A rule over hosts or commands says nothing of files.
+                _ => return Fit::No,
+            };
             return Fit::of(file.own && access == file.access);
         };
         if access.is_some_and(|a| a != file.access) {
@@ -321,6 +329,21 @@ fn is_search(file: &FileEffect) -> bool {
     };
     let below = file.recursive || file.path.as_ref().is_some_and(|path| path.tail().is_some());
     file.access == Access::Read && below && file.path.as_ref().is_some_and(one)
+}
+
+fn is_here(folder: &LexPath, context: &Context) -> bool {
+    !folder.is_odd() && folder.absolute(context) == LexPath::here().absolute(context)
+}
+
+/// A folder that an argument names is `cd` to it, in front of everything else.
+fn starts_in(effects: &mut SideEffects, start: &str, folder: &LexPath) {
+    for part in &mut effects.unknowns {
+        part.interpreter = part.interpreter.map(|index| index + 1);
+        part.option = part.option.map(|(index, at)| (index + 1, at));
+    }
+    effects.commands.insert(0, shell::Command { words: vec![Word::known("cd"), Word::known(start)], role: Role::Runs });
+    let (path, text, access) = (Some(folder.clone()), start.to_owned(), Access::Read);
+    effects.files.push(FileEffect { path, text, access, own: false, recursive: false, certain: true });
 }
 
 fn cannot_be_read(name: &str) -> String {

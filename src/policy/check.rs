@@ -53,6 +53,9 @@ impl PolicyFile {
                 found.push(Diagnostic::error("policy-no-tier", Place::file(&self.source.0), message).help(help));
             }
         }
+        for rule in self.rules.iter().filter(|_| tools.is_some()) {
+            named(rule, tools.unwrap_or_default(), &mut found);
+        }
         found
     }
 
@@ -83,6 +86,8 @@ impl PolicyFile {
             code(rule, &mut found);
             code_by_option(rule, &mut found);
             boundary(rule, &mut found);
+            alone(rule, &mut found);
+            middle(rule, &mut found);
             anchor(rule, &mut found);
             never(rule, &mut found);
             self.confines(rule, &mut found);
@@ -175,6 +180,32 @@ fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>
     }
 }
 
+/// A rule that names a tool that is not among those it should cover, or an argument that its tool does not have.
+fn named(rule: &Rule, tools: &[Covered], found: &mut Vec<Diagnostic>) {
+    let identity = match &rule.tool {
+        ToolPattern::Name(name) if !super::glob::is_glob(name) => name.clone(),
+        ToolPattern::Mcp { server, tool } if !super::glob::is_glob(tool) => format!("mcp:{server}/{tool}"),
+        _ => return,
+    };
+    let Some(tool) = tools.iter().find(|tool| tool.identity == identity) else {
+        // Names of families cover tools of other names.
+        if rule.family.is_none() {
+            let close = nearest(&identity, tools.iter().map(|t| t.identity.as_str()), 1);
+            let help = close.first().map_or("remove the rule".to_owned(), |c| format!("did you mean `{c}`?"));
+            let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
+            found.push(Diagnostic::error("policy-no-such-tool", rule.place.clone(), message).help(help));
+        }
+        return;
+    };
+    for (name, _) in rule.args.iter().filter(|(name, _)| name != "*" && !tool.arguments.contains(name)) {
+        let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
+        let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
+        let message =
+            format!("the rule `{}` is about the argument `{name}`, which `{identity}` does not have", rule.text);
+        found.push(Diagnostic::error("policy-no-such-argument", rule.place.clone(), message).help(help));
+    }
+}
+
 fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
     let single = [&capability.command, &capability.workdir, &capability.target];
     let named = capability
@@ -240,8 +271,36 @@ fn boundary(rule: &Rule, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// A deny or an ask of a program without any of its arguments.
+fn alone(rule: &Rule, found: &mut Vec<Diagnostic>) {
+    let exact = rule.command.as_ref().and_then(CommandPattern::literal);
+    if let (Some((words, false)), true) = (exact, rule.effect != Effect::Allow)
+        && let [program] = words.as_slice()
+    {
+        let message = format!("`{}` matches `{program}` without arguments, and no other command", rule.text);
+        let help = format!("write `{program}:*` for every command of `{program}`");
+        found.push(Diagnostic::warning("policy-without-arguments", rule.place.clone(), message).help(help));
+    }
+}
+
+/// An allow with a `*` between words, which stands for any number of them.
+fn middle(rule: &Rule, found: &mut Vec<Diagnostic>) {
+    if rule.effect == Effect::Allow
+        && rule.command.as_ref().is_some_and(|command| !command.any && !command.is_word_by_word())
+    {
+        let message = format!("the `*` in the middle of `{}` stands for any words, another subcommand too", rule.text);
+        let help = "name the words, or write one rule for each form";
+        found.push(Diagnostic::warning("policy-any-words", rule.place.clone(), message).help(help));
+    }
+}
+
 fn anchor(rule: &Rule, found: &mut Vec<Diagnostic>) {
     let Some((pattern, _)) = &rule.path else { return };
+    // What does not match a pattern is anywhere.
+    if rule.text.contains(['(', '=']) && rule.text.rsplit(['(', '=']).next().is_some_and(|t| t.trim().starts_with('!'))
+    {
+        return;
+    }
     let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
     if rule.effect == Effect::Deny && pattern.is_bare(text) {
         let message = format!("`{}` denies only paths below the working folder", rule.text);

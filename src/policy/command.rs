@@ -149,6 +149,26 @@ impl CommandPattern {
         }
     }
 
+    /// Whether a token of it stands for the word at a place of a command that it allows. A `*` of its own stands for no
+    /// word in particular, and one at the beginning of a token for no option.
+    pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
+        let Some(word) = argv.get(at) else { return false };
+        let part = |tokens: &[Token], open| Self { tokens: tokens.to_vec(), open, over_paths: false, any: false };
+        let fits = |tokens: &[Token], open, words: Option<&[Word]>| {
+            words.is_some_and(|words| part(tokens, open).fit(words) == Fit::Yes)
+        };
+        self.tokens.iter().enumerate().any(|(i, token)| {
+            token.names(word)
+                && fits(self.tokens.get(..i).unwrap_or_default(), false, argv.get(..at))
+                && fits(self.tokens.get(i + 1..).unwrap_or_default(), self.open, argv.get(at + 1..))
+        })
+    }
+
+    /// Whether every word of it stands for one word.
+    pub(crate) fn is_word_by_word(&self) -> bool {
+        !self.tokens.contains(&Token::Many)
+    }
+
     /// Whether a command fits as written: for ask and deny.
     #[must_use]
     pub fn fit(&self, argv: &[Word]) -> Fit {
@@ -277,6 +297,18 @@ impl Token {
             Self::Glob(pattern) => glob(pattern, value),
             Self::Many => true,
         })
+    }
+
+    /// Whether it names a word, rather than let it pass.
+    fn names(&self, word: &Word) -> bool {
+        match self {
+            Self::Literal(_) => self.fits(word) == Fit::Yes,
+            Self::Glob(glob) => {
+                self.fits(word) == Fit::Yes
+                    && (glob.starts_with('-') || !word.get().is_some_and(|v| v.starts_with('-')))
+            }
+            Self::Many => false,
+        }
     }
 
     /// Whether an option is among the words, in any position and grouping.

@@ -11,13 +11,13 @@ use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{floor, may_be_protected};
 use super::grant::{Grant, covers};
-use super::host::{Host, HostPattern};
+use super::host::Host;
 use super::links::Links;
 use super::load::PolicyMode;
 use super::policy_set::Policy;
 use super::refusal::{Refusal, no_rule_for};
 use super::rule::{PolicyScope, Rule};
-use super::shell::{Role, Weight};
+use super::shell::{FileEffect, Role, Weight};
 
 impl Policy {
     /// Decides on a call.
@@ -80,10 +80,9 @@ impl Policy {
             && !self.may_allow(&call))
     }
 
-    /// Whether any allow covers the tool at all.
+    /// Whether any allow or ask covers the tool at all.
     fn may_allow(&self, call: &PolicyCall<'_>) -> bool {
-        self.rules()
-            .any(|r| r.effect == Effect::Allow && (r.tool.fits(call, None, Effect::Allow) || r.family.is_some()))
+        self.rules().any(|r| r.effect != Effect::Deny && (r.tool.fits(call, None, r.effect) || r.family.is_some()))
     }
 
     fn evaluate(&self, cx: &CallContext<'_>, grants: &[Grant]) -> Outcome {
@@ -126,7 +125,11 @@ impl Policy {
                 floor: false,
             };
         }
-        let permission = self.permission(cx, restricted);
+        let permission = match self.permission(cx, restricted, false) {
+            // What a rule asks about is not left to a default that denies.
+            Err(Refusal { decision: Decision::Deny, .. }) if !asks.is_empty() => self.permission(cx, restricted, true),
+            permission => permission,
+        };
         // Where a rule asks, an allow for the same command does not count: only grants do.
         let by_rules = asks.is_empty();
         let covered = || {
@@ -170,12 +173,14 @@ impl Policy {
                 (0..all.len()).filter(caught).all(|i| all.get(i).is_some_and(|c| pattern.allows(&c.words)))
             });
             let files = allow.path.is_none() || cx.effects.files.iter().all(|f| cx.file_fit(allow, f) == Fit::Yes);
-            commands && files && allow.host.is_none()
+            let hosts = allow.host.as_ref().is_none_or(|p| cx.hosts.iter().all(|h| p.fit(h, true) == Fit::Yes));
+            // An allow over hosts covers nothing of a call that names none.
+            commands && files && hosts && (allow.host.is_none() || !cx.hosts.is_empty())
         })
     }
 
-    /// What allows the call, or why it is not allowed.
-    fn permission(&self, cx: &CallContext<'_>, restricted: bool) -> Result<Reason, Refusal> {
+    /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as allowed.
+    fn permission(&self, cx: &CallContext<'_>, restricted: bool, asked: bool) -> Result<Reason, Refusal> {
         let closed = self.by_tier(cx).err().filter(|refusal| refusal.decision == Decision::Deny);
         if let (Some(refusal), true) = (&closed, cx.unreadable.is_some() || cx.context.definition_changed) {
             return Err(Refusal { reason: refusal.reason.clone(), decision: Decision::Deny });
@@ -186,7 +191,8 @@ impl Policy {
         if cx.context.definition_changed {
             return Err(Refusal::ask("the tool's definition has changed since it was allowed"));
         }
-        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, cx)).collect();
+        let counts = |r: &Rule| r.effect == Effect::Allow || (asked && r.effect == Effect::Ask);
+        let rules: Vec<&Rule> = self.rules().filter(|r| counts(r) && self.may_loosen(r, cx)).collect();
         if cx.is_shell {
             return self.shell_permission(cx, &rules, restricted);
         }
@@ -195,11 +201,13 @@ impl Policy {
         {
             return Ok(by_rule(rule, "allowed"));
         }
-        let file = |f| rules.iter().rev().find(|r| r.path.is_some() && cx.of_tool(r) && cx.file_fit(r, f) == Fit::Yes);
-        let host = |h: &Host| {
-            let fits = |p: &HostPattern| p.fit(h, true) == Fit::Yes;
-            rules.iter().rev().find(|r| cx.of_tool(r) && r.host.as_ref().is_some_and(fits))
-        };
+        // A rule over paths and hosts needs both in the call.
+        let reaches = |r: &Rule, h: &Host| r.host.as_ref().is_some_and(|p| p.fit(h, true) == Fit::Yes);
+        let names = |r: &Rule, f: &FileEffect| r.path.is_some() && cx.file_fit(r, f) == Fit::Yes;
+        let one_host = |r: &Rule| r.host.is_none() || cx.hosts.iter().any(|h| reaches(r, h));
+        let one_file = |r: &Rule| r.path.is_none() || cx.effects.files.iter().any(|f| names(r, f));
+        let file = |f| rules.iter().rev().find(|r| cx.of_tool(r) && names(r, f) && one_host(r));
+        let host = |h: &Host| rules.iter().rev().find(|r| cx.of_tool(r) && reaches(r, h) && one_file(r));
         let files: Option<Vec<_>> = cx.effects.files.iter().map(file).collect();
         let hosts: Option<Vec<_>> = cx.hosts.iter().map(host).collect();
         // An argument that nobody declares, and that names a place elsewhere, may be what the tool takes.
@@ -229,8 +237,7 @@ impl Policy {
     fn may_loosen(&self, rule: &Rule, cx: &CallContext<'_>) -> bool {
         let hinted =
             rule.annotations != super::context::Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));
-        rule.effect == Effect::Allow
-            && (rule.scope > PolicyScope::Project || cx.context.workspace_trusted)
+        (rule.scope > PolicyScope::Project || cx.context.workspace_trusted)
             && (!hinted || cx.context.server_trusted)
             && (cx.of_tool(rule) || cx.of_effects(rule))
             && (!cx.of_tool(rule) || rule.arguments_fit(cx.call, cx.target.as_deref(), cx.context.annotations))
@@ -316,7 +323,7 @@ impl Policy {
 
     /// What allows one command, a rule or the built-in table: for grants, which cover the rest, and for explanations.
     pub(crate) fn command_allowed(&self, cx: &CallContext<'_>, index: usize) -> Option<Reason> {
-        let rules: Vec<&Rule> = self.rules().filter(|r| self.may_loosen(r, cx)).collect();
+        let rules: Vec<&Rule> = self.rules().filter(|r| r.effect == Effect::Allow && self.may_loosen(r, cx)).collect();
         self.command_allowed_by(cx, &rules, index)
     }
 
@@ -363,7 +370,7 @@ impl Policy {
         let Some(words) = cx.effects.commands.get(index).map(|c| c.words.as_slice()) else { return false };
         let Some(program) = words.first().and_then(super::argv::Word::get) else { return false };
         // A rule that names more than the interpreter means that, and no code; one that names the code means the code.
-        let wide = |c: &CommandPattern| c.len() == 1 || c.len() >= words.len();
+        let wide = |c: &CommandPattern| c.len() == 1 || (c.len() >= words.len() && c.is_word_by_word());
         let names = |c: &CommandPattern| c.program() == Some(program) && wide(c) && c.allows(words);
         cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
     }
@@ -373,7 +380,7 @@ impl Policy {
 fn names_word(cx: &CallContext<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     let Some(words) = cx.effects.commands.get(index).map(|command| command.words.as_slice()) else { return false };
     let named = || rule.options.iter().any(|option| option.covers(words, at));
-    let names = |pattern: &CommandPattern| (pattern.len() > at || named()) && pattern.allows(words);
+    let names = |pattern: &CommandPattern| (pattern.names(words, at) || named()) && pattern.allows(words);
     cx.of_tool(rule) && rule.command.as_ref().is_some_and(names)
 }
 

@@ -209,9 +209,26 @@ fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool 
     let mut leaves = Vec::new();
     collect(value.unwrap_or(&Value::Null), &mut leaves);
     let fits = |leaf: &String| {
-        if loosen { glob(pattern, leaf) } else { glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf)) }
+        if loosen {
+            // A `*` covers no way out of what stands before it.
+            leaf == pattern || (glob(pattern, leaf) && (!is_glob(pattern) || !climbs(leaf)))
+        } else {
+            glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf))
+        }
     };
     if loosen { !leaves.is_empty() && leaves.iter().all(fits) } else { leaves.iter().any(fits) }
+}
+
+/// Whether a text has a `..` as a segment of a path or of a URL, in any notation.
+fn climbs(text: &str) -> bool {
+    let mut plain = text.to_ascii_lowercase();
+    // A text that is decoded twice is still one.
+    for _ in 0..3 {
+        for (code, c) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/")] {
+            plain = plain.replace(code, c);
+        }
+    }
+    plain.split(['/', '\\', ';', '?', '#', '&']).any(|part| part == "..")
 }
 
 fn collect(value: &Value, leaves: &mut Vec<String>) {

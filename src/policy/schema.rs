@@ -12,7 +12,6 @@ pub fn policy_schema() -> Value {
     let capability = json!({
         "type": "object",
         "additionalProperties": false,
-        "required": ["tier"],
         "properties": {
             "tier": { "enum": ["read_only", "b", "a"], "description": "read_only runs; b runs and is audited; a must be approved first" },
             "reads": texts.clone(), "hosts": texts.clone(),

@@ -18,6 +18,7 @@ mod globs;
 mod hosts;
 mod links;
 mod looking;
+mod narrow;
 mod options;
 mod paths;
 mod programs;

@@ -33,6 +33,10 @@ impl Reader<'_> {
     pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &[&str]) {
         let help = match nearest(key, known.iter().copied(), 1).first() {
             Some(close) => format!("did you mean `{close}`?"),
+            // What stands below a table belongs to it, as TOML has it.
+            None if matches!(key, "allow" | "ask" | "deny" | "redact") => {
+                format!("write `{key}` above the first `[table]`: below one, it is a key of that table")
+            }
             None => format!("the known keys are {}", known.join(", ")),
         };
         self.error("policy-unknown-key", at, format!("unknown key `{key}`"), &help);

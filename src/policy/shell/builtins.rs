@@ -4,6 +4,7 @@ use super::place::Place;
 use super::side_effects::Weight;
 use super::walker::Walker;
 use crate::policy::argv::Word;
+use crate::policy::rule::Access;
 
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
@@ -136,6 +137,10 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
 
 fn change_folder(walker: &mut Walker, arguments: &[Word]) {
     let mut rest = arguments.iter().skip_while(|w| matches!(w.get(), Some("-L" | "-P" | "-e" | "-LP" | "--")));
+    // What is in a folder is shown there without its name.
+    if let Some(folder) = rest.clone().next().filter(|folder| !folder.is("-")) {
+        walker.file(folder, Access::Read, false, false);
+    }
     walker.place = match (rest.next(), rest.next()) {
         (Some(folder), None) => match (folder.get(), &folder.tilde) {
             (Some("-"), _) | (None, None) => Place::unknown(),

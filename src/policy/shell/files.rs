@@ -142,7 +142,9 @@ pub(super) fn files(
             let searches = !matches!(own.text("recursive"), None | Some("always" | "globs"));
             let names = if searches { piped_files::of_search(arguments) } else { Vec::new() };
             let here = [Word::known(".")];
-            let own_files = if own_files.is_empty() && recursive && searches { &here } else { own_files };
+            // The others search it unless they are given an input.
+            let here_too = recursive && (searches || own.text("recursive") == Some("always") && !walker.has_input);
+            let own_files = if own_files.is_empty() && here_too { &here } else { own_files };
             if recursive && !names.is_empty() {
                 let piped = PipedFiles::new(own_files.to_vec(), walker.place.clone(), names);
                 walker.found.files.extend(piped.files(Access::Read));

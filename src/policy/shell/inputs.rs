@@ -1,6 +1,8 @@
 //! The files that a program may read besides the operands of well-known readers: uploads, archives, keys, and any file
 //! that the arguments of an unknown program name. The latter is only a possibility: it asks, but does not deny.
 
+use super::globs;
+use super::piped_files::PipedFiles;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use crate::policy::argv::Word;
@@ -41,6 +43,31 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], program: 
     if shows || !kinds.is_some_and(|program| program.is("reads-nothing")) {
         arguments.iter().filter_map(|w| named(w.get()?)).for_each(|file| possible(walker, file));
     }
+    if shows {
+        arguments.iter().filter_map(Word::get).for_each(|text| of_a_revision(walker, text));
+    }
+}
+
+/// What an argument of a program shows that keeps versions of files: `HEAD:f`, `:(top)f`, a pattern of its own, or any
+/// file of the folder.
+fn of_a_revision(walker: &mut Walker, text: &str) {
+    if matches!(text, "--no-index" | "--untracked") {
+        walker.file(&Word::known("."), Access::Read, false, true);
+    } else if let Some(file) = text.rsplit([':', ')']).next().filter(|file| !file.is_empty() && *file != text) {
+        possible(walker, file);
+        pathspec(walker, file);
+    } else if !text.starts_with('-') {
+        pathspec(walker, text);
+    }
+}
+
+/// A pattern of git, whose `*` stands for folders, too: files of that name below the folder in front of it.
+fn pathspec(walker: &mut Walker, text: &str) {
+    let Some(at) = text.find(['*', '?', '[']) else { return };
+    let folder = text.get(..at).and_then(|front| front.rsplit_once('/')).map_or(".", |(folder, _)| folder);
+    let names = text.rsplit('/').next().and_then(globs::name).into_iter().collect();
+    let below = PipedFiles::new(vec![Word::known(folder)], walker.place.clone(), names);
+    walker.found.files.extend(below.files(Access::Read));
 }
 
 /// What `curl` sends: `-T f`, `-d @f`, `-F name=@f`.

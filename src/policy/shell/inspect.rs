@@ -19,6 +19,7 @@ impl Walker {
 
     /// A command that runs, or is only guessed at.
     pub(super) fn run_as(&mut self, words: Vec<Word>, input: &Input, role: Role) {
+        self.has_input = *input != Input::Inherited;
         self.guesses(&words);
         let Some(first) = words.first() else { return };
         let Some(program) = first.get().map(str::to_owned) else {

@@ -190,7 +190,9 @@ impl<'w> Reader<'_, 'w> {
             let option = text.split('=').next().unwrap_or(text);
             let stops = program.stops(option) || stops(program, text);
             // A value that looks like an option may be one, where a program reads its line differently.
-            let dashed = next.and_then(Word::get).is_some_and(|text| text.len() > 1 && text.starts_with('-'));
+            let number = |text: &str| program.style == Style::Word && text.starts_with(|c: char| c.is_ascii_digit());
+            let dashed = next.and_then(Word::get).and_then(|text| text.strip_prefix('-'));
+            let dashed = dashed.is_some_and(|rest| !rest.is_empty() && !number(rest));
             at += if next.is_some() && !dashed { 2 } else { 1 };
             if stops {
                 at += usize::from(dashed);

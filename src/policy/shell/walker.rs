@@ -57,6 +57,8 @@ pub(super) struct Walker {
     pub(super) substituted: Option<String>,
     /// Whether the commands being read only may run.
     pub(super) supposing: bool,
+    /// Whether the command that is read has an input of its own.
+    pub(super) has_input: bool,
     /// The input of the commands in the enclosing group, unless they redirect it.
     pub(super) input: Input,
     pub(super) limited: bool,
@@ -88,6 +90,7 @@ impl Walker {
             read: None,
             substituted: None,
             supposing: false,
+            has_input: false,
             input: Input::Inherited,
             limited: false,
             stack,

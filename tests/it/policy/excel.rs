@@ -61,7 +61,7 @@ fn it_decides() {
         ("run_shell", json!({"command": "git log"}), Decision::AllowAudited),
         ("run_shell", json!({"command": "git push"}), Decision::Confirm),
         ("run_shell", json!({"command": "ls; rm x"}), Decision::Deny),
-        ("run_shell", json!({"command": "ls", "workdir": "/"}), Decision::AllowAudited),
+        ("run_shell", json!({"command": "ls", "workdir": "/"}), Decision::Confirm),
         // What is outside is read when a person says so, by whatever reads it.
         ("read_excel", json!({"file_path": "../b.xlsx"}), Decision::Confirm),
         ("read_text_file", json!({"file_path": "/etc/shadow"}), Decision::Confirm),

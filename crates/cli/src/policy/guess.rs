@@ -137,6 +137,9 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| description.contains(text));
+    // `commandLine` has two words, and is one of these.
+    let joined = words.concat();
+    let last = if COMMANDS.contains(&joined.as_str()) { joined.as_str() } else { last };
     if COMMANDS.contains(&last) && (last != "script" || says(&["shell", "bash", "command"])) && is_text(schema) {
         return (Kind::Command, None);
     }

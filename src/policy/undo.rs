@@ -10,7 +10,6 @@ use super::argv::{Word, base_name};
 use super::call_context::CallContext;
 use super::capability::Undo;
 use super::context::{Context, PolicyCall, ToolOrigin};
-use super::links::Lead;
 use super::path::{Base, LexPath};
 use super::policy_set::Policy;
 use super::rule::Access;
@@ -156,10 +155,7 @@ fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
     let absolute = path.absolute(cx.context);
     // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
     let links = cx.context.links.as_ref();
-    let real = |spot: &String| match links.map(|links| links.lead(spot)) {
-        Some(Lead::To(real)) => Some(LexPath::plain(real).to_string()),
-        _ => None,
-    };
+    let real = |spot: &String| Some(LexPath::plain(links?.lead(spot)?).to_string());
     let spots = path.spots(cx.context);
     let one_place = match spots.as_slice() {
         [_] => true,

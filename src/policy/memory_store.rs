@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, GENESIS, Kind, body, link};
-use super::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
+use super::gate::{ApprovalStore, AuditSink, Consent, JudgedAgain, about, about_grant};
 use super::grant::Grant;
 use super::store_error::{StoreError, StoreErrorKind};
 
@@ -102,7 +102,14 @@ impl ApprovalStore for MemoryStore {
         Ok(answered)
     }
 
-    fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
+    fn consume(
+        &self,
+        _: &JudgedAgain,
+        id: &str,
+        digest: &str,
+        now_ms: i64,
+        record: &Entry,
+    ) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         let consumed = inner.approval(id)?.clone().consumed(digest, now_ms)?;
         inner.append(record)?;

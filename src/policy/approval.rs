@@ -162,13 +162,7 @@ pub enum ApprovalState {
 
 impl std::fmt::Display for ApprovalState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-            Self::Consumed => "consumed",
-        })
+        self.serialize(f)
     }
 }
 

@@ -51,23 +51,10 @@ pub enum Kind {
     Undone,
 }
 
-impl Kind {
+impl std::fmt::Display for Kind {
     /// The name of the kind, as in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Decision => "decision",
-            Self::Asked => "asked",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-            Self::Consumed => "consumed",
-            Self::Outcome => "outcome",
-            Self::Disclosure => "disclosure",
-            Self::Granted => "granted",
-            Self::Revoked => "revoked",
-            Self::Purged => "purged",
-            Self::Undone => "undone",
-        }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
     }
 }
 

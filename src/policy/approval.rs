@@ -112,9 +112,7 @@ impl Request {
             ..Entry::new(kind, now_ms)
         }
     }
-}
 
-impl Request {
     /// The request without secrets: what is kept once its call is over.
     fn cut(self) -> Self {
         let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();

@@ -84,22 +84,15 @@ impl<'a> CallContext<'a> {
                 unread.get_or_insert_with(|| cannot_be_read(arg));
             }
         }
-        for (names, access) in capability
-            .reads
-            .iter()
-            .map(|n| (n, Access::Read))
-            .chain(capability.writes.iter().flatten().map(|n| (n, Access::Write)))
-        {
-            for text in texts(arguments, names) {
-                effects.files.push(FileEffect {
-                    path: Some(LexPath::read(text)),
-                    text: text.to_owned(),
-                    access,
-                    own: false,
-                    recursive: false,
-                    certain: true,
-                });
-            }
+        let file = |text: &str, access| {
+            let (path, text) = (Some(LexPath::read(text)), text.to_owned());
+            FileEffect { path, text, access, own: false, recursive: false, certain: true }
+        };
+        for names in &capability.reads {
+            effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Read)));
+        }
+        for names in capability.writes.iter().flatten() {
+            effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Write)));
         }
         // What a project says of the tool declares nothing here: it only adds.
         let known = (!recorded).then(|| ToolCapability::builtin(call.tool).unwrap_or_default());
@@ -123,10 +116,8 @@ impl<'a> CallContext<'a> {
         }
         hosts.extend(effects.hosts.iter().map(|host| Host::guess(host)));
         // `file:` reads a file of this machine, whichever tool fetches it.
-        for url in local.into_iter().filter(|url| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"))) {
-            let (path, access) = (Some(LexPath::read(&url)), Access::Read);
-            effects.files.push(FileEffect { path, text: url, access, own: false, recursive: false, certain: true });
-        }
+        let is_file = |url: &&String| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"));
+        effects.files.extend(local.iter().filter(is_file).map(|url| file(url, Access::Read)));
         let seen = urls.iter().copied().chain(effects.files.iter().map(|f| f.text.as_str()).filter(|_| !is_shell));
         if let Some(text) = seen.chain(start).find(|text| has_unseen(text)) {
             let why = format!("it contains characters that a person cannot see: `{}`", escaped(text));

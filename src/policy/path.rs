@@ -105,7 +105,6 @@ impl LexPath {
 
     /// The same as `cd` in the shell: `..` removes the last step of the text, wherever that led.
     #[must_use]
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader follows a `cd`"))]
     pub(crate) fn enter(&self, text: &str) -> Self {
         self.added(text, &Step::Back)
     }
@@ -223,14 +222,12 @@ impl LexPath {
     }
 
     /// The same path as a folder, followed by names that are known only when the call runs.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
     pub(crate) fn with_tail(mut self, tail: Tail) -> Self {
         self.tail = Some(Box::new(tail));
         self
     }
 
     /// The same path, where the shell's options may have changed.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
     pub(crate) fn loosened(mut self) -> Self {
         self.tail.iter_mut().for_each(|tail| tail.loose = true);
         self

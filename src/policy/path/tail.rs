@@ -24,7 +24,6 @@ pub(crate) struct Tail {
 
 /// A segment, or any number of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Segment {
     /// One name.
     Name {
@@ -41,7 +40,6 @@ pub(crate) enum Segment {
 
 /// A part of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Item {
     /// This character.
     Char(char),
@@ -72,7 +70,6 @@ const MOST: usize = 200_000;
 
 impl Tail {
     /// Anything below a folder, except below this name.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such files"))]
     pub(crate) fn below(except: Option<&'static str>) -> Self {
         Self { segments: vec![Segment::Below(except)], recursive: false, loose: false }
     }

@@ -204,39 +204,3 @@ pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
     }
     Some(format!("/{}", real.join("/")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_are_followed_as_the_kernel_does() {
-        let table = [
-            ("/w/etc", "/etc"),
-            ("/w/up", ".."),
-            ("/w/deep", "a/b/../c"),
-            ("/w/gone", "/nowhere/at/all"),
-            ("/w/one", "two"),
-            ("/w/two", "one"),
-            ("/w/self", "self/x"),
-            ("/etc/alt", "../opt"),
-        ];
-        let disk = LinkTable::new(table.map(|(path, target)| (path.to_owned(), target.to_owned())));
-        for (path, real) in [
-            ("/w/a", Some("/w/a")),
-            ("/w/etc", Some("/etc")),
-            ("/w/etc/passwd", Some("/etc/passwd")),
-            ("/w/etc/../x", Some("/x")),
-            ("/w/up/x", Some("/x")),
-            ("/w/deep/x", Some("/w/a/c/x")),
-            ("/w/gone", Some("/nowhere/at/all")),
-            ("/w/gone/x", Some("/nowhere/at/all/x")),
-            ("/w/etc/alt/x", Some("/opt/x")),
-            ("/w/one/x", None),
-            ("/w/self", None),
-            ("/../..", Some("/")),
-        ] {
-            assert_eq!(follow(path, &disk).as_deref(), real, "{path}");
-        }
-    }
-}

@@ -19,8 +19,10 @@ mod hosts;
 mod links;
 mod looking;
 mod paths;
+mod patterns;
 mod programs;
 mod properties;
+mod records;
 mod rows;
 #[cfg(feature = "store")]
 mod store;

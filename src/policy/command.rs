@@ -69,21 +69,13 @@ impl CommandPattern {
     /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
     #[must_use]
     pub fn literal(&self) -> Option<(Vec<&str>, bool)> {
-        let mut words = Vec::with_capacity(self.tokens.len());
-        for token in &self.tokens {
-            match token {
-                Token::Literal(text) => words.push(text.as_str()),
-                Token::Glob(_) | Token::Many => return None,
-            }
-        }
+        let words = self.tokens.iter().map(Token::literal).collect::<Option<Vec<_>>>()?;
         (!self.any).then_some((words, self.open))
     }
 
     /// The plain words in front: the program and its subcommands.
     pub(crate) fn lead(&self) -> Vec<&str> {
-        let plain = |token: &'_ Token| matches!(token, Token::Literal(text) if !text.starts_with('-'));
-        let lead = self.tokens.iter().take_while(|token| plain(token));
-        lead.filter_map(|token| if let Token::Literal(text) = token { Some(text.as_str()) } else { None }).collect()
+        self.tokens.iter().map_while(|token| token.literal().filter(|text| !text.starts_with('-'))).collect()
     }
 
     /// How many words it names.
@@ -102,10 +94,7 @@ impl CommandPattern {
     /// The program that the pattern names, if it names one.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
-        match self.tokens.first() {
-            Some(Token::Literal(name)) => Some(name),
-            _ => None,
-        }
+        self.tokens.first()?.literal()
     }
 
     /// Whether this pattern covers everything that `other` covers, as far as their literals show. For the lint.
@@ -259,6 +248,13 @@ impl CommandPattern {
 }
 
 impl Token {
+    fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Glob(_) | Self::Many => None,
+        }
+    }
+
     fn is_option(&self) -> bool {
         match self {
             Self::Literal(t) | Self::Glob(t) => t.len() > 1 && t.starts_with('-'),

@@ -201,7 +201,7 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
     if !cx.is_shell {
         return Ok(exact());
     }
-    if let Some((text, _)) = cx.heaviest() {
+    if let Some(text) = cx.heaviest() {
         return Err(GrantError::NotStatic(text.to_owned()));
     }
     let writes = cx.effects.files.iter().find(|f| f.own);

@@ -157,13 +157,11 @@ fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
     let links = cx.context.links.as_ref();
     let real = |spot: &String| Some(LexPath::plain(links?.lead(spot)?).to_string());
     let spots = path.spots(cx.context);
-    let one_place = match spots.as_slice() {
-        [_] => true,
-        [first, rest @ ..] => {
-            real(first).is_some_and(|first| rest.iter().all(|spot| real(spot).as_ref() == Some(&first)))
-        }
-        [] => false,
-    };
+    let one_place = spots.len() == 1
+        || spots
+            .first()
+            .and_then(real)
+            .is_some_and(|first| spots.iter().all(|spot| real(spot).as_ref() == Some(&first)));
     let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
     (single && absolute.base == Base::Root).then(|| absolute.to_string())
 }

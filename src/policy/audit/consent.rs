@@ -121,8 +121,7 @@ impl Consented {
         if approval.is_unfinished() && approval.request.digest() != standing.digest {
             return Err("its call is not the one that was asked about".to_owned());
         }
-        let expired = approval.state == ApprovalState::Expired
-            && matches!(standing.state, ApprovalState::Pending | ApprovalState::Approved);
+        let expired = approval.state == ApprovalState::Expired && standing.state.is_open();
         if approval.state != standing.state && !expired {
             return Err(format!("it says {}, and the records say {}", approval.state, standing.state));
         }

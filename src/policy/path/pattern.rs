@@ -91,13 +91,7 @@ impl PathPattern {
         if path.is_odd() {
             return Fit::No;
         }
-        // For a negated pattern, the inner pattern is the one to compare broadly.
-        let how = How {
-            equivalence: Equivalence::of(!self.negated, context.case_sensitive_paths),
-            none: self.negated,
-            below: self.negated,
-            anywhere: self.negated,
-        };
+        let how = self.how(false, context);
         let here = LexPath::here();
         let written = self.path.view(context);
         let reach = Reach::of(path, recursive);
@@ -148,14 +142,9 @@ impl PathPattern {
     }
 
     fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, context: &Context) -> Fit {
-        let how = How {
-            equivalence: Equivalence::of(self.negated, context.case_sensitive_paths),
-            none: true,
-            below: !self.negated,
-            anywhere: !self.negated,
-        };
+        let how = self.how(true, context);
         // A pattern that fits anywhere needs no known folder.
-        let only_names = how.anywhere && self.is_anywhere() && !recursive && context.links.is_none();
+        let only_names = how.wide && self.is_anywhere() && !recursive && context.links.is_none();
         let only_names = only_names && self.path.start(context).is_some();
         let written = OnceCell::new();
         let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
@@ -194,10 +183,17 @@ impl PathPattern {
         fit
     }
 
+    /// How its segments are compared where the whole is compared broadly, or narrowly. For a negated pattern it is the other
+    /// way round.
+    fn how(&self, wide: bool, context: &Context) -> How {
+        let equivalence = Equivalence::of(wide == self.negated, context.case_sensitive_paths);
+        How { equivalence, wide: wide != self.negated, none: wide || self.negated }
+    }
+
     /// Compares one pattern with one path, both from the root if that is known. `inside` is the folder that a negated
     /// pattern of an allow is confined to.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
-        let anywhere = how.anywhere && self.is_anywhere();
+        let anywhere = how.wide && self.is_anywhere();
         let near = if anywhere {
             lies(&self.path.parts, &path.parts, reach.tail, reach.recursive && reach.tail.is_some(), how)
         } else {

@@ -38,6 +38,16 @@ pub(crate) enum Segment {
     Below(Option<&'static str>),
 }
 
+impl Segment {
+    /// Whether it may have this name. `loose`: where the shell's options may have changed.
+    pub(crate) fn may_name(&self, name: &str, loose: bool) -> bool {
+        match self {
+            Self::Name { items, text } => text == name || meets(name, items, Equivalence::Confusable, loose),
+            Self::Deep | Self::Below(_) => true,
+        }
+    }
+}
+
 /// A part of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
@@ -57,12 +67,10 @@ pub(crate) enum Item {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
     pub(super) equivalence: Equivalence,
+    /// `*` at the end also covers everything below, and `**` at the front fits anywhere.
+    pub(super) wide: bool,
     /// `**` at the end also fits no segment.
     pub(super) none: bool,
-    /// `*` at the end also covers everything below.
-    pub(super) below: bool,
-    /// `**` at the front fits anywhere.
-    pub(super) anywhere: bool,
 }
 
 /// The largest product of two lengths that is evaluated.
@@ -99,10 +107,7 @@ impl Tail {
 
     /// Whether a segment may have this name.
     pub(crate) fn may_name(&self, name: &str) -> bool {
-        self.segments.iter().any(|segment| match segment {
-            Segment::Name { items, text } => text == name || meets(name, items, Equivalence::Confusable, self.loose),
-            Segment::Deep | Segment::Below(_) => true,
-        })
+        self.segments.iter().any(|segment| segment.may_name(name, self.loose))
     }
 
     /// The positions behind its segments: those that all names reach, or those that some name may reach.
@@ -133,23 +138,34 @@ pub(super) fn lies<P: AsRef<str>>(
     path: &[&str],
     tail: Option<&Tail>,
     recursive: bool,
-    How { equivalence, none, below, .. }: How,
+    How { equivalence, wide, none }: How,
 ) -> Fit {
+    let is_large = |tail: &Tail| pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST;
+    if tail.is_some_and(is_large) {
+        return Fit::Maybe;
+    }
+    // Before the first `**` there is only one position.
+    let (mut pattern, mut path) = (pattern, path);
+    while let (Some((part, parts)), Some((name, names))) = (pattern.split_first(), path.split_first()) {
+        if part.as_ref() == "**" || parts.is_empty() && wide {
+            break;
+        }
+        if !equivalence.segment(part.as_ref(), name) {
+            return Fit::No;
+        }
+        (pattern, path) = (parts, names);
+    }
     let mut pattern: Vec<&str> = pattern.iter().map(AsRef::as_ref).collect();
     // Whatever is below the last `*` is one more `**`, which may fit no segment.
-    let goes_on = below && pattern.last() == Some(&"*");
+    let goes_on = wide && pattern.last() == Some(&"*");
     if goes_on {
         pattern.push("**");
     }
     let mut at = Positions::start(&pattern, |part| *part == "**", none || goes_on);
+    path.iter().for_each(|name| at.step(|p| equivalence.segment(p, name)));
     let Some(tail) = tail else {
-        path.iter().for_each(|name| at.step(|p| equivalence.segment(p, name)));
         return if recursive && at.anywhere() { Fit::of(at.at_end()).max(Fit::Maybe) } else { Fit::of(at.at_end()) };
     };
-    if pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST {
-        return Fit::Maybe;
-    }
-    path.iter().for_each(|name| at.step(|p| equivalence.segment(p, name)));
     // Where options may have changed, nothing is certain.
     if !tail.loose && tail.moved(at.clone(), true, equivalence).at_end() {
         return Fit::Yes;
@@ -172,7 +188,7 @@ fn same(a: char, b: char, fold: bool) -> bool {
 }
 
 /// Whether some name fits both a segment of a pattern and the items of a glob.
-pub(crate) fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -> bool {
+fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return true;

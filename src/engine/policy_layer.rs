@@ -197,7 +197,7 @@ impl PolicyLayer {
         let undo = self.undo_plan(&call, &context);
         // Whether there is room for a copy now is asked where a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
-        displayed.undo = shown.class.name().to_owned();
+        displayed.undo = shown.class.to_string();
         displayed.undo_why = shown.why.unwrap_or_default();
         Judged { verdict, displayed, undo }
     }
@@ -337,7 +337,7 @@ impl PolicyLayer {
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
             let plan = self.undo_plan(&call, &context);
-            let promised = approval.request.displayed.undo == Undo::Snapshot.name();
+            let promised = approval.request.displayed.undo == Undo::Snapshot.to_string();
             let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool), promised);
             if let Some(why) = taken.why.clone().filter(|_| promised) {
                 return Err(ApprovalError::NoSnapshot { id: id.to_owned(), why, passing });

@@ -112,9 +112,7 @@ impl Request {
             ..Entry::new(kind, now_ms)
         }
     }
-}
 
-impl Request {
     /// The request without secrets: what is kept once its call is over.
     fn cut(self) -> Self {
         let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
@@ -160,15 +158,16 @@ pub enum ApprovalState {
     Consumed,
 }
 
+impl ApprovalState {
+    /// Whether the call may still run, now or once it is approved.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Approved)
+    }
+}
+
 impl std::fmt::Display for ApprovalState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-            Self::Consumed => "consumed",
-        })
+        self.serialize(f)
     }
 }
 
@@ -262,7 +261,7 @@ impl Approval {
     /// Whether it waits or is approved, at the last change: its call is then stored as it came.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
-        matches!(self.state, ApprovalState::Pending | ApprovalState::Approved)
+        self.state.is_open()
     }
 
     /// What a store keeps of it: once it is over, its call without secrets.
@@ -280,16 +279,13 @@ impl Approval {
     /// Its state at a time, which accounts for expiry.
     #[must_use]
     pub fn state_at(&self, now_ms: i64) -> ApprovalState {
-        match self.state {
-            ApprovalState::Pending | ApprovalState::Approved if now_ms >= self.expires_ms => ApprovalState::Expired,
-            state => state,
-        }
+        if self.state.is_open() && now_ms >= self.expires_ms { ApprovalState::Expired } else { self.state }
     }
 
     /// Whether its call may still run, now or once it is approved.
     #[must_use]
     pub fn is_open_at(&self, now_ms: i64) -> bool {
-        matches!(self.state_at(now_ms), ApprovalState::Pending | ApprovalState::Approved)
+        self.state_at(now_ms).is_open()
     }
 
     /// The approval after a person's answer. The first answer wins. `by` says who gave it, and how.

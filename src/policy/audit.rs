@@ -23,11 +23,12 @@ pub use redact::{redact, redact_lines};
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The kind of event that a record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
     /// The policy decided on a call.
+    #[default]
     Decision,
     /// A call needs approval.
     Asked,
@@ -51,28 +52,15 @@ pub enum Kind {
     Undone,
 }
 
-impl Kind {
+impl std::fmt::Display for Kind {
     /// The name of the kind, as in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Decision => "decision",
-            Self::Asked => "asked",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-            Self::Consumed => "consumed",
-            Self::Outcome => "outcome",
-            Self::Disclosure => "disclosure",
-            Self::Granted => "granted",
-            Self::Revoked => "revoked",
-            Self::Purged => "purged",
-            Self::Undone => "undone",
-        }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
     }
 }
 
 /// A record before it is added to the chain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The time in milliseconds since 1970 UTC, by the host's clock.
     #[serde(rename = "toolfold.time_ms")]
@@ -141,25 +129,7 @@ impl Entry {
     /// A record of this kind, otherwise empty.
     #[must_use]
     pub fn new(kind: Kind, time_ms: i64) -> Self {
-        Self {
-            time_ms,
-            kind,
-            session: String::new(),
-            agent: None,
-            origin: None,
-            tool: String::new(),
-            call_id: String::new(),
-            decision: None,
-            would_be: None,
-            rule: None,
-            digest: None,
-            arguments: Value::Null,
-            effects: Value::Null,
-            outcome: None,
-            duration_ms: None,
-            undo: None,
-            detail: Value::Null,
-        }
+        Self { time_ms, kind, ..Self::default() }
     }
 
     /// A disclosure receipt: the digest of the tool array that was sent, and the opened categories.

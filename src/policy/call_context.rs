@@ -6,12 +6,12 @@ use std::cell::OnceCell;
 use super::argv::{Word, base_name, display};
 use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
 use super::context::{Context, PolicyCall, ToolOrigin};
-use super::decision::Fit;
+use super::decision::{Effect, Fit};
 use super::hints;
 use super::host::Host;
 use super::path::{LexPath, PathPattern};
 use super::rule::{Access, Rule, best};
-use super::shell::{self, FileEffect, Role, SideEffects, Weight};
+use super::shell::{self, FileEffect, Role, SideEffects};
 use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
@@ -30,7 +30,7 @@ pub(crate) struct CallContext<'a> {
     pub(crate) target: Option<String>,
     pub(crate) effects: SideEffects,
     /// The forms of each command, as ask and deny compare them.
-    pub(crate) forms: Vec<Vec<Vec<super::argv::Word>>>,
+    pub(crate) forms: Vec<Vec<Vec<Word>>>,
     /// The files that hints name, once they are asked for.
     hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
@@ -84,22 +84,15 @@ impl<'a> CallContext<'a> {
                 starts_in(&mut effects, start, &folder);
             }
         }
-        for (names, access) in capability
-            .reads
-            .iter()
-            .map(|n| (n, Access::Read))
-            .chain(capability.writes.iter().flatten().map(|n| (n, Access::Write)))
-        {
-            for text in texts(arguments, names) {
-                effects.files.push(FileEffect {
-                    path: Some(LexPath::read(text)),
-                    text: text.to_owned(),
-                    access,
-                    own: false,
-                    recursive: false,
-                    certain: true,
-                });
-            }
+        let file = |text: &str, access| {
+            let (path, text) = (Some(LexPath::read(text)), text.to_owned());
+            FileEffect { path, text, access, own: false, recursive: false, certain: true }
+        };
+        for names in &capability.reads {
+            effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Read)));
+        }
+        for names in capability.writes.iter().flatten() {
+            effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Write)));
         }
         // What a project says of the tool declares nothing here: it only adds.
         let known = (!recorded).then(|| ToolCapability::builtin(call.tool).unwrap_or_default());
@@ -123,10 +116,8 @@ impl<'a> CallContext<'a> {
         }
         hosts.extend(effects.hosts.iter().map(|host| Host::guess(host)));
         // `file:` reads a file of this machine, whichever tool fetches it.
-        for url in local.into_iter().filter(|url| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"))) {
-            let (path, access) = (Some(LexPath::read(&url)), Access::Read);
-            effects.files.push(FileEffect { path, text: url, access, own: false, recursive: false, certain: true });
-        }
+        let is_file = |url: &&String| url.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"));
+        effects.files.extend(local.iter().filter(is_file).map(|url| file(url, Access::Read)));
         let seen = urls.iter().copied().chain(effects.files.iter().map(|f| f.text.as_str()).filter(|_| !is_shell));
         if let Some(text) = seen.chain(start).find(|text| has_unseen(text)) {
             let why = format!("it contains characters that a person cannot see: `{}`", escaped(text));
@@ -175,7 +166,7 @@ impl<'a> CallContext<'a> {
         rule.tool.fits(self.call, self.target.as_deref(), rule.effect)
             || (rule.family.is_some()
                 && rule.family == self.capability.family
-                && (rule.effect != super::decision::Effect::Allow || matches!(self.call.origin, ToolOrigin::Native)))
+                && (rule.effect != Effect::Allow || matches!(self.call.origin, ToolOrigin::Native)))
     }
 
     /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
@@ -193,7 +184,7 @@ impl<'a> CallContext<'a> {
     /// Whether a text that a program may take for code names the program of a rule, or one that it may take for a file a
     /// path of it.
     fn is_hinted(&self, rule: &Rule) -> bool {
-        if !self.is_shell || rule.effect == super::decision::Effect::Allow {
+        if !self.is_shell || rule.effect == Effect::Allow {
             return false;
         }
         let SideEffects { code_hints, file_hints, .. } = &self.effects;
@@ -245,7 +236,7 @@ impl<'a> CallContext<'a> {
     /// Whether the path condition of a rule fits a file. A rule without one fits every file with the access of its
     /// family that an allow for the command does not cover.
     pub(crate) fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
-        let loosen = rule.effect == super::decision::Effect::Allow;
+        let loosen = rule.effect == Effect::Allow;
         let Some((pattern, access)) = &rule.path else {
             let access = match rule.family {
                 Some(Family::Read) => Access::Read,
@@ -306,14 +297,10 @@ impl<'a> CallContext<'a> {
         })
     }
 
-    /// The heaviest unknown, with its text. Options that no row lists are known, and not among them.
-    pub(crate) fn heaviest(&self) -> Option<(&str, Weight)> {
-        self.effects
-            .unknowns
-            .iter()
-            .filter(|u| u.option.is_none())
-            .max_by_key(|u| u.weight)
-            .map(|u| (u.text.as_str(), u.weight))
+    /// The text of the heaviest unknown. Options that no row lists are known, and not among them.
+    pub(crate) fn heaviest(&self) -> Option<&str> {
+        let unlisted = self.effects.unknowns.iter().filter(|u| u.option.is_none());
+        unlisted.max_by_key(|u| u.weight).map(|u| u.text.as_str())
     }
 
     /// The commands that must be allowed, for display.
@@ -361,7 +348,7 @@ fn command_text(arguments: &serde_json::Value, arg: &str) -> Option<String> {
     match arguments.get(arg)? {
         serde_json::Value::String(text) => Some(text.clone()),
         serde_json::Value::Array(items) => {
-            let words: Option<Vec<_>> = items.iter().map(|i| i.as_str().map(super::argv::Word::known)).collect();
+            let words: Option<Vec<_>> = items.iter().map(|i| i.as_str().map(Word::known)).collect();
             Some(display(&words?))
         }
         _ => None,

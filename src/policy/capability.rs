@@ -10,7 +10,7 @@ use super::context::{Annotations, ToolOrigin};
 use crate::diagnostic::Place;
 
 /// How much a tool changes. Ordered from harmless to harmful.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyTier {
     /// No effect outside the conversation: allowed.
@@ -25,12 +25,7 @@ impl PolicyTier {
     /// Reads `read_only`, `b` or `a`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "read_only" => Some(Self::ReadOnly),
-            "b" => Some(Self::B),
-            "a" => Some(Self::A),
-            _ => None,
-        }
+        serde_json::from_value(text.into()).ok()
     }
 }
 
@@ -63,24 +58,14 @@ impl Undo {
     /// Reads `snapshot`, `inverse`, `compensate` or `irreversible`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "snapshot" => Some(Self::Snapshot),
-            "inverse" => Some(Self::Inverse),
-            "compensate" => Some(Self::Compensate),
-            "irreversible" => Some(Self::Irreversible),
-            _ => None,
-        }
+        serde_json::from_value(text.into()).ok()
     }
+}
 
+impl fmt::Display for Undo {
     /// `snapshot`, `inverse`, `compensate` or `irreversible`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Snapshot => "snapshot",
-            Self::Inverse => "inverse",
-            Self::Compensate => "compensate",
-            Self::Irreversible => "irreversible",
-        }
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -173,6 +158,14 @@ impl ToolCapability {
             (None, _) => return None,
         }
         Some(capability)
+    }
+
+    /// The names of all arguments that it declares.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
+        let single = [&self.command, &self.workdir, &self.target];
+        let lists = self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts);
+        let action = self.actions.iter().map(|actions| actions.arg.as_str());
+        lists.chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
     }
 
     /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.

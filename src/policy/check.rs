@@ -63,63 +63,56 @@ impl PolicyFile {
     /// unanchored paths, a mode or default that allows everything.
     #[must_use]
     pub fn lint(&self) -> Vec<Diagnostic> {
+        let head = |code, message, help| Diagnostic::warning(code, Place::file(&self.source.0), message).help(help);
         let mut found = Vec::new();
-        let head = Place::file(&self.source.0);
         match self.mode {
-            Some(PolicyMode::Off) => found.push(
-                Diagnostic::warning("policy-off", head.clone(), "the policy is off: no call is evaluated")
-                    .help("write mode = \"enforce\""),
-            ),
+            Some(PolicyMode::Off) => {
+                let message = "the policy is off: no call is evaluated";
+                found.push(head("policy-off", message, "write mode = \"enforce\""));
+            }
             Some(PolicyMode::Audit) => {
                 let message = "the policy only audits: it enforces nothing but managed denies and the floor";
-                found.push(
-                    Diagnostic::warning("policy-audit-only", head.clone(), message).help("write mode = \"enforce\""),
-                );
+                found.push(head("policy-audit-only", message, "write mode = \"enforce\""));
             }
             Some(PolicyMode::Enforce) | None => {}
         }
         if self.default == Some(Effect::Allow) {
             let message = "every call that no rule or tier covers is allowed";
-            found.push(Diagnostic::warning("policy-default-allow", head, message).help("write default = \"ask\""));
+            found.push(head("policy-default-allow", message, "write default = \"ask\""));
         }
         for (i, rule) in self.rules.iter().enumerate() {
-            code(rule, &mut found);
-            code_by_option(rule, &mut found);
-            boundary(rule, &mut found);
-            alone(rule, &mut found);
-            middle(rule, &mut found);
-            anchor(rule, &mut found);
-            never(rule, &mut found);
-            self.confines(rule, &mut found);
-            if let Some(other) =
-                self.rules.iter().enumerate().find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule)))
-            {
-                let message = format!(
-                    "this rule never takes effect: `{} {}` ({}) shadows it",
-                    other.1.effect, other.1.text, other.1.place
-                );
-                found.push(
-                    Diagnostic::warning("policy-shadowed", rule.place.clone(), message).help("remove one of the two"),
-                );
-            }
+            let shadowed = || {
+                let mut all = self.rules.iter().enumerate();
+                let (_, other) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule)))?;
+                let shadow = format!("`{} {}` ({})", other.effect, other.text, other.place);
+                let message = format!("this rule never takes effect: {shadow} shadows it");
+                Some(warning(rule, "policy-shadowed", message, "remove one of the two"))
+            };
+            let lints = [
+                code(rule),
+                boundary(rule),
+                alone(rule),
+                middle(rule),
+                anchor(rule),
+                never(rule),
+                self.confines(rule),
+                shadowed(),
+            ];
+            found.extend(lints.into_iter().flatten().chain(code_by_option(rule)));
         }
         self.unrecorded(&mut found);
         found
     }
 
     /// An allow by path for a tool whose tier allows every path.
-    fn confines(&self, rule: &Rule, found: &mut Vec<Diagnostic>) {
-        let ToolPattern::Name(name) = &rule.tool else { return };
-        let tier = self.capabilities.get(name).and_then(|record| record.tier);
-        if rule.effect == Effect::Allow
-            && rule.path.is_some()
-            && matches!(tier, Some(PolicyTier::B | PolicyTier::ReadOnly))
-        {
+    fn confines(&self, rule: &Rule) -> Option<Diagnostic> {
+        let ToolPattern::Name(name) = &rule.tool else { return None };
+        let tier = self.capabilities.get(name)?.tier?;
+        (rule.effect == Effect::Allow && rule.path.is_some() && tier < PolicyTier::A).then(|| {
             let message =
                 format!("`{}` confines nothing: the tier of `{name}` allows it for every other path, too", rule.text);
-            let help = "give the tool tier \"a\", or deny the other paths";
-            found.push(Diagnostic::warning("policy-not-confined", rule.place.clone(), message).help(help));
-        }
+            warning(rule, "policy-not-confined", message, "give the tool tier \"a\", or deny the other paths")
+        })
     }
 
     /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
@@ -139,19 +132,22 @@ impl PolicyFile {
                 "`{name}` has no record: every text of its arguments is held against denies of paths and hosts"
             );
             let help = format!("write [tool.{name}] with tier, reads, writes and hosts");
-            found.push(Diagnostic::warning("policy-no-record", rule.place.clone(), message).help(help));
+            found.push(warning(rule, "policy-no-record", message, &help));
         }
     }
 }
 
+fn warning(rule: &Rule, code: &'static str, message: String, help: &str) -> Diagnostic {
+    Diagnostic::warning(code, rule.place.clone(), message).help(help)
+}
+
 /// A rule whose conditions no call meets at once.
-fn never(rule: &Rule, found: &mut Vec<Diagnostic>) {
+fn never(rule: &Rule) -> Option<Diagnostic> {
     let command = rule.command.as_ref().is_some_and(|command| !command.any);
-    if command && (rule.path.is_some() || rule.host.is_some()) && rule.effect == Effect::Allow {
+    (command && (rule.path.is_some() || rule.host.is_some()) && rule.effect == Effect::Allow).then(|| {
         let message = format!("`{}` never matches: an allow for commands covers no path or host", rule.text);
-        let help = "write two rules: one for the command, one for the path or host";
-        found.push(Diagnostic::warning("policy-never", rule.place.clone(), message).help(help));
-    }
+        warning(rule, "policy-never", message, "write two rules: one for the command, one for the path or host")
+    })
 }
 
 fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
@@ -207,15 +203,7 @@ fn named(rule: &Rule, tools: &[Covered], found: &mut Vec<Diagnostic>) {
 }
 
 fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
-    let single = [&capability.command, &capability.workdir, &capability.target];
-    let named = capability
-        .reads
-        .iter()
-        .chain(capability.writes.iter().flatten())
-        .chain(&capability.hosts)
-        .chain(single.into_iter().flatten());
-    let action = capability.actions.as_ref().map(|a| a.arg.as_str());
-    for name in named.flat_map(|n| n.split('|')).chain(action) {
+    for name in capability.declared() {
         if !tool.arguments.iter().any(|a| a == name) {
             let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
             let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
@@ -226,87 +214,72 @@ fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagno
 }
 
 /// An allow whose prefix lets a program run arbitrary code.
-fn code(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    let Some((tokens, true)) = rule
-        .command
-        .as_ref()
-        .filter(|_| rule.effect == Effect::Allow)
-        .and_then(super::command::CommandPattern::literal)
-    else {
-        return;
-    };
-    let Some(program) = tokens.first().map(|t| base_name(t)) else { return };
-    let narrow = tokens.len() > 1 && !tokens.iter().skip(1).any(|t| t.starts_with('-'));
+fn code(rule: &Rule) -> Option<Diagnostic> {
+    let (tokens, is_open) = rule.command.as_ref().filter(|_| rule.effect == Effect::Allow)?.literal()?;
+    let (program, rest) = tokens.split_first()?;
+    let program = base_name(program);
+    let narrow = !rest.is_empty() && !rest.iter().any(|t| t.starts_with('-'));
     let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
-    if runs && !narrow {
+    (is_open && runs && !narrow).then(|| {
         let message = format!("`{}` allows arbitrary code: `{program}` runs any code it is given", rule.text);
-        let help = "name the script or the whole command, without `:*`";
-        found.push(Diagnostic::warning("policy-interpreter", rule.place.clone(), message).help(help));
-    }
+        warning(rule, "policy-interpreter", message, "name the script or the whole command, without `:*`")
+    })
 }
 
-/// An option that takes code, allowed with any value.
-fn code_by_option(rule: &Rule, found: &mut Vec<Diagnostic>) {
+/// Options that take code, allowed with any value.
+fn code_by_option(rule: &Rule) -> Vec<Diagnostic> {
     let lead = rule.command.as_ref().map(CommandPattern::lead).unwrap_or_default();
     let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
     let rows: Vec<_> = rows.collect();
-    for (name, value) in rule.options.iter().map(OptionPattern::parts) {
+    let any_code = |(name, value): &(&str, Option<&str>)| {
         let does = rows.iter().filter_map(|row| row.does(name)).max();
-        let any = value.is_none_or(|value| value.starts_with('*'));
-        if any && matches!(does, Some(Does::Run | Does::Load)) {
-            let message =
-                format!("`options` of `{}` allows arbitrary code: `{name}` runs or loads any value", rule.text);
-            let help = format!("name the value: `{name}=VALUE`");
-            found.push(Diagnostic::warning("policy-option-code", rule.place.clone(), message).help(help));
-        }
-    }
+        value.is_none_or(|value| value.starts_with('*')) && matches!(does, Some(Does::Run | Does::Load))
+    };
+    let wide = rule.options.iter().map(OptionPattern::parts).filter(any_code);
+    wide.map(|(name, _)| {
+        let message = format!("`options` of `{}` allows arbitrary code: `{name}` runs or loads any value", rule.text);
+        warning(rule, "policy-option-code", message, &format!("name the value: `{name}=VALUE`"))
+    })
+    .collect()
 }
 
-fn boundary(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    if rule.effect == Effect::Allow && rule.command.as_ref().is_some_and(super::command::CommandPattern::first_is_glob)
-    {
+fn boundary(rule: &Rule) -> Option<Diagnostic> {
+    let is_glob = rule.effect == Effect::Allow && rule.command.as_ref()?.first_is_glob();
+    is_glob.then(|| {
         let message =
             format!("`{}` has no word boundary: it also allows other programs with the same prefix", rule.text);
-        found.push(Diagnostic::warning("policy-no-boundary", rule.place.clone(), message).help("write `name:*`"));
-    }
+        warning(rule, "policy-no-boundary", message, "write `name:*`")
+    })
 }
 
 /// A deny or an ask of a program without any of its arguments.
-fn alone(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    let exact = rule.command.as_ref().and_then(CommandPattern::literal);
-    if let (Some((words, false)), true) = (exact, rule.effect != Effect::Allow)
-        && let [program] = words.as_slice()
-    {
+fn alone(rule: &Rule) -> Option<Diagnostic> {
+    let (words, is_open) = rule.command.as_ref().filter(|_| rule.effect != Effect::Allow)?.literal()?;
+    let [program] = words.as_slice() else { return None };
+    (!is_open).then(|| {
         let message = format!("`{}` matches `{program}` without arguments, and no other command", rule.text);
         let help = format!("write `{program}:*` for every command of `{program}`");
-        found.push(Diagnostic::warning("policy-without-arguments", rule.place.clone(), message).help(help));
-    }
+        warning(rule, "policy-without-arguments", message, &help)
+    })
 }
 
 /// An allow with a `*` between words, which stands for any number of them.
-fn middle(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    if rule.effect == Effect::Allow
-        && rule.command.as_ref().is_some_and(|command| !command.any && !command.is_word_by_word())
-    {
+fn middle(rule: &Rule) -> Option<Diagnostic> {
+    let command = rule.command.as_ref().filter(|_| rule.effect == Effect::Allow)?;
+    (!command.any && !command.is_word_by_word()).then(|| {
         let message = format!("the `*` in the middle of `{}` stands for any words, another subcommand too", rule.text);
-        let help = "name the words, or write one rule for each form";
-        found.push(Diagnostic::warning("policy-any-words", rule.place.clone(), message).help(help));
-    }
+        warning(rule, "policy-any-words", message, "name the words, or write one rule for each form")
+    })
 }
 
-fn anchor(rule: &Rule, found: &mut Vec<Diagnostic>) {
-    let Some((pattern, _)) = &rule.path else { return };
-    // What does not match a pattern is anywhere.
-    if rule.text.contains(['(', '=']) && rule.text.rsplit(['(', '=']).next().is_some_and(|t| t.trim().starts_with('!'))
-    {
-        return;
-    }
+fn anchor(rule: &Rule) -> Option<Diagnostic> {
+    let (pattern, _) = rule.path.as_ref()?;
     let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
-    if rule.effect == Effect::Deny && pattern.is_bare(text) {
+    // What does not match a pattern is anywhere.
+    (rule.effect == Effect::Deny && !text.starts_with('!') && pattern.is_bare(text)).then(|| {
         let message = format!("`{}` denies only paths below the working folder", rule.text);
-        let help = "write `**/…` for any folder, or `./…` if that is intended";
-        found.push(Diagnostic::warning("policy-unanchored", rule.place.clone(), message).help(help));
-    }
+        warning(rule, "policy-unanchored", message, "write `**/…` for any folder, or `./…` if that is intended")
+    })
 }
 
 /// Whether `other` decides every call that `rule` would decide.

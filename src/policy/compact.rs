@@ -59,30 +59,3 @@ pub fn compact(
     }
     Ok(rule)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn malformed_rules_are_refused() {
-        for text in
-            ["Bash(git status", "Bash(rm -rf /)*", "Bash(", "(src)", "Read([invalid", "Bash()", "", "Ba sh", "x)"]
-        {
-            assert!(compact(Effect::Allow, text, |_| None).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn forms() {
-        let rule = |text| compact(Effect::Allow, text, |_| None).unwrap();
-        assert!(rule("Bash(git log:*)").command.is_some());
-        assert!(rule("Edit(src/**)").path.is_some());
-        assert!(rule("Edit(**)").path.is_some() && rule("Edit(//**)").path.is_none());
-        assert!(compact(Effect::Deny, "Edit(**)", |_| None).unwrap().path.is_none());
-        assert!(rule("WebFetch(domain:x.org)").host.is_some());
-        assert_eq!(rule("Agent(explore)").target.as_deref(), Some("explore"));
-        assert_eq!(rule("mcp__a__b__c").tool, ToolPattern::Mcp { server: "a".into(), tool: "b__c".into() });
-        assert_eq!(rule("deploy(env:prod*)").args, [("env".to_owned(), "prod*".to_owned())]);
-    }
-}

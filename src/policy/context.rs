@@ -41,8 +41,9 @@ pub struct PolicyCall<'a> {
     pub arguments: &'a Value,
 }
 
-/// What the host knows about the circumstances of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the host knows about the circumstances of a call. Default: nobody can be asked, nothing is trusted, nothing is
+/// known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
     /// The working folder of the call, absolute. `None`: relative paths are evaluated as relative.
     pub cwd: Option<String>,
@@ -71,25 +72,4 @@ pub struct Context {
     pub project: String,
     /// The current time in milliseconds since 1970-01-01 UTC, for expiry.
     pub now_ms: i64,
-}
-
-impl Default for Context {
-    /// Nobody can be asked, nothing is trusted, nothing is known.
-    fn default() -> Self {
-        Self {
-            cwd: None,
-            home: None,
-            interactive: false,
-            workspace_trusted: false,
-            server_trusted: false,
-            annotations: Annotations::default(),
-            case_sensitive_paths: None,
-            links: None,
-            protected: Vec::new(),
-            definition_changed: false,
-            session: String::new(),
-            project: String::new(),
-            now_ms: 0,
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::links::Links;
 use crate::diagnostic::Place;
@@ -62,7 +62,7 @@ impl fmt::Display for Decision {
 }
 
 /// The effect of a rule. Ordered by precedence: a later variant overrides an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// The call, or the part of it that the rule matches, may run.
@@ -77,22 +77,13 @@ impl Effect {
     /// Reads `allow`, `ask` or `deny`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "allow" => Some(Self::Allow),
-            "ask" => Some(Self::Ask),
-            "deny" => Some(Self::Deny),
-            _ => None,
-        }
+        serde_json::from_value(text.into()).ok()
     }
 }
 
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        })
+        self.serialize(f)
     }
 }
 

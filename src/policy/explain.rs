@@ -135,7 +135,7 @@ impl Policy {
             target: cx.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
             arguments: visible(&canonical(call.arguments)).into_owned(),
             effects,
-            undo: cx.capability.undo.name().to_owned(),
+            undo: cx.capability.undo.to_string(),
             undo_why: String::new(),
             why: verdict.reasons.iter().map(ToString::to_string).collect(),
             remember: offer(&cx, &self.needs_no_grant(&cx, verdict)).unwrap_or_default(),

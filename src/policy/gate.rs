@@ -3,6 +3,7 @@
 //! [`open`] returns both. A host gives the gate to its engine and keeps the approver where only a person can reach it.
 //! Nothing that a tool receives leads from one to the other, so an agent cannot approve its own calls.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -59,7 +60,14 @@ pub trait ApprovalStore: AuditSink {
     ///
     /// # Errors
     /// [`ApprovalError`] for all the others.
-    fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError>;
+    fn consume(
+        &self,
+        judged: &JudgedAgain,
+        id: &str,
+        digest: &str,
+        now_ms: i64,
+        record: &Entry,
+    ) -> Result<Approval, ApprovalError>;
 
     /// Stores a grant together with its audit record. Returns it with its id.
     ///
@@ -100,6 +108,11 @@ impl Consent {
     }
 }
 
+/// The proof that [`Gate::redeem`] has judged a call again before its approval is consumed. Cannot be constructed outside
+/// this module.
+#[derive(Debug)]
+pub struct JudgedAgain(());
+
 /// Returns both handles on a store.
 #[must_use]
 pub fn open(store: Arc<dyn ApprovalStore>) -> (Gate, Approver) {
@@ -107,16 +120,32 @@ pub fn open(store: Arc<dyn ApprovalStore>) -> (Gate, Approver) {
     (Gate { store: Arc::clone(&store) }, Approver { store, consent })
 }
 
-/// Asks for approval, and redeems what was approved.
+/// Asks for approval, and redeems what was approved. Gives every other access to the store that needs no person.
 #[derive(Clone)]
 pub struct Gate {
     store: Arc<dyn ApprovalStore>,
 }
 
-/// Approves and rejects. Only for the interface that a person uses. Cannot be cloned, or obtained from a [`Gate`].
+/// Approves and rejects, and gives access to the store. Only for the interface that a person uses. Cannot be cloned, or obtained from a [`Gate`].
 pub struct Approver {
     store: Arc<dyn ApprovalStore>,
     consent: Consent,
+}
+
+impl Deref for Gate {
+    type Target = dyn ApprovalStore;
+
+    fn deref(&self) -> &Self::Target {
+        self.store.as_ref()
+    }
+}
+
+impl Deref for Approver {
+    type Target = dyn ApprovalStore;
+
+    fn deref(&self) -> &Self::Target {
+        self.store.as_ref()
+    }
 }
 
 impl std::fmt::Debug for Gate {
@@ -199,45 +228,7 @@ impl Gate {
         if approval.state_at(context.now_ms) == ApprovalState::Approved {
             leaving(&approval, &mut record)?;
         }
-        self.store.consume(id, &request.digest(), context.now_ms, &record)
-    }
-
-    /// Returns an approval.
-    ///
-    /// # Errors
-    /// [`ApprovalError`].
-    pub fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
-        self.store.get(id)
-    }
-
-    /// The time that counts: `clock_ms`, or that of the last record if that is later.
-    #[must_use]
-    pub fn now(&self, clock_ms: i64) -> i64 {
-        self.store.now(clock_ms)
-    }
-
-    /// The pending approvals.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
-    pub fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        self.store.pending(now_ms)
-    }
-
-    /// The approvals of a session that are pending or approved.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
-    pub fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        self.store.open(session, now_ms)
-    }
-
-    /// The grants in force, for [`Policy::decide`].
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`]: then decide without any.
-    pub fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
-        self.store.grants(now_ms)
+        self.store.consume(&JudgedAgain(()), id, &request.digest(), context.now_ms, &record)
     }
 
     /// Writes an audit record.
@@ -279,30 +270,6 @@ impl Approver {
     /// [`ApprovalError::Store`].
     pub fn remember(&self, grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {
         self.store.add_grant(&self.consent, grant, now_ms)
-    }
-
-    /// Revokes a remembered approval. `false` if no grant has this id.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
-    pub fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {
-        self.store.revoke(id, now_ms)
-    }
-
-    /// The grants in force.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
-    pub fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
-        self.store.grants(now_ms)
-    }
-
-    /// The pending approvals.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
-    pub fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
-        self.store.pending(now_ms)
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::argv::{Word, base_name};
 use super::call_context::CallContext;
+use super::canonical::canonical;
 use super::capability::Family;
 use super::context::ToolOrigin;
 use super::programs;
@@ -200,7 +201,7 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
     if !cx.is_shell {
         return Ok(exact());
     }
-    if let Some((text, _)) = cx.heaviest() {
+    if let Some(text) = cx.heaviest() {
         return Err(GrantError::NotStatic(text.to_owned()));
     }
     let writes = cx.effects.files.iter().find(|f| f.own);
@@ -224,20 +225,15 @@ pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(us
     if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;
     }
-    if !cx.is_shell {
-        let fits = |g: &&&Grant| match &g.target {
-            GrantTarget::Tool => true,
-            GrantTarget::Arguments { arguments } => {
-                super::canonical::canonical(arguments) == super::canonical::canonical(cx.call.arguments)
-                    && cx.led_astray().is_none()
-            }
-            GrantTarget::Command { .. } => false,
-        };
-        return live.iter().find(fits).map(|g| g.id.clone());
-    }
-    let exact = |g: &&&Grant| matches!(&g.target, GrantTarget::Arguments { arguments } if super::canonical::canonical(arguments) == super::canonical::canonical(cx.call.arguments) && cx.led_astray().is_none());
-    if let Some(grant) = live.iter().find(exact) {
-        return Some(grant.id.clone());
+    let exact = canonical(cx.call.arguments);
+    let fits = |g: &&&Grant| match &g.target {
+        GrantTarget::Tool => !cx.is_shell,
+        GrantTarget::Arguments { arguments } => canonical(arguments) == exact && cx.led_astray().is_none(),
+        GrantTarget::Command { .. } => false,
+    };
+    let found = live.iter().find(fits).map(|g| g.id.clone());
+    if found.is_some() || !cx.is_shell {
+        return found;
     }
     let unlisted = || cx.effects.unknowns.iter().filter_map(|part| part.option);
     if cx.effects.unknowns.iter().any(|part| part.option.is_none()) || cx.effects.files.iter().any(|f| f.own) {

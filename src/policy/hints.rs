@@ -1,9 +1,7 @@
 //! Texts that a program may take for code or for files, where nothing is known of it: enough to ask, never to deny.
 
 use super::argv::base_name;
-use super::path::LexPath;
-use super::rule::Access;
-use super::shell::FileEffect;
+use super::shell::{FileEffect, SideEffects};
 
 /// The most parts of all texts together that are taken for files.
 const MAX_PARTS: usize = 500;
@@ -26,15 +24,11 @@ pub(super) fn names(text: &str, words: &[&str]) -> bool {
 /// The files that texts may name: each as a whole, and each part of it.
 pub(super) fn files(texts: &[String]) -> Vec<FileEffect> {
     let parts = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(is_apart)));
-    let mut found: Vec<FileEffect> = Vec::new();
+    let mut found = SideEffects::default();
     for part in parts.filter(|part| !part.is_empty() && part.len() < 300).take(MAX_PARTS) {
-        if found.iter().any(|file| file.text == part) {
-            continue;
-        }
-        for access in [Access::Read, Access::Write] {
-            let (path, text) = (Some(LexPath::read(part)), part.to_owned());
-            found.push(FileEffect { path, text, access, own: false, recursive: false, certain: false });
+        if !found.suspects.iter().any(|file| file.text == part) {
+            found.suspect(part, false);
         }
     }
-    found
+    found.suspects
 }

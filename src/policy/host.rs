@@ -242,21 +242,4 @@ mod tests {
             assert_eq!(plain(url).as_deref(), host, "{url}");
         }
     }
-
-    #[test]
-    fn patterns() {
-        for (pattern, host, allow) in [
-            ("github.com", "api.github.com", true),
-            ("github.com", "notgithub.com", false),
-            ("*.github.com", "github.com", false),
-            ("*.github.com", "a.b.github.com", true),
-            ("10.*", "10.0.0.1", true),
-            ("10.*", "10.evil.com", false),
-            ("0.0.1", "127.0.0.1", false),
-            ("*", "example.com", true),
-            ("[::1]", "::1", true),
-        ] {
-            assert_eq!(HostPattern::parse(pattern).unwrap().fits(host), allow, "{pattern} ~ {host}");
-        }
-    }
 }

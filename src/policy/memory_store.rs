@@ -1,11 +1,12 @@
 //! An in-memory approval store: for tests, and for hosts that keep nothing. Its content ends with the process.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
+use indexmap::IndexMap;
+
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
-use super::audit::{Entry, GENESIS, Kind, body, link};
-use super::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
+use super::audit::{Entry, GENESIS, Kind, Stored, body, link};
+use super::gate::{ApprovalStore, AuditSink, Consent, JudgedAgain, about, about_grant};
 use super::grant::Grant;
 use super::store_error::{StoreError, StoreErrorKind};
 
@@ -18,9 +19,9 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Inner {
     next: u64,
-    approvals: BTreeMap<u64, Approval>,
-    grants: BTreeMap<u64, Grant>,
-    chain: Vec<(u64, String, String, String)>,
+    approvals: IndexMap<String, Approval>,
+    grants: IndexMap<String, Grant>,
+    chain: Vec<Stored>,
 }
 
 impl MemoryStore {
@@ -34,7 +35,7 @@ impl MemoryStore {
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if another thread panicked while it held the store.
-    pub fn chain(&self) -> Result<Vec<(u64, String, String, String)>, ApprovalError> {
+    pub fn chain(&self) -> Result<Vec<Stored>, ApprovalError> {
         self.lock().map(|inner| inner.chain.clone())
     }
 
@@ -55,9 +56,7 @@ impl Inner {
     }
 
     fn approval(&mut self, id: &str) -> Result<&mut Approval, ApprovalError> {
-        let missing = || ApprovalError::NotFound(id.to_owned());
-        let number = id.strip_prefix("ap-").and_then(|n| n.parse().ok()).ok_or_else(missing)?;
-        self.approvals.get_mut(&number).ok_or_else(missing)
+        self.approvals.get_mut(id).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
     }
 }
 
@@ -71,10 +70,9 @@ impl ApprovalStore for MemoryStore {
     fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         inner.next += 1;
-        let number = inner.next;
-        let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
+        let approval = Approval::pending(format!("ap-{}", inner.next), request, now_ms, wait_ms);
         inner.append(&about(&approval, Kind::Asked, now_ms, None))?;
-        inner.approvals.insert(number, approval.clone());
+        inner.approvals.insert(approval.id.clone(), approval.clone());
         Ok(approval)
     }
 
@@ -102,7 +100,14 @@ impl ApprovalStore for MemoryStore {
         Ok(answered)
     }
 
-    fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
+    fn consume(
+        &self,
+        _: &JudgedAgain,
+        id: &str,
+        digest: &str,
+        now_ms: i64,
+        record: &Entry,
+    ) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         let consumed = inner.approval(id)?.clone().consumed(digest, now_ms)?;
         inner.append(record)?;
@@ -113,10 +118,9 @@ impl ApprovalStore for MemoryStore {
     fn add_grant(&self, _: &Consent, mut grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {
         let mut inner = self.lock()?;
         inner.next += 1;
-        let number = inner.next;
-        grant.id = format!("gr-{number}");
+        grant.id = format!("gr-{}", inner.next);
         inner.append(&about_grant(&grant, Kind::Granted, now_ms))?;
-        inner.grants.insert(number, grant.clone());
+        inner.grants.insert(grant.id.clone(), grant.clone());
         Ok(grant)
     }
 
@@ -127,10 +131,10 @@ impl ApprovalStore for MemoryStore {
 
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {
         let mut inner = self.lock()?;
-        let Some((&number, grant)) = inner.grants.iter().find(|(_, g)| g.id == id) else { return Ok(false) };
+        let Some(grant) = inner.grants.get(id) else { return Ok(false) };
         let record = about_grant(grant, Kind::Revoked, now_ms);
         inner.append(&record)?;
-        inner.grants.remove(&number);
+        inner.grants.shift_remove(id);
         Ok(true)
     }
 }

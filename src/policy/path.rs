@@ -6,22 +6,19 @@
 //! whatever its name fits. This limit is part of the contract. So are two limits that no context lifts: hard links and
 //! mounts cannot be distinguished from files, and changes between the decision and the call are not seen.
 
-use std::cmp::Ordering;
-use std::hash::{Hash, Hasher};
-
 use super::context::Context;
-use super::links::Lead;
 use tail::Tail;
 
 mod form;
 mod pattern;
+mod positions;
 pub(crate) mod tail;
 mod view;
 
 pub use pattern::PathPattern;
 
 /// The start of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// `/`
     Root,
@@ -108,7 +105,6 @@ impl LexPath {
 
     /// The same as `cd` in the shell: `..` removes the last step of the text, wherever that led.
     #[must_use]
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader follows a `cd`"))]
     pub(crate) fn enter(&self, text: &str) -> Self {
         self.added(text, &Step::Back)
     }
@@ -226,14 +222,12 @@ impl LexPath {
     }
 
     /// The same path as a folder, followed by names that are known only when the call runs.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
     pub(crate) fn with_tail(mut self, tail: Tail) -> Self {
         self.tail = Some(Box::new(tail));
         self
     }
 
     /// The same path, where the shell's options may have changed.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such paths"))]
     pub(crate) fn loosened(mut self) -> Self {
         self.tail.iter_mut().for_each(|tail| tail.loose = true);
         self
@@ -282,11 +276,7 @@ impl LexPath {
         for meaning in self.meanings() {
             all.push(meaning.absolute(context));
             let Some(links) = &context.links else { continue };
-            for spot in meaning.spots(context) {
-                if let Lead::To(real) = links.lead(&spot) {
-                    all.push(Self::plain(real));
-                }
-            }
+            all.extend(meaning.spots(context).iter().filter_map(|spot| links.lead(spot)).map(Self::plain));
         }
         all
     }
@@ -302,8 +292,8 @@ impl LexPath {
             written = base.to_string();
         }
         self.spots(context).iter().find_map(|spot| match links.lead(spot) {
-            Lead::Nobody => Some(None),
-            Lead::To(real) => Some(Self::plain(real).to_string()).filter(|real| *real != written).map(Some),
+            None => Some(None),
+            Some(real) => Some(Self::plain(real).to_string()).filter(|real| *real != written).map(Some),
         })
     }
 
@@ -342,29 +332,11 @@ fn walked(way: &[Step], keeps_back: bool) -> String {
 
 impl PartialEq for LexPath {
     fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
+        (self.base, self.up, &self.parts) == (other.base, other.up, &other.parts)
     }
 }
 
 impl Eq for LexPath {}
-
-impl PartialOrd for LexPath {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for LexPath {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.base, self.up, &self.parts).cmp(&(other.base, other.up, &other.parts))
-    }
-}
-
-impl Hash for LexPath {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.base, self.up, &self.parts).hash(state);
-    }
-}
 
 impl std::fmt::Display for LexPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,7 +1,5 @@
 //! Why an approval store cannot be used, as data: a caller decides by [`StoreErrorKind`], never by the text.
 
-use std::fmt;
-
 /// What kind of failure it is. Decides what a person can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -27,7 +25,8 @@ pub enum StoreErrorKind {
 }
 
 /// Why an approval store cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default())]
 pub struct StoreError {
     /// What kind of failure it is.
     pub kind: StoreErrorKind,
@@ -44,14 +43,3 @@ impl StoreError {
         Self { kind, path: None, message: message.into() }
     }
 }
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.path {
-            Some(path) => write!(f, "{path}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}

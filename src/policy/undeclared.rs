@@ -23,14 +23,6 @@ const OF_SHELLS: [&str; 8] = [
     "yield_time_ms",
 ];
 
-/// The names that a record declares.
-fn declared(capability: &ToolCapability) -> impl Iterator<Item = &str> {
-    let single = [&capability.command, &capability.workdir, &capability.target];
-    let lists = capability.reads.iter().chain(capability.writes.iter().flatten()).chain(&capability.hosts);
-    let action = capability.actions.iter().map(|actions| actions.arg.as_str());
-    lists.chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
-}
-
 /// The texts of a call that may name a path or a host, where nobody wrote a record: of a tool that has none, every text
 /// anywhere in its arguments; of one whose record is the built-in one, those that it does not declare; none of a shell tool,
 /// whose command says all.
@@ -41,7 +33,7 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability) -> Ve
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        if !declared(capability).any(|known| known == name) {
+        if !capability.declared().any(|known| known == name) {
             collect(value, &mut found);
         }
     }
@@ -65,7 +57,7 @@ pub(super) fn of_a_shell<'a>(arguments: &'a Value, capability: &ToolCapability) 
     if capability.family != Some(Family::Shell) {
         return None;
     }
-    let unknown = |name: &str| !OF_SHELLS.contains(&name) && !declared(capability).any(|known| known == name);
+    let unknown = |name: &str| !OF_SHELLS.contains(&name) && !capability.declared().any(|known| known == name);
     let acts = |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
     arguments.as_object()?.iter().find(|(name, value)| unknown(name) && acts(value)).map(|(name, _)| name.as_str())
 }

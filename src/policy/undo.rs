@@ -10,7 +10,6 @@ use super::argv::{Word, base_name};
 use super::call_context::CallContext;
 use super::capability::Undo;
 use super::context::{Context, PolicyCall, ToolOrigin};
-use super::links::Lead;
 use super::path::{Base, LexPath};
 use super::policy_set::Policy;
 use super::rule::Access;
@@ -156,18 +155,13 @@ fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
     let absolute = path.absolute(cx.context);
     // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
     let links = cx.context.links.as_ref();
-    let real = |spot: &String| match links.map(|links| links.lead(spot)) {
-        Some(Lead::To(real)) => Some(LexPath::plain(real).to_string()),
-        _ => None,
-    };
+    let real = |spot: &String| Some(LexPath::plain(links?.lead(spot)?).to_string());
     let spots = path.spots(cx.context);
-    let one_place = match spots.as_slice() {
-        [_] => true,
-        [first, rest @ ..] => {
-            real(first).is_some_and(|first| rest.iter().all(|spot| real(spot).as_ref() == Some(&first)))
-        }
-        [] => false,
-    };
+    let one_place = spots.len() == 1
+        || spots
+            .first()
+            .and_then(real)
+            .is_some_and(|first| spots.iter().all(|spot| real(spot).as_ref() == Some(&first)));
     let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
     (single && absolute.base == Base::Root).then(|| absolute.to_string())
 }

@@ -7,7 +7,7 @@ use super::proof::{now, proven, proven_grant};
 use super::{SqliteStore, append, damaged, failed};
 use crate::policy::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use crate::policy::audit::{Entry, Kind};
-use crate::policy::gate::{ApprovalStore, AuditSink, Consent, about, about_grant};
+use crate::policy::gate::{ApprovalStore, AuditSink, Consent, JudgedAgain, about, about_grant};
 use crate::policy::{Grant, StoreError, StoreErrorKind, canonical};
 
 impl AuditSink for SqliteStore {
@@ -60,7 +60,14 @@ impl ApprovalStore for SqliteStore {
         })
     }
 
-    fn consume(&self, id: &str, digest: &str, now_ms: i64, record: &Entry) -> Result<Approval, ApprovalError> {
+    fn consume(
+        &self,
+        _: &JudgedAgain,
+        id: &str,
+        digest: &str,
+        now_ms: i64,
+        record: &Entry,
+    ) -> Result<Approval, ApprovalError> {
         let (number, id, digest, record) = (number(id, "ap-")?, id.to_owned(), digest.to_owned(), record.clone());
         self.write(move |transaction| {
             let now_ms = now(transaction, now_ms)?;

@@ -21,8 +21,10 @@ mod looking;
 mod narrow;
 mod options;
 mod paths;
+mod patterns;
 mod programs;
 mod properties;
+mod records;
 mod rows;
 #[cfg(feature = "store")]
 mod store;

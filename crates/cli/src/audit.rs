@@ -127,7 +127,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
 
 fn row(record: &Sealed) -> [String; 6] {
     let entry = &record.entry;
-    let kind = entry.kind.name().to_owned();
+    let kind = entry.kind.to_string();
     let about = ["approval", "grant", "undone"].iter().find_map(|key| entry.detail.get(key)?.as_str());
     let about = about.unwrap_or(&entry.call_id);
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];

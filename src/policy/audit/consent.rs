@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Value, json};
+
 use super::{Entry, Fault, Kind};
 use crate::policy::approval::{Approval, ApprovalState, WAIT_MS};
 use crate::policy::canonical::digest;
@@ -28,17 +30,10 @@ struct Standing {
 /// What is on record of a grant.
 #[derive(Debug, Clone)]
 struct Remembered {
-    /// What identifies its content.
-    proof: Proof,
+    /// What identifies its content: its digest; in a record of an older version, which bound a grant to nothing, the
+    /// fields that it has.
+    proof: Result<String, Value>,
     revoked: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Proof {
-    /// The digest of the grant.
-    Digest(String),
-    /// A record of an older version, which bound a grant to nothing: the fields that it has.
-    Fields(serde_json::Value),
 }
 
 impl Consented {
@@ -49,7 +44,7 @@ impl Consented {
 
     fn check(&mut self, entry: &Entry) -> Result<(), String> {
         let named = |key: &str| {
-            let id = entry.detail.get(key).and_then(serde_json::Value::as_str);
+            let id = entry.detail.get(key).and_then(Value::as_str);
             id.ok_or_else(|| format!("it names no {key}"))
         };
         match entry.kind {
@@ -126,8 +121,7 @@ impl Consented {
         if approval.is_unfinished() && approval.request.digest() != standing.digest {
             return Err("its call is not the one that was asked about".to_owned());
         }
-        let expired = approval.state == ApprovalState::Expired
-            && matches!(standing.state, ApprovalState::Pending | ApprovalState::Approved);
+        let expired = approval.state == ApprovalState::Expired && standing.state.is_open();
         if approval.state != standing.state && !expired {
             return Err(format!("it says {}, and the records say {}", approval.state, standing.state));
         }
@@ -149,8 +143,11 @@ impl Consented {
             return Err(format!("it says that it is `{}`", grant.id));
         }
         let same = match &known.proof {
-            Proof::Digest(_) => known.proof == of_grant(grant),
-            Proof::Fields(_) => known.proof == fields_of(grant) && grant.bound == Bound::default(),
+            Ok(digest) => *digest == grant_digest(grant),
+            Err(fields) => {
+                let own = json!([grant.origin, grant.tool, grant.target, grant.scope, grant.expires_ms]);
+                *fields == own && grant.bound == Bound::default()
+            }
         };
         if !same {
             return Err("it is not what was granted".to_owned());
@@ -164,24 +161,8 @@ pub(crate) fn grant_digest(grant: &Grant) -> String {
     serde_json::to_value(grant).map(|value| digest(&value)).unwrap_or_default()
 }
 
-fn of_grant(grant: &Grant) -> Proof {
-    Proof::Digest(grant_digest(grant))
-}
-
-fn on_record(entry: &Entry) -> Proof {
+fn on_record(entry: &Entry) -> Result<String, Value> {
     let field = |key: &str| entry.detail.get(key).cloned().unwrap_or_default();
-    match &entry.digest {
-        Some(digest) => Proof::Digest(digest.clone()),
-        None => Proof::Fields(serde_json::json!([
-            entry.origin,
-            entry.tool,
-            field("what"),
-            field("holds"),
-            field("expires_ms")
-        ])),
-    }
-}
-
-fn fields_of(grant: &Grant) -> Proof {
-    Proof::Fields(serde_json::json!([grant.origin, grant.tool, grant.target, grant.scope, grant.expires_ms]))
+    let fields = || json!([entry.origin, entry.tool, field("what"), field("holds"), field("expires_ms")]);
+    entry.digest.clone().ok_or_else(fields)
 }

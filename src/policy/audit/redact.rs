@@ -15,64 +15,33 @@ const REDACTED: &str = "[redacted]";
 const MAX_TEXT: usize = 2_000;
 
 /// Names of arguments whose values are redacted.
-const NAMES: &[&str] = &[
-    "*password*",
-    "*passwd*",
-    "*passphrase*",
-    "*secret*",
-    "*token",
-    "*_token*",
-    "*apikey*",
-    "*api_key*",
-    "*api-key*",
-    "*authorization*",
-    "*credential*",
-    "*private_key*",
-    "*cookie*",
-    "pwd",
-    "pin",
-    "otp",
-];
+const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *apikey* *api_key* *api-key* \
+    *authorization* *credential* *private_key* *cookie* pwd pin otp";
 
 /// The prefixes of well-known kinds of secrets.
-const SHAPES: &[&str] = &[
-    "sk-",
-    "sk_live_",
-    "rk_live_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "eyJ",
-    "hf_",
-    "npm_",
-    "pypi-",
-];
+const SHAPES: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- xoxa- AKIA ASIA AIza ya29. \
+    eyJ hf_ npm_ pypi-";
+
+/// Whether the value of an argument of this name is a secret. `more` contains further globs over names.
+fn is_secret(name: &str, more: &[&str]) -> bool {
+    NAMES.split_whitespace().chain(more.iter().copied()).any(|glob| glob_fold(glob, name))
+}
 
 /// The arguments without secrets, with long strings truncated. `more` contains further globs over argument names.
 #[must_use]
 pub fn redact(arguments: &Value, more: &[&str]) -> Value {
-    let secret = |name: &str| NAMES.iter().chain(more).any(|glob| glob_fold(glob, name));
     match arguments {
         Value::Object(map) => Value::Object(
             map.iter()
                 .map(|(name, value)| {
-                    let kept = if secret(name) { Value::String(REDACTED.to_owned()) } else { redact(value, more) };
+                    let hide = is_secret(name, more);
+                    let kept = if hide { Value::String(REDACTED.to_owned()) } else { redact(value, more) };
                     (name.clone(), kept)
                 })
                 .collect(),
         ),
         Value::Array(items) => Value::Array(items.iter().map(|item| redact(item, more)).collect()),
-        Value::String(text) => Value::String(words(text, &secret)),
+        Value::String(text) => Value::String(words(text, more)),
         other => other.clone(),
     }
 }
@@ -83,10 +52,9 @@ pub fn redact(arguments: &Value, more: &[&str]) -> Value {
 pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
     collect_hidden(arguments, more, false, &mut hidden);
-    let secret = |name: &str| NAMES.iter().chain(more).any(|glob| glob_fold(glob, name));
     let scrub = |line: &String| match hidden.iter().any(|value| line.contains(value.as_str())) {
         true => REDACTED.to_owned(),
-        false => words(line, &secret),
+        false => words(line, more),
     };
     lines.iter().map(scrub).collect()
 }
@@ -96,8 +64,7 @@ fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<St
     match value {
         Value::Object(map) => {
             for (name, value) in map {
-                let secret = NAMES.iter().chain(more).any(|glob| glob_fold(glob, name));
-                collect_hidden(value, more, under || secret, hidden);
+                collect_hidden(value, more, under || is_secret(name, more), hidden);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| collect_hidden(item, more, under, hidden)),
@@ -138,7 +105,7 @@ fn without_userinfo(word: &str) -> Option<String> {
 /// Whether a known kind of secret stands in a word, in front or behind a character that is part of none.
 fn has_shape(word: &str) -> bool {
     let starts = |at: usize| word.get(..at).is_none_or(|b| !b.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
-    SHAPES.iter().any(|shape| word.match_indices(shape).any(|(at, _)| starts(at)))
+    SHAPES.split_whitespace().any(|shape| word.match_indices(shape).any(|(at, _)| starts(at)))
 }
 
 /// Whether a word is an option whose value is `user:password`, as of curl and wget.
@@ -147,7 +114,8 @@ fn is_user_option(word: &str) -> bool {
 }
 
 /// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
-fn words(text: &str, secret: &dyn Fn(&str) -> bool) -> String {
+fn words(text: &str, more: &[&str]) -> String {
+    let secret = |name: &str| is_secret(name, more);
     let text: &str = &without_pem(text);
     let mut hide_user = false;
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
@@ -187,52 +155,4 @@ fn words(text: &str, secret: &dyn Fn(&str) -> bool) -> String {
     }
     let kept: String = out.chars().take(MAX_TEXT).collect();
     format!("{kept}… ({count} characters)")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::redact;
-
-    #[test]
-    fn secrets_are_left_out() {
-        let arguments = json!({
-            "password": "hunter2",
-            "headers": { "Authorization": "Bearer abc" },
-            "command": "curl -H 'Authorization: Bearer abcdef' --password hunter2 --token=t0ps https://x.org API_KEY=zzz ghp_123",
-            "n": 3,
-            "mine": "keep",
-        });
-        let text = redact(&arguments, &["mine"]).to_string();
-        for secret in ["hunter2", "abcdef", "t0ps", "zzz", "ghp_123", "keep"] {
-            assert!(!text.contains(secret), "{secret} in {text}");
-        }
-        assert!(text.contains("https://x.org"), "{text}");
-    }
-
-    #[test]
-    fn secrets_are_left_out_wherever_they_stand() {
-        let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow IBAAKC\nAQEA\n-----END RSA PRIVATE KEY-----";
-        for (text, kept) in [
-            (format!("cat > k <<'E'\n{key}\nE\nchmod 600 k"), "cat > k <<'E'\n[redacted]\nE\nchmod 600 k"),
-            (format!("{key} and {key} end"), "[redacted] and [redacted] end"),
-            ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow".to_owned(), "[redacted]"),
-            (
-                "git clone https://me:hunter2@host.org/x.git y".to_owned(),
-                "git clone https://[redacted]@host.org/x.git y",
-            ),
-            ("curl -u me:hunter2 https://host.org".to_owned(), "curl -u [redacted] https://host.org"),
-            ("curl -ume:hunter2 https://host.org".to_owned(), "curl [redacted] https://host.org"),
-            ("curl --proxy-user me:hunter2 https://h".to_owned(), "curl --proxy-user [redacted] https://h"),
-            ("curl -d '{\"k\":\"ghp_abc\"}' https://h".to_owned(), "curl -d [redacted] https://h"),
-            ("python -u a.py x:y".to_owned(), "python -u a.py x:y"),
-            (
-                "git show HEAD:a task-list @me https://host.org/a:b".to_owned(),
-                "git show HEAD:a task-list @me https://host.org/a:b",
-            ),
-        ] {
-            assert_eq!(redact(&json!(text), &[]), json!(kept), "{text}");
-        }
-    }
 }

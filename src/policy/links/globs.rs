@@ -1,8 +1,7 @@
 //! Globs on disk: whether anything that a glob names is a symbolic link.
 
 use super::{Disk, DiskEntry};
-use crate::policy::path::tail::{Segment, Tail, meets};
-use crate::policy::unicode::Equivalence;
+use crate::policy::path::tail::{Segment, Tail};
 
 /// The maximum number of names that are examined for one glob.
 const MOST: usize = 2_000;
@@ -21,14 +20,7 @@ pub(super) fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) ->
         while let Some(folder) = todo.pop() {
             let Some(names) = disk.names(if folder.is_empty() { "/" } else { &folder }) else { return false };
             for name in names {
-                let wanted = match segment {
-                    Segment::Name { items, text } => {
-                        *text == name || meets(&name, items, Equivalence::Confusable, tail.loose)
-                    }
-                    Segment::Deep => true,
-                    Segment::Below(_) => return false,
-                };
-                if !wanted {
+                if !segment.may_name(&name, tail.loose) {
                     continue;
                 }
                 seen += 1;

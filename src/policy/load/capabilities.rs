@@ -75,12 +75,8 @@ fn field(
         "undo" => match reader.text_of(value).and_then(Undo::parse) {
             Some(undo) => capability.undo = undo,
             None => {
-                reader.error(
-                    "policy-undo",
-                    at,
-                    "unknown undo class",
-                    "write snapshot, inverse, compensate or irreversible",
-                );
+                let help = "write snapshot, inverse, compensate or irreversible";
+                reader.error("policy-undo", at, "unknown undo class", help);
             }
         },
         "reads" => capability.reads = reader.texts(value, key).unwrap_or_default(),
@@ -92,12 +88,8 @@ fn field(
         "like" => {
             capability.family = reader.text_of(value).and_then(Family::of_name);
             if capability.family.is_none() {
-                reader.error(
-                    "policy-like",
-                    at,
-                    "`like` must be the name of a compact rule",
-                    "write Bash, Read, Edit or WebFetch",
-                );
+                let message = "`like` must be the name of a compact rule";
+                reader.error("policy-like", at, message, "write Bash, Read, Edit or WebFetch");
             }
         }
         "actions" => actions(reader, capability, value),

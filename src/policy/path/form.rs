@@ -38,6 +38,15 @@ pub(super) struct Readings {
     pub(super) doubt: bool,
 }
 
+impl Readings {
+    /// Another form of a text, if it is another one: tools may read either.
+    fn other(&mut self, text: &str, other: String) -> Vec<String> {
+        let differs = other != text;
+        self.odd |= differs;
+        if differs { vec![other] } else { Vec::new() }
+    }
+}
+
 /// The path of a `file:///…` URL that every tool reads in the same way.
 pub(super) fn plain_url(text: &str) -> Option<&str> {
     let path = text.strip_prefix("file://").filter(|path| path.starts_with('/'))?;
@@ -148,12 +157,7 @@ fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
         '\u{ff0e}' | '\u{2024}' => '.',
         c => c,
     };
-    let other: String = text.chars().map(plain).collect();
-    if other == text {
-        return Vec::new();
-    }
-    found.odd = true;
-    vec![other]
+    found.other(text, text.chars().map(plain).collect())
 }
 
 /// Whitespace and quotes around the text, which some tools strip.
@@ -161,20 +165,11 @@ fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
     let inner = text.trim();
     let quoted = ['\'', '"', '`'].iter().find_map(|&q| inner.strip_prefix(q)?.strip_suffix(q));
     let inner = quoted.unwrap_or(inner);
-    if inner == text || inner.is_empty() {
-        return Vec::new();
-    }
-    found.odd = true;
-    vec![inner.to_owned()]
+    if inner.is_empty() { Vec::new() } else { found.other(text, inner.to_owned()) }
 }
 
 fn decoded(text: &str, found: &mut Readings) -> Vec<String> {
-    let plain = percent_decode_str(text).decode_utf8_lossy().into_owned();
-    if plain == text {
-        return Vec::new();
-    }
-    found.odd = true;
-    vec![plain]
+    found.other(text, percent_decode_str(text).decode_utf8_lossy().into_owned())
 }
 
 /// Backslashes and drive letters.
@@ -267,12 +262,7 @@ fn ends(text: &str, found: &mut Readings) -> Vec<String> {
         let part = part.trim_end_matches(' ');
         if matches!(part, "" | "." | "..") { part.to_owned() } else { part.trim_end_matches(['.', ' ']).to_owned() }
     };
-    let trimmed = text.split('/').map(clean).collect::<Vec<_>>().join("/");
-    if trimmed == text {
-        return Vec::new();
-    }
-    found.odd = true;
-    vec![trimmed]
+    found.other(text, text.split('/').map(clean).collect::<Vec<_>>().join("/"))
 }
 
 /// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'

@@ -4,12 +4,11 @@
 
 use std::cell::OnceCell;
 
-use super::tail::{Manner, Tail};
+use super::tail::{How, Tail, lies};
 use super::view::View;
 use super::{Base, LexPath};
 use crate::policy::context::Context;
 use crate::policy::decision::Fit;
-use crate::policy::links::Lead;
 use crate::policy::unicode::Equivalence;
 
 /// A pattern over paths.
@@ -22,18 +21,6 @@ use crate::policy::unicode::Equivalence;
 pub struct PathPattern {
     negated: bool,
     path: LexPath,
-}
-
-/// How a pattern is compared.
-#[derive(Debug, Clone, Copy)]
-struct How {
-    equivalence: Equivalence,
-    /// `**` at the end also fits no segment.
-    none: bool,
-    /// `*` at the end also covers everything below.
-    below: bool,
-    /// `**` at the front fits anywhere.
-    anywhere: bool,
 }
 
 /// The extent of a path.
@@ -104,13 +91,7 @@ impl PathPattern {
         if path.is_odd() {
             return Fit::No;
         }
-        // For a negated pattern, the inner pattern is the one to compare broadly.
-        let how = How {
-            equivalence: Equivalence::of(!self.negated, context.case_sensitive_paths),
-            none: self.negated,
-            below: self.negated,
-            anywhere: self.negated,
-        };
+        let how = self.how(false, context);
         let here = LexPath::here();
         let written = self.path.view(context);
         let reach = Reach::of(path, recursive);
@@ -130,8 +111,8 @@ impl PathPattern {
         }
         for spot in spots {
             fit = fit.min(match links.lead(&spot) {
-                Lead::Nobody => Fit::No,
-                Lead::To(real) => {
+                None => Fit::No,
+                Some(real) => {
                     let real = LexPath::plain(real);
                     let real = real.view(context);
                     // A negated pattern must not lead into the excluded paths, either.
@@ -161,21 +142,16 @@ impl PathPattern {
     }
 
     fn fit_meanings(&self, path: &LexPath, recursive: bool, by_tail: bool, context: &Context) -> Fit {
-        let how = How {
-            equivalence: Equivalence::of(self.negated, context.case_sensitive_paths),
-            none: true,
-            below: !self.negated,
-            anywhere: !self.negated,
-        };
+        let how = self.how(true, context);
         // A pattern that fits anywhere needs no known folder.
-        let only_names = how.anywhere && self.is_anywhere() && !recursive && context.links.is_none();
+        let only_names = how.wide && self.is_anywhere() && !recursive && context.links.is_none();
         let only_names = only_names && self.path.start(context).is_some();
         let written = OnceCell::new();
         let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
             let text = meaning.view(context);
             if only_names && meaning.tail().is_none() && text.base == Base::Root {
-                fit = fit.max(Fit::of(segments(&self.path.parts, &text.parts, how)));
+                fit = fit.max(lies(&self.path.parts, &text.parts, None, false, how));
                 continue;
             }
             let written = written.get_or_init(|| self.path.view(context));
@@ -194,8 +170,8 @@ impl PathPattern {
             }
             for spot in spots {
                 fit = fit.max(match links.lead(&spot) {
-                    Lead::Nobody => Fit::Maybe,
-                    Lead::To(real) => {
+                    None => Fit::Maybe,
+                    Some(real) => {
                         let real = LexPath::plain(real);
                         let real = real.view(context);
                         let by_text = if self.negated { Fit::No } else { self.one(written, &real, reach, how, None) };
@@ -207,11 +183,22 @@ impl PathPattern {
         fit
     }
 
+    /// How its segments are compared where the whole is compared broadly, or narrowly. For a negated pattern it is the other
+    /// way round.
+    fn how(&self, wide: bool, context: &Context) -> How {
+        let equivalence = Equivalence::of(wide == self.negated, context.case_sensitive_paths);
+        How { equivalence, wide: wide != self.negated, none: wide || self.negated }
+    }
+
     /// Compares one pattern with one path, both from the root if that is known. `inside` is the folder that a negated
     /// pattern of an allow is confined to.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
-        let anywhere = how.anywhere && self.is_anywhere();
-        let near = if anywhere { lies(&self.path.parts, &path.parts, reach, how) } else { Fit::No };
+        let anywhere = how.wide && self.is_anywhere();
+        let near = if anywhere {
+            lies(&self.path.parts, &path.parts, reach.tail, reach.recursive && reach.tail.is_some(), how)
+        } else {
+            Fit::No
+        };
         let same_base = pattern.base == path.base;
         let fit = if near == Fit::Yes {
             Fit::Yes
@@ -222,16 +209,7 @@ impl PathPattern {
             // `../x` is never certainly below `./`, but may lead back into it.
             if inside.is_none() && !self.negated { Fit::Maybe } else { near }
         } else {
-            match lies(&pattern.parts, &path.parts, reach, how) {
-                Fit::No
-                    if reach.recursive
-                        && reach.tail.is_none()
-                        && holds(&pattern.parts, &path.parts, how.equivalence) =>
-                {
-                    Fit::Maybe
-                }
-                fit => fit.max(near),
-            }
+            lies(&pattern.parts, &path.parts, reach.tail, reach.recursive, how).max(near)
         };
         if !self.negated {
             return fit;
@@ -287,101 +265,4 @@ fn front(path: &LexPath) -> (LexPath, Vec<String>) {
     let mut front = path.clone();
     let rest = front.parts.split_off(literal);
     (front, rest)
-}
-
-/// Whether a tree rooted at `path` may contain something that fits.
-fn holds(pattern: &[&str], path: &[&str], equivalence: Equivalence) -> bool {
-    for (i, part) in path.iter().enumerate() {
-        match pattern.get(i) {
-            Some(&"**") => return true,
-            Some(p) if equivalence.segment(p, part) => {}
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Whether a path fits a pattern with `**`.
-fn lies<P: AsRef<str>>(pattern: &[P], path: &[&str], reach: Reach<'_>, how: How) -> Fit {
-    match reach.tail {
-        None => Fit::of(segments(pattern, path, how)),
-        Some(tail) => {
-            tail.fit(pattern, path, Manner { equivalence: how.equivalence, none: how.none, below: how.below })
-        }
-    }
-}
-
-/// Whether segments fit a pattern with `**`, without recursion.
-fn segments<P: AsRef<str>>(pattern: &[P], path: &[&str], how: How) -> bool {
-    let (mut p, mut s) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    loop {
-        match (pattern.get(p).map(AsRef::as_ref), path.get(s)) {
-            (None, None) => return true,
-            (Some("**"), part) => {
-                let last = p + 1 == pattern.len();
-                if last && (part.is_some() || how.none) {
-                    return true;
-                }
-                if last {
-                    return false;
-                }
-                retry = Some((p + 1, s));
-                p += 1;
-                continue;
-            }
-            (Some(a), Some(_)) if a == "*" && how.below && p + 1 == pattern.len() => return true,
-            (Some(a), Some(b)) if how.equivalence.segment(a, b) => {
-                p += 1;
-                s += 1;
-                continue;
-            }
-            _ => {}
-        }
-        match &mut retry {
-            Some((star, from)) if *from < path.len() => {
-                *from += 1;
-                p = *star;
-                s = *from;
-            }
-            _ => return false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fit(pattern: &str, path: &str, loosen: bool) -> Fit {
-        let context = Context { cwd: Some("/repo".to_owned()), ..Context::default() };
-        PathPattern::parse(pattern).unwrap().fit(&LexPath::read(path), false, &context, loosen)
-    }
-
-    #[test]
-    fn patterns() {
-        use Fit::{No, Yes};
-        for (pattern, path, allow, deny) in [
-            ("src/**", "src/a/b.rs", Yes, Yes),
-            ("src/**", "src", No, Yes),
-            ("src/*", "src/a/b.rs", No, Yes),
-            ("src/*", "/repo/src/a", Yes, Yes),
-            ("**/.env", "a/b/.env", Yes, Yes),
-            ("**/.env", ".env", Yes, Yes),
-            ("**/.env", "/etc/.env", No, Yes),
-            ("/etc/**", "../etc/passwd", Yes, Yes),
-            ("src/**", "src/../secret", No, No),
-            ("Makefile", "makefile", No, Yes),
-            ("!./src/**", "README.md", Yes, Yes),
-            ("!./src/**", "src/a", No, No),
-            ("!./src/**", "SRC/a", No, Yes),
-            ("!./src/**", "src", No, No),
-            ("!./src/*", "src/a/b", No, Yes),
-            ("!./**", "/etc/passwd", No, Yes),
-            ("reports/", "reports/a", Yes, Yes),
-        ] {
-            assert_eq!(fit(pattern, path, true), allow, "allow {pattern} ~ {path}");
-            assert_eq!(fit(pattern, path, false), deny, "deny {pattern} ~ {path}");
-        }
-    }
 }

@@ -7,6 +7,7 @@
 //! A wildcard stands for whole characters. A name in a form that only some file systems treat as equivalent
 //! (`\u{ff0e}env`) is not searched for behind it.
 
+use super::positions::Positions;
 use crate::policy::decision::Fit;
 use crate::policy::unicode::Equivalence;
 
@@ -23,7 +24,6 @@ pub(crate) struct Tail {
 
 /// A segment, or any number of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Segment {
     /// One name.
     Name {
@@ -38,9 +38,18 @@ pub(crate) enum Segment {
     Below(Option<&'static str>),
 }
 
+impl Segment {
+    /// Whether it may have this name. `loose`: where the shell's options may have changed.
+    pub(crate) fn may_name(&self, name: &str, loose: bool) -> bool {
+        match self {
+            Self::Name { items, text } => text == name || meets(name, items, Equivalence::Confusable, loose),
+            Self::Deep | Self::Below(_) => true,
+        }
+    }
+}
+
 /// A part of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such names"))]
 pub(crate) enum Item {
     /// This character.
     Char(char),
@@ -54,14 +63,14 @@ pub(crate) enum Item {
     Unknown,
 }
 
-/// How names are compared, for both questions.
+/// How a pattern is compared.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct How {
     pub(super) equivalence: Equivalence,
-    /// `**` at the end also means none.
+    /// `*` at the end also covers everything below, and `**` at the front fits anywhere.
+    pub(super) wide: bool,
+    /// `**` at the end also fits no segment.
     pub(super) none: bool,
-    /// `*` at the end also means everything below.
-    pub(super) below: bool,
 }
 
 /// The largest product of two lengths that is evaluated.
@@ -69,7 +78,6 @@ const MOST: usize = 200_000;
 
 impl Tail {
     /// Anything below a folder, except below this name.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds such files"))]
     pub(crate) fn below(except: Option<&'static str>) -> Self {
         Self { segments: vec![Segment::Below(except)], recursive: false, loose: false }
     }
@@ -99,142 +107,71 @@ impl Tail {
 
     /// Whether a segment may have this name.
     pub(crate) fn may_name(&self, name: &str) -> bool {
-        self.segments.iter().any(|segment| match segment {
-            Segment::Name { items, text } => text == name || meets(name, items, Equivalence::Confusable, self.loose),
-            Segment::Deep | Segment::Below(_) => true,
-        })
+        self.segments.iter().any(|segment| segment.may_name(name, self.loose))
     }
 
-    /// Whether the names that it expands to below a folder fit a pattern: `Yes` if every name does.
-    pub(super) fn fit<P: AsRef<str>>(&self, pattern: &[P], folder: &[&str], manner: Manner) -> Fit {
-        let mut pattern: Vec<&str> = pattern.iter().map(AsRef::as_ref).collect();
-        // Whatever is below the last `*` is one more `**`, which may fit no segment.
-        let goes_on = manner.below && pattern.last() == Some(&"*");
-        if goes_on {
-            pattern.push("**");
-        }
-        if pattern.len().saturating_mul(folder.len() + self.segments.len()) > MOST {
-            return Fit::Maybe;
-        }
-        let none = manner.none || goes_on;
-        let run = |all: bool| {
-            let mut at = Positions::start(&pattern, none);
-            for name in folder {
-                at.step(|p| manner.equivalence.segment(p, name));
-            }
-            for segment in &self.segments {
-                match segment {
-                    Segment::Name { items, text } => at.step(|p| {
-                        let plain = items.iter().all(|item| matches!(item, Item::Char(_)));
-                        if plain && !self.loose {
-                            manner.equivalence.segment(p, text)
-                        } else if all {
-                            includes(p, items, manner.equivalence)
-                        } else {
-                            meets(p, items, manner.equivalence, self.loose) || manner.equivalence.segment(p, text)
-                        }
-                    }),
-                    Segment::Deep | Segment::Below(_) if all => at.keep_deep(),
-                    Segment::Deep => at.run_on(|p| self.loose || !p.starts_with('.')),
-                    Segment::Below(except) => {
-                        at.run_on(|p| except.is_none_or(|name| !p.eq_ignore_ascii_case(name)));
-                    }
+    /// The positions behind its segments: those that all names reach, or those that some name may reach.
+    fn moved<'p>(&self, mut at: Positions<'p, &'p str>, all: bool, equivalence: Equivalence) -> Positions<'p, &'p str> {
+        for segment in &self.segments {
+            match segment {
+                Segment::Name { items, text } => {
+                    let plain = !self.loose && items.iter().all(|item| matches!(item, Item::Char(_)));
+                    at.step(|p| match all {
+                        _ if plain => equivalence.segment(p, text),
+                        true => includes(p, items, equivalence),
+                        false => meets(p, items, equivalence, self.loose) || equivalence.segment(p, text),
+                    });
                 }
+                Segment::Deep | Segment::Below(_) if all => at.keep_many(),
+                Segment::Deep => at.run_on(|p| self.loose || !p.starts_with('.')),
+                Segment::Below(except) => at.run_on(|p| except.is_none_or(|name| !p.eq_ignore_ascii_case(name))),
             }
-            at
-        };
-        // Where options may have changed, nothing is certain.
-        if !self.loose && run(true).at_end() {
-            return Fit::Yes;
         }
-        let may = run(false);
-        if may.at_end() || self.recursive && may.anywhere() { Fit::Maybe } else { Fit::No }
+        at
     }
 }
 
-/// The possible positions in a pattern.
-struct Positions<'p> {
-    pattern: &'p [&'p str],
-    set: Vec<bool>,
-    none: bool,
-}
-
-impl<'p> Positions<'p> {
-    fn start(pattern: &'p [&'p str], none: bool) -> Self {
-        let mut set = vec![false; pattern.len() + 1];
-        if let Some(first) = set.first_mut() {
-            *first = true;
+/// Whether a path fits a pattern with `**`: `Yes` if every name does that its tail expands to. `recursive`: with
+/// everything below it.
+pub(super) fn lies<P: AsRef<str>>(
+    pattern: &[P],
+    path: &[&str],
+    tail: Option<&Tail>,
+    recursive: bool,
+    How { equivalence, wide, none }: How,
+) -> Fit {
+    let is_large = |tail: &Tail| pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST;
+    if tail.is_some_and(is_large) {
+        return Fit::Maybe;
+    }
+    // Before the first `**` there is only one position.
+    let (mut pattern, mut path) = (pattern, path);
+    while let (Some((part, parts)), Some((name, names))) = (pattern.split_first(), path.split_first()) {
+        if part.as_ref() == "**" || parts.is_empty() && wide {
+            break;
         }
-        let mut start = Self { pattern, set, none };
-        start.pass_none();
-        start
-    }
-
-    /// `**` may be no segment at all.
-    fn pass_none(&mut self) {
-        for (i, part) in self.pattern.iter().enumerate() {
-            let last = i + 1 == self.pattern.len();
-            if *part == "**" && (!last || self.none) && self.has(i) {
-                self.add(i + 1);
-            }
+        if !equivalence.segment(part.as_ref(), name) {
+            return Fit::No;
         }
+        (pattern, path) = (parts, names);
     }
-
-    fn has(&self, i: usize) -> bool {
-        self.set.get(i).copied().unwrap_or(false)
+    let mut pattern: Vec<&str> = pattern.iter().map(AsRef::as_ref).collect();
+    // Whatever is below the last `*` is one more `**`, which may fit no segment.
+    let goes_on = wide && pattern.last() == Some(&"*");
+    if goes_on {
+        pattern.push("**");
     }
-
-    fn add(&mut self, i: usize) {
-        if let Some(slot) = self.set.get_mut(i) {
-            *slot = true;
-        }
+    let mut at = Positions::start(&pattern, |part| *part == "**", none || goes_on);
+    path.iter().for_each(|name| at.step(|p| equivalence.segment(p, name)));
+    let Some(tail) = tail else {
+        return if recursive && at.anywhere() { Fit::of(at.at_end()).max(Fit::Maybe) } else { Fit::of(at.at_end()) };
+    };
+    // Where options may have changed, nothing is certain.
+    if !tail.loose && tail.moved(at.clone(), true, equivalence).at_end() {
+        return Fit::Yes;
     }
-
-    /// Moves past one segment of the path.
-    fn step(&mut self, fits: impl Fn(&str) -> bool) {
-        let before = std::mem::replace(&mut self.set, vec![false; self.pattern.len() + 1]);
-        for (i, part) in self.pattern.iter().enumerate().filter(|(i, _)| before.get(*i) == Some(&true)) {
-            if *part == "**" {
-                self.add(i);
-                self.add(i + 1);
-            } else if fits(part) {
-                self.add(i + 1);
-            }
-        }
-        self.pass_none();
-    }
-
-    /// Moves past any number of arbitrary segments.
-    fn run_on(&mut self, may: impl Fn(&str) -> bool) {
-        for (i, part) in self.pattern.iter().enumerate() {
-            if self.has(i) && (*part == "**" || may(part)) {
-                self.add(i + 1);
-            }
-        }
-    }
-
-    /// Moves past any number of segments all of which must fit: only `**` covers them.
-    fn keep_deep(&mut self) {
-        for (i, part) in self.pattern.iter().enumerate() {
-            if let Some(slot) = self.set.get_mut(i).filter(|_| *part != "**") {
-                *slot = false;
-            }
-        }
-        let end = self.pattern.len();
-        let deep = end.checked_sub(1).is_some_and(|i| self.has(i));
-        if let Some(slot) = self.set.get_mut(end) {
-            *slot = deep;
-        }
-        self.pass_none();
-    }
-
-    fn at_end(&self) -> bool {
-        self.has(self.pattern.len())
-    }
-
-    fn anywhere(&self) -> bool {
-        self.set.contains(&true)
-    }
+    let may = tail.moved(at, false, equivalence);
+    if may.at_end() || recursive && may.anywhere() { Fit::Maybe } else { Fit::No }
 }
 
 /// Whether a segment of a pattern is so plain that its characters can be compared one by one.
@@ -251,69 +188,42 @@ fn same(a: char, b: char, fold: bool) -> bool {
 }
 
 /// Whether some name fits both a segment of a pattern and the items of a glob.
-pub(crate) fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -> bool {
+fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
-    let fold = loose || folds(equivalence);
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return true;
     }
-    // For each number of items consumed: the possible positions in the pattern, before and after the first character.
-    let width = letters.len() + 1;
-    let mut now = vec![[false; 2]; width];
-    if let Some(first) = now.first_mut() {
-        first[0] = true;
-    }
-    for at in 0..=items.len() {
-        let item = items.get(at);
-        let mut next = vec![[false; 2]; width];
-        // Ascending, so that positions added further on are visited in the same round.
-        for p in 0..width {
-            let Some(here) = now.get(p).copied() else { break };
-            let letter = letters.get(p).copied();
-            let put = |row: &mut Vec<[bool; 2]>, p: usize, flags: [bool; 2]| {
-                if let Some(slot) = row.get_mut(p) {
-                    slot[0] |= flags[0];
-                    slot[1] |= flags[1];
-                }
-            };
-            if letter == Some('*') {
-                put(&mut now, p + 1, here);
-            }
-            let Some(item) = item else { continue };
-            if matches!(item, Item::Many) {
-                put(&mut next, p, here);
-            }
-            let Some(letter) = letter else { continue };
-            let may = |started: bool| match (letter, item) {
-                // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name `.a`.
-                (_, Item::Char('.')) if !started && at > 0 && !loose => false,
-                ('*' | '?', _) => true,
-                (c, Item::Char(own)) => same(c, *own, fold),
-                (_, Item::Unknown) => true,
-                (c, Item::One | Item::Many) => started || loose || c != '.',
-                (c, Item::Class(ranges)) => {
-                    let within = |c: char| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c));
-                    within(c) || fold && (within(c.to_ascii_lowercase()) || within(c.to_ascii_uppercase()))
-                }
-            };
-            let taken = [false, here[0] && may(false) || here[1] && may(true)];
-            let stays = if letter == '*' { p } else { p + 1 };
-            if matches!(item, Item::Many) {
-                put(&mut now, stays, taken);
-                if stays == p {
-                    put(&mut next, p, taken);
-                    put(&mut now, p + 1, taken);
-                }
-            } else {
-                put(&mut next, stays, taken);
+    let fold = loose || folds(equivalence);
+    let may = |letter: char, item: &Item| match item {
+        _ if letter == '?' => true,
+        Item::Char(own) => same(letter, *own, fold),
+        Item::Class(ranges) => {
+            let within = |c: char| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c));
+            within(letter) || fold && (within(letter.to_ascii_lowercase()) || within(letter.to_ascii_uppercase()))
+        }
+        Item::One | Item::Many | Item::Unknown => true,
+    };
+    // What `*` and `?` of a glob do not stand for in front of a name.
+    let is_leading = |letter: char, item: &Item| !loose && letter == '.' && matches!(item, Item::One | Item::Many);
+    let fits = |from: usize, is_behind: bool| {
+        let Some((first, rest)) = items.get(from..).and_then(<[Item]>::split_first) else { return false };
+        // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name `.a`.
+        if is_behind && !loose && *first == Item::Char('.') {
+            return false;
+        }
+        let mut at = Positions::start(&letters, |letter| *letter == '*', true);
+        at.step(|&letter| may(letter, first) && !is_leading(letter, first));
+        for item in std::iter::once(first).filter(|item| **item == Item::Many).chain(rest) {
+            match item {
+                Item::Many => at.run_on(|_| true),
+                item => at.step(|&letter| may(letter, item)),
             }
         }
-        if item.is_none() {
-            break;
-        }
-        now = next;
-    }
-    now.last().is_some_and(|end| end[1])
+        at.at_end()
+    };
+    // A wildcard in front stands for something, or for nothing.
+    let many = items.iter().take_while(|item| **item == Item::Many).count();
+    (many > 0 && fits(many - 1, false)) || fits(many, many > 0)
 }
 
 /// Whether every name that the items can expand to fits a segment of a pattern. May answer no too often.
@@ -322,37 +232,14 @@ fn includes(pattern: &str, items: &[Item], equivalence: Equivalence) -> bool {
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {
         return false;
     }
-    let mut now = vec![false; letters.len() + 1];
-    if let Some(first) = now.first_mut() {
-        *first = true;
-    }
-    let pass = |set: &mut Vec<bool>| {
-        for (p, letter) in letters.iter().enumerate() {
-            if *letter == '*'
-                && set.get(p) == Some(&true)
-                && let Some(slot) = set.get_mut(p + 1)
-            {
-                *slot = true;
-            }
-        }
-    };
-    pass(&mut now);
+    let mut at = Positions::start(&letters, |letter| *letter == '*', true);
     for item in items {
-        let mut next = vec![false; letters.len() + 1];
-        for (p, letter) in letters.iter().enumerate().filter(|(p, _)| now.get(*p) == Some(&true)) {
-            let to = match (letter, item) {
-                ('*', _) => Some(p),
-                // A class without a match stays unexpanded, and is then longer than one character.
-                ('?', Item::Char(_) | Item::One) => Some(p + 1),
-                (c, Item::Char(own)) if same(*c, *own, folds(equivalence)) => Some(p + 1),
-                _ => None,
-            };
-            if let Some(slot) = to.and_then(|to| next.get_mut(to)) {
-                *slot = true;
-            }
-        }
-        pass(&mut next);
-        now = next;
+        at.step(|&letter| match item {
+            Item::Char(own) => letter == '?' || same(letter, *own, folds(equivalence)),
+            Item::One => letter == '?',
+            // A class without a match stays unexpanded, and is then longer than one character.
+            Item::Many | Item::Class(_) | Item::Unknown => false,
+        });
     }
-    now.last() == Some(&true)
+    at.at_end()
 }

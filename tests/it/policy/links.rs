@@ -1,6 +1,7 @@
 //! Symbolic links: an allow must fit the name and the place it leads to, a deny either.
 
 use serde_json::{Value, json};
+use toolfold::policy::links::follow;
 use toolfold::policy::{Context, Effect, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
 use toolfold::policy::{Decision, PolicyFile};
 
@@ -228,5 +229,36 @@ fn a_verdict_says_what_it_saw_and_is_reached_again_from_that() {
             "x/../a" => assert!(part.contains("leads to /a"), "{part}"),
             _ => assert!(!part.contains("leads") && verdict.links.is_empty()),
         }
+    }
+}
+
+#[test]
+fn links_are_followed_as_the_kernel_does() {
+    let table = [
+        ("/w/etc", "/etc"),
+        ("/w/up", ".."),
+        ("/w/deep", "a/b/../c"),
+        ("/w/gone", "/nowhere/at/all"),
+        ("/w/one", "two"),
+        ("/w/two", "one"),
+        ("/w/self", "self/x"),
+        ("/etc/alt", "../opt"),
+    ];
+    let disk = LinkTable::new(table.map(|(path, target)| (path.to_owned(), target.to_owned())));
+    for (path, real) in [
+        ("/w/a", Some("/w/a")),
+        ("/w/etc", Some("/etc")),
+        ("/w/etc/passwd", Some("/etc/passwd")),
+        ("/w/etc/../x", Some("/x")),
+        ("/w/up/x", Some("/x")),
+        ("/w/deep/x", Some("/w/a/c/x")),
+        ("/w/gone", Some("/nowhere/at/all")),
+        ("/w/gone/x", Some("/nowhere/at/all/x")),
+        ("/w/etc/alt/x", Some("/opt/x")),
+        ("/w/one/x", None),
+        ("/w/self", None),
+        ("/../..", Some("/")),
+    ] {
+        assert_eq!(follow(path, &disk).as_deref(), real, "{path}");
     }
 }

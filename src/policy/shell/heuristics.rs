@@ -71,7 +71,6 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
         let Some(first) = rest.first().and_then(Word::get) else { return };
         let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
-        let base = base_name(first);
         if keyword(first) || assigns {
             start += 1;
         } else if let Some(from) = launchers::behind(rest) {
@@ -82,11 +81,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
                     inner(tail, found);
                 }
             }
-            let whole = rest.iter().skip(1).filter_map(Word::get).filter(|_| launchers::takes_text(base));
-            whole
-                .chain(launchers::texts(rest))
-                .filter(|t| t.contains(char::is_whitespace))
-                .for_each(|t| guess(t, found));
+            launchers::texts(rest).for_each(|text| guess(text, found));
             return;
         } else {
             return;
@@ -98,7 +93,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
 fn inner(tail: &[Word], found: &mut SideEffects) {
     found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
     if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
-        launchers::texts(tail).filter(|t| t.contains(char::is_whitespace)).for_each(|t| guess(t, found));
+        launchers::texts(tail).for_each(|text| guess(text, found));
     }
 }
 

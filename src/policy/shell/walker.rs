@@ -42,8 +42,6 @@ pub(super) struct Walker {
     /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
-    /// Where the line starts.
-    pub(super) start: Place,
     pub(super) depth: usize,
     /// Text printed by the command before the pipe, where certain: what a shell after it would read.
     pub(super) piped: Option<String>,
@@ -78,7 +76,6 @@ impl Walker {
             variables: BTreeMap::new(),
             functions: Vec::new(),
             place: Place::at(start.clone()),
-            start: Place::at(start.clone()),
             depth: 0,
             piped: None,
             printed_files: None,

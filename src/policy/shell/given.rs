@@ -15,9 +15,9 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Whether it is this option, which may be cut short.
+    /// Whether it is this option, which may be cut short, or which ends in `*` for any that begins so.
     pub(super) fn is(&self, option: &str) -> bool {
-        self.name == option || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
+        fits(option, &self.name) || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
     }
 
     /// What an option may be that no row lists: itself, or letters.

@@ -139,6 +139,12 @@ pub(super) fn name(pattern: &str) -> Option<Segment> {
     }
 }
 
+/// What the braces of a word expand to; nothing where that is not understood.
+pub(super) fn alternatives(source: &str) -> Vec<String> {
+    let words = letters(source).and_then(expand).unwrap_or_default();
+    words.iter().map(|letters| letters.iter().map(|(c, _)| c).collect()).collect()
+}
+
 /// What a word may be. `None` if it is not a glob, or not understood.
 fn shapes(word: &Word) -> Option<Vec<Shape>> {
     if word.get().is_some() || word.one {

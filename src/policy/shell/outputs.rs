@@ -33,21 +33,20 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
         return;
     };
     // An unknown word may be the option.
-    let unsure = words.iter().any(|word| word.get().is_none() && !word.one);
+    let open = |word: &Word| word.get().is_none();
+    let unsure = words.iter().any(|word| open(word) && !word.one) || says.operands.first().is_some_and(open);
     if program.text("unpacks_with").is_some() && !says.has("unpacks_with") && !unsure {
         return;
     }
     if says.has("unpacks_anywhere") || says.values(Does::Folder).next().is_some() {
         return walker.found.files.push(somewhere("files that its input names"));
     }
-    let mut listed = says.options.iter().filter(|given| given.does.is_some());
-    if listed
-        .any(|given| program.list("unpacks_not").any(|own| given.is(own)) || program.lists("unpacks_not", &given.name))
-    {
+    let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
+    if program.list("unpacks_not").any(listed) {
         return;
     }
     let alone = says.operands.is_empty();
-    if alone && says.has("unpacks_new") || !alone && place == "alone" {
+    if alone && says.has("unpacks_new") || !alone && !unsure && place == "alone" {
         return;
     }
     let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
@@ -57,15 +56,7 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     match place {
         "here" | "alone" => below(walker, &Word::known(".")),
         "anywhere" => walker.found.files.push(somewhere("files that its input names")),
-        "last" => says.operands.last().into_iter().for_each(|last| {
-            let name = last.get().filter(|_| says.operands.len() == 1).map(|text| {
-                let text = text.trim_end_matches('/').trim_end_matches(".git");
-                Word::known(text.rsplit(['/', ':']).next().unwrap_or(text))
-            });
-            let folder = name.as_ref().unwrap_or(last);
-            walker.file(folder, Access::Write, false, false);
-            below(walker, folder);
-        }),
+        "last" => cloned(walker, &says.operands),
         _ if !paths.is_empty() && paths.iter().all(plain) => paths.iter().for_each(|path| below(walker, path)),
         _ => {
             let file = somewhere("files in the working tree");
@@ -75,6 +66,20 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
             walker.found.files.push(FileEffect { path: Some(start), ..file });
         }
     }
+}
+
+/// The folder that is named last, or after what is fetched: `git clone https://example.com/name.git`.
+fn cloned(walker: &mut Walker, operands: &[Word]) {
+    let Some(last) = operands.last() else { return };
+    let folder = match last.get() {
+        Some(text) if operands.len() == 1 => {
+            let text = text.trim_end_matches('/').trim_end_matches(".git");
+            Word::known(text.rsplit(['/', ':']).next().unwrap_or(text))
+        }
+        _ => last.clone(),
+    };
+    walker.file(&folder, Access::Write, false, false);
+    below(walker, &folder);
 }
 
 /// Adds files below a folder whose names are not known.

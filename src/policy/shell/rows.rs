@@ -113,8 +113,18 @@ impl<'w> Reader<'_, 'w> {
     /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
     /// ended.
     fn options(&mut self, program: &'static Program, from: usize) -> usize {
-        let mut at = if program.is("bundled-letters") { self.bundled(program, from) } else { from };
+        let mut at = from;
         while let Some(word) = self.words.get(at) {
+            let dashed = |text: &str| text.len() > 1 && text.starts_with(['-', '+']);
+            let bundles = match word.get() {
+                Some(text) if dashed(text) => program.is("shell") && !text.starts_with("--"),
+                Some(text) => program.is("bundled-letters") && at == from && !text.is_empty() && text != "-",
+                None => false,
+            };
+            if bundles {
+                at = self.bundled(program, at);
+                continue;
+            }
             let known = word.get().is_some();
             let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
                 self.operands.push(at);
@@ -200,12 +210,11 @@ impl<'w> Reader<'_, 'w> {
         self.words.len()
     }
 
-    /// Reads a first word of letters that are options without a dash, whose values are the next words: `tar xf a.tar`.
+    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
     /// Returns where it ended.
     fn bundled(&mut self, program: &'static Program, from: usize) -> usize {
-        let letters =
-            self.words.get(from).and_then(Word::get).filter(|text| !text.starts_with('-')).unwrap_or_default();
-        let mut at = from + usize::from(!letters.is_empty());
+        let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
+        let mut at = from + 1;
         for letter in letters.chars() {
             let name = format!("-{letter}");
             let does = program.does(&name);

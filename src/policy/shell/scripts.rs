@@ -41,32 +41,7 @@ pub(super) fn printed(words: &[Word]) -> Option<String> {
     let words = words?;
     let words: Vec<&str> =
         words.into_iter().skip_while(|w| matches!(*w, "-n" | "-e" | "-E" | "-ne" | "-en" | "--")).collect();
-    let text = match (program, words.split_first()) {
-        ("printf", Some((format, rest))) if format.contains('%') && !rest.is_empty() => formatted(format, rest),
-        _ => words.join(" "),
-    };
-    Some(text.replace("\\n", "\n"))
-}
-
-/// A format of `printf` with its arguments inserted, repeated while arguments remain. Widths are ignored.
-fn formatted(format: &str, arguments: &[&str]) -> String {
-    let mut rest = arguments.iter();
-    let mut out = String::new();
-    while rest.len() > 0 && out.len() < super::side_effects::MAX_CHARS {
-        let before = rest.len();
-        let mut chars = format.chars();
-        while let Some(c) = chars.next() {
-            if c != '%' {
-                out.push(c);
-            } else if chars.find(char::is_ascii_alphabetic).is_some() {
-                out.push_str(rest.next().copied().unwrap_or_default());
-            }
-        }
-        if rest.len() == before {
-            break;
-        }
-    }
-    out
+    Some(words.join(" ").replace("\\n", "\n"))
 }
 
 /// What `cat` and `tee` pass on of their input. For guesses only.

@@ -5,7 +5,7 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
 use super::side_effects::Weight;
 use super::walker::Walker;
-use super::{ansi, expansion, heuristics};
+use super::{ansi, expansion, globs, heuristics};
 use crate::policy::argv::Word;
 
 /// The expansion of a word, built piece by piece.
@@ -42,7 +42,7 @@ impl Walker {
         if braces {
             self.found.unknown("brace-expansion", source, Weight::Value);
             let mut word = Word::unknown(source, false);
-            word.guess = braces_guess(source);
+            word.guess = globs::alternatives(source);
             return word;
         }
         if let Some(value) = built.value.filter(|_| !built.splits) {
@@ -229,15 +229,4 @@ fn is_brace_expansion(bare: &str) -> bool {
     let Some(open) = bare.find('{') else { return false };
     let rest = bare.get(open..).unwrap_or_default();
     rest.contains('}') && (rest.contains(',') || rest.contains(".."))
-}
-
-/// What `x{a,b}y` expands to, without nesting and quotes.
-fn braces_guess(source: &str) -> Vec<String> {
-    let parts =
-        source.split_once('{').and_then(|(head, rest)| rest.split_once('}').map(|(body, tail)| (head, body, tail)));
-    let Some((head, body, tail)) = parts else { return Vec::new() };
-    if source.contains(['\'', '"', '$', '`']) || body.contains('{') || tail.contains('{') {
-        return Vec::new();
-    }
-    body.split(',').take(64).map(|part| format!("{head}{part}{tail}")).collect()
 }

@@ -1,6 +1,6 @@
 //! Wrappers: programs that start another program, with their own options and the position of the other program.
 
-use super::given::{Given, RowSays};
+use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::place::Place;
 use super::readonly;
@@ -8,7 +8,7 @@ use super::side_effects::{Role, Weight};
 use super::walker::Input;
 use super::walker::Walker;
 use super::{heuristics, launchers};
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
 
@@ -101,10 +101,11 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays,
     }
     let operands = wrapper.text("before").and_then(|count| count.parse().ok()).unwrap_or(0);
     at += operands;
-    let open = |given: &Given| matches!(given.does, None | Some(Does::Run | Does::Load));
+    // What `env -S` splits.
+    let splits = |does| wrapper.is("sets-environment") && matches!(does, Does::Run | Does::Load);
+    let open = says.options.iter().find(|given| given.does.is_none_or(splits)).map(|given| given.name.as_str());
     let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
-    if unknown.is_some() || says.options.iter().any(open) {
-        let text = unknown.or(words.first()).map_or("", |word| word.text.as_str());
+    if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
         walker.found.unknown("wrapper-option", text, Weight::Code);
         return None;
     }
@@ -130,7 +131,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 let mut command = rest.get(..end).unwrap_or_default().to_vec();
                 fill(&mut command, "{}");
                 // A fully known command is evaluated by its own rules; the files it runs on are not.
-                let program = command.first().and_then(Word::get).map(crate::policy::argv::base_name);
+                let program = command.first().and_then(Word::get).map(base_name);
                 let runs_them = |p: &str| super::tables::is_shell(p) || super::tables::is_interpreter(p);
                 let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
                 let weight = if code { Weight::Code } else { Weight::Value };
@@ -202,14 +203,10 @@ fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
     if words.len() > 1 && is("launcher") && !["elsewhere", "often-other", "joins-words"].into_iter().any(is) {
         walker.found.unknown("launcher", base, Weight::Value);
     }
-    if !is("elsewhere") {
-        for at in from..words.len().min(from + 6) {
-            let tail = words.get(at..).unwrap_or_default();
-            let program = tail.first().and_then(Word::get).map(|p| crate::policy::argv::base_name(p).to_owned());
-            program.into_iter().for_each(|program| super::files::guessed(walker, &program, tail));
-        }
-        for text in launchers::texts(words) {
-            walker.suppose(text);
+    for at in from..words.len().min(from + 6) {
+        let tail = words.get(at..).unwrap_or_default();
+        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is("elsewhere")) {
+            super::files::guessed(walker, base_name(program), tail);
         }
     }
     if is("takes-text") {

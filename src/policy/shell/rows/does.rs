@@ -4,6 +4,7 @@ use super::{Reader, stops};
 use crate::policy::argv::Word;
 use crate::policy::programs::{self, Does};
 use crate::policy::rule::Access;
+use crate::policy::shell::redirect::is_sink;
 use crate::policy::shell::side_effects::{Unknown, Weight};
 use crate::policy::shell::tables::is_interpreter;
 
@@ -37,8 +38,7 @@ impl Reader<'_, '_> {
                 self.unlisted("acting-option", at);
             }
             Does::Write | Does::Make => {
-                let plain =
-                    |file: &&Word| !matches!(file.get(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"));
+                let plain = |file: &&Word| !file.is("-") && !file.get().is_some_and(is_sink);
                 for file in value.into_iter().filter(plain) {
                     self.walker.file(file, Access::Write, true, false);
                     if does == Does::Make {
@@ -53,7 +53,7 @@ impl Reader<'_, '_> {
                 // What is known is searched for what is denied.
                 let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
                 // An interpreter and an editor have languages of their own.
-                let plus = self.words.get(at).is_some_and(|word| word.text.starts_with('+'));
+                let plus = self.words.get(at).and_then(Word::get).is_some_and(|text| text.starts_with('+'));
                 let known = known && !plus && !is_interpreter(self.base);
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }

@@ -23,7 +23,7 @@ pub(super) fn inspect(
         interpreter(walker, words, (input, index));
     }
     if own.is("reads-timetable") && *input != Input::Inherited {
-        timetable(walker, input);
+        walker.found.unknown("piped-code", "a timetable", Weight::Code);
     }
     if own.is("own-settings") {
         other_repository(walker, says);
@@ -74,17 +74,6 @@ fn other_repository(walker: &mut Walker, says: &RowSays) {
     let folder = walker.place.only().filter(|_| !named).cloned();
     let part = Unknown::new("other-repository", "git in another folder", Weight::Value);
     walker.found.unknowns.push(Unknown { folder, ..part });
-}
-
-/// Crontab lines: five time fields and a command, which runs later.
-fn timetable(walker: &mut Walker, input: &Input) {
-    walker.found.unknown("piped-code", "a timetable", Weight::Code);
-    if let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input {
-        for line in text.lines().take(64) {
-            let words: Vec<Word> = line.split_whitespace().take(12).map(Word::known).collect();
-            heuristics::anywhere(&words, &mut walker.found);
-        }
-    }
 }
 
 /// An interpreter that reads code from its input, or from words that are known only when it runs.

@@ -35,9 +35,7 @@ impl Walker {
             return Word::unknown(source, false);
         };
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-        let before = self.found.unknowns.len();
         self.pieces(&pieces, &mut built, false);
-        self.cut_short(source, before);
         let braces = is_brace_expansion(&built.bare);
         if braces {
             self.found.unknown("brace-expansion", source, Weight::Value);
@@ -66,33 +64,13 @@ impl Walker {
         match word::parse_heredoc(source, &self.options) {
             Ok(pieces) => {
                 let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-                let before = self.found.unknowns.len();
                 self.pieces(&pieces, &mut built, true);
-                self.cut_short(source, before);
                 built.value
             }
             Err(_) => {
                 self.found.unknown("word", source, Weight::Code);
                 None
             }
-        }
-    }
-
-    /// A `)` in a comment or a `case` does not end a substitution, but the parser takes it for the end. Then the
-    /// whole source is searched.
-    fn cut_short(&mut self, source: &str, before: usize) {
-        let new = self.found.unknowns.iter().skip(before);
-        if new.clone().any(|u| matches!(u.kind, "syntax" | "comment")) {
-            heuristics::guess(source, &mut self.found);
-        }
-    }
-
-    /// Guesses what is in double parentheses that are not arithmetic. Their substitutions have already been walked.
-    pub(super) fn maybe_subshell(&mut self, source: &str) {
-        if source.contains(['$', '`', '(']) {
-            heuristics::guess(source, &mut self.found);
-        } else {
-            self.suppose(source);
         }
     }
 

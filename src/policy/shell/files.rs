@@ -84,10 +84,8 @@ pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowS
             add(walker, files.get(..1).unwrap_or_default(), Access::Read);
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
-        "download" => {
-            if !says.gives(["-O", "--output-document"].into_iter()) {
-                walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
-            }
+        "download" if !says.gives(["-O", "--output-document"].into_iter()) => {
+            walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
         }
         "mode-write" => {
             // With a reference file, the first operand is not a mode.

@@ -9,18 +9,26 @@
 //! |---|---|
 //! | `names`, `manual`, `date`, `why` | the program, or the program with its subcommand; where the row comes from |
 //! | `style`, `order`, `subcommands`, `global`, `stop`, `until` | how options are read |
-//! | `flags`, `values`, `optional`, `read`, `write`, `makes`, `here`, `run`, `load`, `starts`, `folder`, `into`, `host`, `acts` | options, by what they do: see [`Does`] |
+//! | `flags`, `values`, `optional`, `read`, `write`, `makes`, `here`, `run`, `load`, `code`, `starts`, `folder`, `into`, `host`, `acts` | options, by what they do: see [`Does`] |
 //! | `operands`, `files`, `needs_write` | what the operands are; `files` where they are other files than that says |
 //! | `recursive`, `in_place`, `makes_folders` | options by which operands are folders, are changed, are made |
+//! | `fills` | options by which what `read` names is written |
+//! | `unpacks` | where it writes files that no word names: `here`, the same where it is `alone` without operands, in the `tree` of a repository, below `paths` that it names, or the `last` of them, or `anywhere` |
+//! | `unpacks_with`, `unpacks_not`, `unpacks_anywhere`, `unpacks_new` | options with which it does so, does not, does so anywhere, and does not where it has no operand |
 //! | `is` | words for what a program is to others: `interpreter`, `shell`, `launcher`, `only-reads`, … |
 //! | `behind` | words behind which a command stands: `docker run` |
 //! | `before` | how many words stand between the options and the command of a wrapper |
-//! | `grammar` | the format of its own in which its arguments name files: `tar` |
 //! | `letters` | letters that other options stand for, for ask and deny |
+//! | `executes` | the beginnings of words that are commands for it: `exec:` |
+//! | `runs_not`, `looks_up` | options with which it does not run its arguments |
+//! | `links` | whether it makes links: `always`, or with these options |
+//! | `passes_on` | letters with which it prints some of the lines that it reads, and nothing else |
+//! | `plain_settings`, `plain_variables` | of `git` and `env`: what may be set and runs nothing |
 //! | `reads_with`, `not_read_only` | where it only reads: the only words for that, or what prevents it |
 //! | `never_remember` | no prefix that ends here is remembered |
 //! | `variables` | of `env`: variables that make programs run or load something |
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{LazyLock, OnceLock};
@@ -72,6 +80,8 @@ pub(crate) enum Does {
     Run,
     /// Its value is code or settings that are loaded.
     Load,
+    /// Its value is code for the interpreter that it is: who allows the interpreter allows that.
+    Code,
     /// It runs or loads something that it does not name, without a value.
     Start,
     /// Its value chooses the folder, project or cluster.
@@ -102,22 +112,6 @@ pub(crate) enum Style {
     /// Whole words, with one dash or two.
     Word,
 }
-
-/// The keys whose words are no options of one meaning.
-const TEXTS: [&str; 12] = [
-    "before",
-    "grammar",
-    "is",
-    "behind",
-    "letters",
-    "files",
-    "makes_folders",
-    "recursive",
-    "in_place",
-    "reads_with",
-    "not_read_only",
-    "variables",
-];
 
 /// A row.
 #[derive(Debug, Default)]
@@ -186,6 +180,11 @@ impl Program {
         self.kinds.contains(&kind)
     }
 
+    /// Whether a word of a key is this text, or is a front of it that ends in `*`.
+    pub(crate) fn lists(&self, key: &str, text: &str) -> bool {
+        self.list(key).any(|own| fits(own, text))
+    }
+
     /// What its operands are, as far as files go.
     pub(crate) fn files(&self) -> &'static str {
         self.text("files").unwrap_or(self.operands)
@@ -199,11 +198,11 @@ impl Program {
     fn read(row: &DeTable<'static>) -> Self {
         let mut program = Self { operands: "other", is_listed: true, ..Self::default() };
         for (key, value) in row {
-            let key = key.get_ref().as_ref();
+            let Cow::Borrowed(key) = *key.get_ref() else { continue };
             let text: &'static str = match value.get_ref() {
-                DeValue::String(std::borrow::Cow::Borrowed(text)) => text,
+                DeValue::String(Cow::Borrowed(text)) => text,
                 // Read once and kept as long as the process lives, as the rows themselves are.
-                DeValue::String(std::borrow::Cow::Owned(text)) => text.clone().leak(),
+                DeValue::String(Cow::Owned(text)) => text.clone().leak(),
                 DeValue::Boolean(on) => {
                     match key {
                         "subcommands" => program.subcommands = *on,
@@ -227,6 +226,7 @@ impl Program {
                 "here" => Does::Here,
                 "run" => Does::Run,
                 "load" => Does::Load,
+                "code" => Does::Code,
                 "starts" => Does::Start,
                 "folder" => Does::Folder,
                 "into" => Does::Into,
@@ -240,7 +240,7 @@ impl Program {
                         "order" => program.ordered = text == "first",
                         "until" => program.until = text.split_whitespace().collect(),
                         "stop" => program.stop = text.split_whitespace().collect(),
-                        other => program.texts.extend(TEXTS.iter().find(|key| **key == other).map(|key| (*key, text))),
+                        other => drop(program.texts.insert(other, text)),
                     }
                     continue;
                 }
@@ -250,6 +250,11 @@ impl Program {
         program.kinds = program.list("is").collect();
         program
     }
+}
+
+/// Whether a text is a word of a key, or begins like one that ends in `*`.
+pub(crate) fn fits(own: &str, text: &str) -> bool {
+    own.strip_suffix('*').map_or(own == text, |front| text.starts_with(front))
 }
 
 struct Table {

@@ -24,11 +24,13 @@ mod awk;
 #[cfg(feature = "shell")]
 mod builtins;
 #[cfg(feature = "shell")]
-mod environ;
+mod code;
 #[cfg(feature = "shell")]
 mod expansion;
 #[cfg(feature = "shell")]
 mod files;
+#[cfg(feature = "shell")]
+mod given;
 #[cfg(feature = "shell")]
 mod globs;
 #[cfg(feature = "shell")]
@@ -36,8 +38,6 @@ mod guards;
 #[cfg(feature = "shell")]
 mod harmless;
 pub(crate) mod heuristics;
-#[cfg(feature = "shell")]
-mod inputs;
 #[cfg(feature = "shell")]
 mod inspect;
 pub(crate) mod launchers;
@@ -48,8 +48,6 @@ mod outputs;
 mod piped_files;
 #[cfg(feature = "shell")]
 mod place;
-#[cfg(feature = "shell")]
-mod programs;
 pub(crate) mod readonly;
 #[cfg(feature = "shell")]
 mod redirect;
@@ -57,12 +55,11 @@ mod redirect;
 mod rows;
 #[cfg(feature = "shell")]
 mod scripts;
+mod sed;
 mod side_effects;
 #[cfg(feature = "shell")]
 mod strict;
 pub(crate) mod tables;
-#[cfg(feature = "shell")]
-mod unpack;
 #[cfg(feature = "shell")]
 mod walk;
 #[cfg(feature = "shell")]

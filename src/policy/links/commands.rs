@@ -3,6 +3,7 @@
 
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::LexPath;
+use crate::policy::programs;
 use crate::policy::rule::Access;
 use crate::policy::shell::{Command, FileEffect, SideEffects};
 use crate::policy::unicode::Equivalence;
@@ -50,10 +51,10 @@ fn creates_links(command: &Command) -> bool {
         w.get()
             .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
     };
-    match program {
-        Some("ln" | "link" | "mklink") => true,
-        Some("cp") => command.words.iter().any(option),
-        _ => false,
+    match program.and_then(programs::find).and_then(|row| row.text("links")) {
+        Some("always") => true,
+        Some(_) => command.words.iter().any(option),
+        None => false,
     }
 }
 

@@ -1,74 +1,11 @@
 //! Awk programs: which of them only compute and print.
 
-use super::side_effects::Weight;
-use super::walker::Walker;
-use crate::policy::argv::Word;
-use crate::policy::rule::Access;
-
-/// Reads the arguments of awk.
-pub(super) fn inspect(walker: &mut Walker, words: &[Word]) {
-    let mut rest = words.iter().skip(1).peekable();
-    let mut in_place = false;
-    let mut explicit = false;
-    while let Some(word) = rest.next_if(|w| w.get().is_none_or(|v| v.starts_with('-') && v.len() > 1)) {
-        let Some(option) = word.get() else {
-            return walker.found.unknown("script", &word.text, Weight::Code);
-        };
-        match option {
-            "--" => break,
-            "-F" | "-v" | "--field-separator" | "--assign" => {
-                // The value may be unknown, since it is data.
-                rest.next();
-            }
-            "-i" | "--include" if rest.peek().is_some_and(|w| w.is("inplace")) => {
-                rest.next();
-                in_place = true;
-            }
-            "-iinplace" | "--include=inplace" => in_place = true,
-            v if v.starts_with("--inplace") => in_place = true,
-            "-e" | "--source" => {
-                explicit = true;
-                rest.next().into_iter().for_each(|w| script(walker, w));
-            }
-            "-f" | "-i" | "-l" | "-E" | "--file" | "--include" | "--load" | "--exec" => {
-                explicit |= matches!(option, "-f" | "-E" | "--file" | "--exec");
-                rest.next();
-                walker.found.unknown("script-file", option, Weight::Code);
-            }
-            "--posix" | "--traditional" | "--re-interval" | "--sandbox" | "--csv" | "-k" | "--version" | "-V" => {}
-            v if v.starts_with("-F")
-                || v.starts_with("-v")
-                || v.starts_with("--field-separator=")
-                || v.starts_with("--assign=") => {}
-            _ => walker.found.unknown("script", option, Weight::Code),
-        }
-    }
-    if !explicit && let Some(word) = rest.next() {
-        script(walker, word);
-    }
-    if in_place {
-        walker.found.unknown("script-file", "inplace", Weight::Code);
-        rest.filter(|w| w.get().is_none_or(|v| !v.contains('=')))
-            .for_each(|w| walker.file(w, Access::Write, true, false));
-    }
-}
-
-fn script(walker: &mut Walker, word: &Word) {
-    match word.get() {
-        Some(text) if is_plain(text) => {}
-        _ => {
-            walker.found.unknown("script", &word.text, Weight::Code);
-            super::scripts::guess_words(walker, word);
-        }
-    }
-}
-
 /// Words after which a `/` begins a regular expression.
 const BEFORE_REGEX: &[&str] = &["print", "printf", "return", "in", "else", "do", "exit", "case"];
 
 /// Whether a program runs nothing, and reads and writes nothing but its input and output. A program that is not
 /// understood is not plain.
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     // Whether this is inside a `print`, in which `>` writes, and the number of open parentheses in it.
     let (mut printing, mut depth) = (false, 0_usize);
     // Whether the previous token is an operand: then `/` divides.

@@ -122,7 +122,7 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
             _ => {
                 let text = word.text.clone();
                 let (variable, value) = text.split_once('=').unwrap_or((text.as_str(), ""));
-                if variable.contains('[') || super::tables::is_dangerous_variable(variable) {
+                if variable.contains(['[', '$', '`', '*', '?', '{']) || super::tables::is_dangerous_variable(variable) {
                     weight = Weight::Code;
                 }
                 walker.variables.remove(variable);

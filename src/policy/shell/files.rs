@@ -2,65 +2,42 @@
 //!
 //! Their rows say what their operands are. A program without a row may write anything: a path deny is not a sandbox.
 
+use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
+use super::side_effects::FileEffect;
 use super::walker::Walker;
-use super::{globs, unpack};
+use super::{globs, outputs};
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Does, Program, Style};
+use crate::policy::programs::{self, Program, Style};
 use crate::policy::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob names. Its row says by
 /// which options.
-fn is_recursive(program: &Program, arguments: &[Word]) -> (bool, bool) {
-    // Broader than for a folder that is named directly.
-    let goes_down =
-        |v: &str| v.starts_with("--r") || v.starts_with('-') && !v.starts_with("--") && v.contains(['r', 'R', 'd']);
-    let down = program.style != Style::Word && arguments.iter().filter_map(Word::get).any(goes_down);
+fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, bool) {
+    let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"].into_iter());
     match program.text("recursive") {
         None => (false, down),
         Some("always") => (true, true),
         Some("globs") => (false, true),
         Some(_) => {
-            let options = || program.list("recursive");
-            let given = arguments.iter().any(|word| match word.get() {
-                // `rm *.o`: combined options contain no dot.
-                None => globs::may_be_option(word, matches!(program.files(), "write" | "mode-write")),
-                Some(long) if long.starts_with("--") => {
-                    long.len() > 3 && options().any(|option| option.starts_with(long))
-                }
-                Some(text) => {
-                    let letters = text.strip_prefix('-').unwrap_or_default();
-                    options().filter_map(|option| option.strip_prefix('-')).any(|o| o.len() == 1 && letters.contains(o))
-                        || text == "recurse"
-                }
-            });
-            (given, down)
+            // `rm *.o`: combined options contain no dot.
+            let dotless = matches!(program.files(), "write" | "mode-write");
+            let unknown = |word: &Word| word.get().is_none() && globs::may_be_option(word, dotless);
+            (says.gives(program.list("recursive")) || words.iter().skip(1).any(unknown), down)
         }
     }
 }
 
-/// Adds the operands of a command that are files, where its options are not read: every word without a dash.
-pub(super) fn operands(walker: &mut Walker, base: &str, words: &[Word]) {
-    let arguments = words.get(1..).unwrap_or_default();
-    let end = arguments.iter().position(|w| w.is("--"));
-    let is_operand = |(i, w): &(usize, &Word)| {
-        end.is_some_and(|e| *i > e) || w.get().is_none_or(|v| !v.starts_with('-') || v == "-") && !w.is("--")
-    };
-    let operands: Vec<Word> = arguments.iter().enumerate().filter(is_operand).map(|(_, w)| w.clone()).collect();
-    files(walker, base, words, programs::find(base), &operands);
+/// Adds the files of a command that is only guessed at.
+pub(super) fn guessed(walker: &mut Walker, base: &str, words: &[Word]) {
+    files(walker, base, words, &RowSays::guessed(base, words));
 }
 
-/// Adds the operands of a command that are files. `program` is its row, or that of its subcommand.
-pub(super) fn files(
-    walker: &mut Walker,
-    base: &str,
-    words: &[Word],
-    program: Option<&'static Program>,
-    files: &[Word],
-) {
-    let (Some(own), Some(program)) = (programs::find(base), program) else { return };
-    let arguments = words.get(1..).unwrap_or_default();
-    let (recursive, down) = is_recursive(own, arguments);
+/// Adds the operands of a command that are files.
+pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowSays) {
+    let (Some(own), Some(program)) = (programs::find(base), says.program) else { return };
+    let (arguments, files) = (words.get(1..).unwrap_or_default(), says.operands.as_slice());
+    let (recursive, down) = is_recursive(own, words, says);
     let kind = match program.files() {
         "data" | "host" | "code" | "command" | "inline" | "other" | "none" => own.files(),
         kind => kind,
@@ -80,9 +57,9 @@ pub(super) fn files(
         "move" => {
             add(walker, files, Access::Write);
             files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
-            if let Some(folder) = target(arguments) {
-                walker.file(&folder, Access::Write, false, true);
-                into_folder(walker, files.iter().filter(|f| f.text != folder.text), &folder);
+            if let Some(folder) = target(says) {
+                walker.file(folder, Access::Write, false, true);
+                into_folder(walker, files.iter(), folder);
             }
             if let Some((last, sources)) = files.split_last() {
                 into_folder(walker, sources.iter(), last);
@@ -107,16 +84,13 @@ pub(super) fn files(
             add(walker, files.get(..1).unwrap_or_default(), Access::Read);
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
-        "download" => {
-            let named = |v: &str| v.starts_with("-O") || v.starts_with("--output-document");
-            if !arguments.iter().any(|w| w.get().is_some_and(named)) {
-                walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
-            }
+        "download" if !says.gives(["-O", "--output-document"].into_iter()) => {
+            walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
         }
         "mode-write" => {
             // With a reference file, the first operand is not a mode.
-            let copies = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with("--ref")));
-            add(walker, files.get(usize::from(!copies)..).unwrap_or_default(), Access::Write);
+            let copies = usize::from(!says.gives(["--reference"].into_iter()));
+            add(walker, files.get(copies..).unwrap_or_default(), Access::Write);
         }
         "signed-mode-write" => {
             let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
@@ -129,18 +103,16 @@ pub(super) fn files(
             let (own, other) = (files.iter().filter(here).cloned().collect::<Vec<_>>(), files.last());
             match other {
                 Some(last) if !here(&last) => add(walker, &own, Access::Read),
-                _ => copy(walker, &own, &[], recursive),
+                _ => copy(walker, &own, None, recursive),
             }
         }
-        "copy" if own.list("makes_folders").any(|option| arguments.iter().any(|w| w.is(option))) => {
-            add(walker, files, Access::Write);
-        }
-        "copy" => copy(walker, files, arguments, recursive),
+        "copy" if says.has("makes_folders") => add(walker, files, Access::Write),
+        "copy" => copy(walker, files, target(says), recursive),
         "pattern-read" => {
-            let own_files = files.get(usize::from(!gives_pattern(own, arguments))..).unwrap_or_default();
+            let own_files = says.without_pattern();
             // One that descends only by an option searches this folder where none is named.
             let searches = !matches!(own.text("recursive"), None | Some("always" | "globs"));
-            let names = if searches { piped_files::of_search(arguments) } else { Vec::new() };
+            let names = if searches { piped_files::of_search(says) } else { Vec::new() };
             let here = [Word::known(".")];
             // The others search it unless they are given an input.
             let here_too = recursive && (searches || own.text("recursive") == Some("always") && !walker.has_input);
@@ -156,50 +128,16 @@ pub(super) fn files(
     }
 }
 
-/// Whether an option gives the pattern or the script, so that every operand is a file: `-e x`, `-nf x`.
-fn gives_pattern(program: &Program, arguments: &[Word]) -> bool {
-    let gives = |option: &str| program.does(option).is_some_and(Does::takes_value);
-    let long = ["--regexp", "--expression", "--file", "--from-file", "--source"];
-    arguments.iter().filter_map(Word::get).any(|text| match text.strip_prefix('-') {
-        Some(rest) if rest.starts_with('-') => {
-            let name = text.split('=').next().unwrap_or(text);
-            name.len() > 2 && long.iter().any(|option| option.starts_with(name) && gives(option))
-        }
-        Some(letters) => {
-            let ends = letters.find(|c: char| gives(&format!("-{c}"))).and_then(|at| letters.get(at..));
-            ends.is_some_and(|value| value.starts_with(['e', 'f']))
-        }
-        None => false,
-    })
+/// The folder that an option names, into which all operands go.
+fn target(says: &RowSays) -> Option<&Word> {
+    says.value("--target-directory").or_else(|| says.value("-t"))
 }
 
-/// The folder given by `-t`, `--target-directory`, or combined options that end in `t`.
-fn target(arguments: &[Word]) -> Option<Word> {
-    arguments.iter().enumerate().find_map(|(at, word)| {
-        let option = word.get()?;
-        let next = || arguments.get(at + 1).cloned();
-        if option.starts_with("--") {
-            let (name, value) = option.split_once('=').map_or((option, None), |(n, v)| (n, Some(v)));
-            let fits = name.len() > 3 && "--target-directory".starts_with(name);
-            return if fits { value.map(Word::known).or_else(next) } else { None };
-        }
-        let letters = option.strip_prefix('-')?;
-        let (before, after) = letters.split_once('t')?;
-        let cluster = before.chars().all(|c| c.is_ascii_alphabetic() && !"mogS".contains(c));
-        if !cluster {
-            return None;
-        }
-        if after.is_empty() { next() } else { Some(Word::known(after)) }
-    })
-}
-
-fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool) {
-    if let Some(folder) = target(arguments) {
-        for source in files.iter().filter(|f| f.text != folder.text) {
-            walker.file(source, Access::Read, false, recursive);
-        }
-        into_folder(walker, files.iter().filter(|f| f.text != folder.text), &folder);
-        return walker.file(&folder, Access::Write, false, true);
+fn copy(walker: &mut Walker, files: &[Word], target: Option<&Word>, recursive: bool) {
+    if let Some(folder) = target {
+        files.iter().for_each(|source| walker.file(source, Access::Read, false, recursive));
+        into_folder(walker, files.iter(), folder);
+        return walker.file(folder, Access::Write, false, true);
     }
     if let Some((last, sources)) = files.split_last() {
         for source in sources {
@@ -207,7 +145,7 @@ fn copy(walker: &mut Walker, files: &[Word], arguments: &[Word], recursive: bool
         }
         walker.file(last, Access::Write, false, false);
         if recursive {
-            unpack::copied(walker, last);
+            outputs::below(walker, last);
         }
         into_folder(walker, sources.iter(), last);
     }
@@ -223,8 +161,57 @@ fn into_folder<'w>(walker: &mut Walker, sources: impl Iterator<Item = &'w Word>,
                 walker.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
             }
             // It may contain any name.
-            None if !walker.glob_into(source, &folder, Access::Write) => unpack::copied(walker, target),
+            None if !walker.glob_into(source, &folder, Access::Write) => outputs::below(walker, target),
             None => {}
         }
     }
+}
+
+/// Adds the files that the words of a program may name of which little is known: that asks, and does not deny.
+pub(super) fn possible(walker: &mut Walker, base: &str, words: &[Word], program: Option<&Program>) {
+    let shows = program.is_some_and(|program| program.is("shows-files"));
+    if programs::is(base, "reads-nothing") && !shows {
+        return;
+    }
+    words.iter().skip(1).filter_map(|word| named(word.get()?)).for_each(|text| may_read(walker, text));
+    if shows {
+        words.iter().skip(1).filter_map(Word::get).for_each(|text| of_a_revision(walker, text));
+    }
+}
+
+fn may_read(walker: &mut Walker, text: &str) {
+    for path in walker.place.files(text).0 {
+        let (path, text, access) = (Some(path), text.to_owned(), Access::Read);
+        walker.found.files.push(FileEffect { path, text, access, own: false, recursive: false, certain: false });
+    }
+}
+
+/// What an argument of a program shows that keeps versions of files: `HEAD:f`, `:(top)f`, a pattern of its own, or any
+/// file of the folder.
+fn of_a_revision(walker: &mut Walker, text: &str) {
+    if matches!(text, "--no-index" | "--untracked") {
+        walker.file(&Word::known("."), Access::Read, false, true);
+    } else if let Some(file) = text.rsplit([':', ')']).next().filter(|file| !file.is_empty() && *file != text) {
+        may_read(walker, file);
+        pathspec(walker, file);
+    } else if !text.starts_with('-') {
+        pathspec(walker, text);
+    }
+}
+
+/// A pattern of git, whose `*` stands for folders, too: files of that name below the folder in front of it.
+fn pathspec(walker: &mut Walker, text: &str) {
+    let Some(at) = text.find(['*', '?', '[']) else { return };
+    let folder = text.get(..at).and_then(|front| front.rsplit_once('/')).map_or(".", |(folder, _)| folder);
+    let names = text.rsplit('/').next().and_then(globs::name).into_iter().collect();
+    let below = PipedFiles::new(vec![Word::known(folder)], walker.place.clone(), names);
+    walker.found.files.extend(below.files(Access::Read));
+}
+
+/// The file that a word may name: the word itself, the part after `--option=`, the part after `@`.
+fn named(word: &str) -> Option<&str> {
+    let value = if word.starts_with('-') { word.split_once('=')?.1 } else { word };
+    let value = value.trim_start_matches('@');
+    let apart = value.contains(char::is_whitespace) || value.contains("://");
+    (value.len() < 300 && value.contains(['.', '/']) && !apart).then_some(value)
 }

@@ -98,27 +98,11 @@ pub(super) fn loosen(found: &mut SideEffects, command: &str) {
         .to_ascii_lowercase();
     let named = ["dotglob", "globdots", "globignore", "nocaseglob", "bashopts", "shellopts", "globstar", "globassign"];
     let settings = named.iter().any(|name| plain.contains(name))
-        || found.unknowns.iter().any(|u| u.weight != super::Weight::Value)
-        || found.commands.iter().any(|command| sets_unnamed(&command.words));
+        || found.unknowns.iter().any(|u| u.weight != super::Weight::Value);
     if settings {
         for file in &mut found.files {
             file.path = file.path.take().map(LexPath::loosened);
         }
-    }
-}
-
-/// Whether a built-in sets a variable whose name is known only when it runs.
-fn sets_unnamed(words: &[Word]) -> bool {
-    let sets =
-        ["declare", "typeset", "local", "export", "readonly", "read", "mapfile", "readarray", "getopts", "printf"];
-    let name = words.first().and_then(Word::get);
-    let unnamed = |w: &Word| {
-        w.get().is_none() && w.text.split('=').next().is_some_and(|n| n.contains(['$', '`', '*', '?', '[', '{']))
-    };
-    match name {
-        Some("printf") => words.iter().any(|w| w.is("-v")) && words.iter().any(unnamed),
-        Some(name) => sets.contains(&name) && words.iter().any(unnamed),
-        None => false,
     }
 }
 
@@ -153,6 +137,12 @@ pub(super) fn name(pattern: &str) -> Option<Segment> {
         (Shape::Glob(folder, mut segments), true) if folder == "." && segments.len() == 1 => segments.pop(),
         _ => None,
     }
+}
+
+/// What the braces of a word expand to; nothing where that is not understood.
+pub(super) fn alternatives(source: &str) -> Vec<String> {
+    let words = letters(source).and_then(expand).unwrap_or_default();
+    words.iter().map(|letters| letters.iter().map(|(c, _)| c).collect()).collect()
 }
 
 /// What a word may be. `None` if it is not a glob, or not understood.

@@ -8,6 +8,10 @@ use crate::policy::argv::{Word, base_name};
 /// The maximum number of guesses from one text.
 const MAX_GUESSES: usize = 50_000;
 
+/// Words before a command.
+const KEYWORDS: [&str; 13] =
+    ["!", "if", "then", "else", "elif", "do", "while", "until", "time", "coproc", "exec", "eval", "function"];
+
 /// Adds every run of words between operators as a guess, and every tail of it that follows a program which may run
 /// another one.
 pub(crate) fn guess(text: &str, found: &mut SideEffects) {
@@ -48,31 +52,13 @@ fn word(text: &str) -> Option<Word> {
 
 /// Adds a command and, where its program may run another one, that command.
 pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
-    let keyword = |w: &str| {
-        matches!(
-            w,
-            "!" | "if"
-                | "then"
-                | "else"
-                | "elif"
-                | "do"
-                | "while"
-                | "until"
-                | "time"
-                | "coproc"
-                | "exec"
-                | "eval"
-                | "function"
-        )
-    };
     let mut start = 0;
     for _ in 0..8 {
         let Some(rest) = words.get(start..).filter(|r| !r.is_empty()) else { return };
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
         let Some(first) = rest.first().and_then(Word::get) else { return };
         let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
-        let base = base_name(first);
-        if keyword(first) || assigns {
+        if KEYWORDS.contains(&first) || assigns {
             start += 1;
         } else if let Some(from) = launchers::behind(rest) {
             // The end of its own options is unknown: every later word may be the program.
@@ -82,11 +68,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
                     inner(tail, found);
                 }
             }
-            let whole = rest.iter().skip(1).filter_map(Word::get).filter(|_| launchers::takes_text(base));
-            whole
-                .chain(launchers::texts(rest))
-                .filter(|t| t.contains(char::is_whitespace))
-                .for_each(|t| guess(t, found));
+            launchers::texts(rest).for_each(|text| guess(text, found));
             return;
         } else {
             return;
@@ -98,7 +80,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
 fn inner(tail: &[Word], found: &mut SideEffects) {
     found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
     if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
-        launchers::texts(tail).filter(|t| t.contains(char::is_whitespace)).for_each(|t| guess(t, found));
+        launchers::texts(tail).for_each(|text| guess(text, found));
     }
 }
 

@@ -1,13 +1,12 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
-use super::place::Place;
 use super::rows;
-use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
+use super::side_effects::{Command, FileEffect, Role, Weight};
 use super::walker::Input;
 use super::walker::Walker;
-use super::{builtins, files, heuristics, inputs, outputs, programs, scripts, tables, wrappers};
+use super::{builtins, code, files, heuristics, launchers, outputs, scripts, tables, wrappers};
 use crate::policy::argv::{Word, base_name};
-use crate::policy::path::LexPath;
+use crate::policy::programs::{self, Does};
 use crate::policy::rule::Access;
 
 impl Walker {
@@ -46,11 +45,8 @@ impl Walker {
         if !program.contains('/') {
             builtins::inspect(self, &base, &words);
         }
-        if base.eq_ignore_ascii_case("cmd") {
-            return self.windows_shell(&words);
-        }
         if tables::is_shell(&base) {
-            return self.shell(&words, input);
+            return self.shell(&base, &words, input, index);
         }
         if base == "eval" || base == "source" || base == "." || base == "trap" {
             if matches!(base.as_str(), "source" | ".") && words.get(1).is_some_and(is_stdin) {
@@ -62,36 +58,22 @@ impl Walker {
             // The function may run its arguments.
             heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
-        if tables::is_interpreter(&base) {
-            self.interpreter(&base, &words, input, index);
-        }
-        if base == "crontab" && *input != Input::Inherited {
-            self.timetable(input);
-        }
-        programs::operands(self, &base, &words);
-        if base == "git" {
-            self.other_repository();
-        }
-        let row = rows::inspect(self, &base, &words, index);
+        let says = rows::inspect(self, &base, &words, index);
         // What takes its words for code may take its input for code.
-        if row.code
+        if says.code
             && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
         {
             self.found.code_hints.push(text.clone());
         }
-        if row.program.is_some_and(|program| program.is("reads-code")) {
-            match input {
-                Input::Inherited => {}
-                Input::Text(Some(text)) | Input::Pipe(Some(text)) => self.found.code_hints.push(text.clone()),
-                _ => self.found.unknown("piped-code", &base, Weight::Code),
-            }
-        }
-        scripts::inspect(self, &base, &words);
         let before = self.found.files.len();
-        files::files(self, &base, &words, row.program, &row.operands);
-        self.need_writes(&row.written, before);
-        outputs::inspect(self, &base, &words);
-        inputs::inspect(self, &base, &words, row.program);
+        files::files(self, &base, &words, &says);
+        self.need_writes(&says.written, before);
+        if let Some(own) = programs::find(&base) {
+            code::inspect(self, own, &words, &says, (input, index));
+            scripts::inspect(self, own, &says);
+            outputs::inspect(self, own, &words, &says);
+        }
+        files::possible(self, &base, &words, says.program);
     }
 
     /// Marks the files among those found since then that need an allow of their own.
@@ -105,27 +87,6 @@ impl Walker {
             }
             if !found {
                 self.file(word, Access::Write, true, false);
-            }
-        }
-    }
-
-    /// `cd DIR && git …` is git in another repository, whose settings run programs.
-    fn other_repository(&mut self) {
-        if self.place == Place::at(LexPath::here()) {
-            return;
-        }
-        let folder = self.place.only().cloned();
-        let part = Unknown::new("other-repository", "git after cd", Weight::Value);
-        self.found.unknowns.push(Unknown { folder, ..part });
-    }
-
-    /// Crontab lines: five time fields and a command, which runs later.
-    fn timetable(&mut self, input: &Input) {
-        self.found.unknown("piped-code", "crontab", Weight::Code);
-        if let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input {
-            for line in text.lines().take(64) {
-                let words: Vec<Word> = line.split_whitespace().take(12).map(Word::known).collect();
-                heuristics::anywhere(&words, &mut self.found);
             }
         }
     }
@@ -152,55 +113,36 @@ impl Walker {
         heuristics::tails(&guess, &mut self.found);
         let program = guess.first().and_then(Word::get).map(|p| base_name(p).to_owned());
         if let Some(program) = program {
-            files::operands(self, &program, &guess);
+            files::guessed(self, &program, &guess);
         }
     }
 
     /// `bash -c text`, `bash file`, `bash` reading its input.
-    fn shell(&mut self, words: &[Word], input: &Input) {
-        let (mut at, mut text, mut stdin) = (1, false, false);
-        while let Some(word) = words.get(at) {
-            let Some(option) = word.get() else {
-                self.fed(word);
-                return self.found.unknown("shell-argument", &word.text, Weight::Code);
-            };
-            if !option.starts_with(['-', '+']) {
-                break;
-            }
-            at += 1;
-            match option {
-                "--" | "-" => break,
-                "--version" | "--help" => return,
-                "--rcfile" | "--init-file" => {
-                    self.found.unknown("startup-file", option, Weight::Code);
-                    words.get(at).into_iter().for_each(|file| self.fed(file));
-                    at += 1;
-                }
-                "--command" | "--init-command" => return self.payload(words.get(at)),
-                _ if option.starts_with("--") => {
-                    let glued = ["--command=", "--init-command="].iter().find_map(|name| option.strip_prefix(name));
-                    if let Some(given) = glued {
-                        return self.payload(Some(&Word::known(given)));
-                    }
-                }
-                letters if tables::runs_value(words, letters) => {
-                    self.payload(words.get(at));
-                    at += 1;
-                }
-                letters => {
-                    text |= letters.starts_with('-') && letters.contains('c');
-                    // `-c'rm x'`: no shell accepts this, but it is written for no other purpose.
-                    if let Some((_, glued)) = letters.split_once('c').filter(|(_, l)| l.contains(' ')) {
-                        self.found.unknown("payload", letters, Weight::Code);
-                        heuristics::guess(glued, &mut self.found);
-                    }
-                    stdin |= letters.contains('s');
-                    // `-o` and `-O` take a word each, even in combined options: `-euo pipefail`.
-                    at += letters.matches(['o', 'O']).count();
-                }
-            }
+    fn shell(&mut self, base: &str, words: &[Word], input: &Input, index: usize) {
+        let Some(program) = programs::find(base) else { return };
+        if program.is("takes-text") {
+            return self.windows_shell(words);
         }
-        let rest = words.get(at..).unwrap_or_default();
+        let (says, from) = rows::options(self, base, program, words, index);
+        says.values(Does::Load).for_each(|file| self.fed(file));
+        let options = words.get(1..from).unwrap_or_default();
+        if let Some(word) = options.iter().find(|word| word.get().is_none()) {
+            return self.found.unknown("shell-argument", &word.text, Weight::Code);
+        }
+        // `-c'rm x'`: no shell accepts this, but it is written for no other purpose.
+        for text in launchers::texts(options) {
+            self.found.unknown("payload", text, Weight::Code);
+            heuristics::guess(text.split_once('c').map_or(text, |(_, glued)| glued), &mut self.found);
+        }
+        let given = |option: &'static str| says.gives([option].into_iter());
+        if given("--version") || given("--help") {
+            return;
+        }
+        if let Some(line) = says.value("--command") {
+            return self.payload(Some(line));
+        }
+        let (text, stdin) = (given("-c"), given("-s"));
+        let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
         match rest.first() {
             Some(_) if text => {
                 self.payload(rest.first());
@@ -211,13 +153,12 @@ impl Walker {
                 }
             }
             None if text => {}
-            Some(file) if !stdin && !is_stdin(file) => {
-                // The text of a script on disk is not examined. One that a command prints is.
-                if file.get().is_none() || is_descriptor(file) {
-                    self.fed(file);
-                    self.found.unknown("shell-argument", &file.text, Weight::Code);
-                }
+            Some(file) if file.get().is_none() || is_descriptor(file) => {
+                self.fed(file);
+                self.found.unknown("shell-argument", &file.text, Weight::Code);
             }
+            // The text of a script on disk is not examined. One that a command prints is.
+            Some(file) if !stdin && !is_stdin(file) => {}
             _ => self.stdin_payload(input),
         }
     }
@@ -302,7 +243,7 @@ impl Walker {
         if matches!(base, "source" | ".") {
             let text = arguments.first().map_or("", |w| w.text.as_str());
             self.found.unknown("sourced-file", text, Weight::Code);
-            files::operands(self, base, words);
+            files::guessed(self, base, words);
             return arguments.iter().take(1).for_each(|w| self.fed(w));
         }
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
@@ -326,75 +267,28 @@ impl Walker {
         }
     }
 
-    /// An interpreter that receives code in its arguments or its input.
-    fn interpreter(&mut self, base: &str, words: &[Word], input: &Input, index: usize) {
-        let awk = base.ends_with("awk");
-        let code = |word: &Word| match word.get() {
-            None => !word.one,
-            Some(option) => programs::gives_code(base, option),
-        };
-        let arguments = words.get(1..).unwrap_or_default();
-        let script = arguments.iter().any(|w| w.get().is_none_or(|v| !v.starts_with('-')));
-        let inline = !awk && base != "jq" && arguments.iter().any(|word| code(word) || is_descriptor(word));
-        let reads = !script && !matches!(input, Input::Inherited) && !awk && base != "jq";
-        if inline || reads {
-            let text = arguments.first().map_or(base, |w| w.text.as_str()).to_owned();
-            // An allow for the interpreter does not cover code that another program provides.
-            let interpreter = Some(index).filter(|_| inline || *input != Input::Pipe(None));
-            self.found.unknowns.push(Unknown { interpreter, ..Unknown::new("inline-code", &text, Weight::Code) });
-        }
-    }
-
     /// Adds an effect on a file that a word names.
     pub(super) fn file(&mut self, word: &Word, access: Access, own: bool, recursive: bool) {
         if self.glob(word, access, own, recursive) {
             return;
         }
-        let text = word.text.clone();
-        let value = word.value.clone().or_else(|| word.tilde.clone());
-        let mut add = |path: Option<LexPath>, certain: bool| {
-            self.found.files.push(FileEffect { path, text: text.clone(), access, own, recursive, certain });
-        };
-        let Some(value) = value else {
-            // A pattern that the shell expands stays below the folder before it.
-            match glob_folder(word) {
-                Some(folder) if !self.place.files(folder).0.is_empty() => {
-                    for path in self.place.files(folder).0 {
-                        self.found.files.push(FileEffect {
-                            path: Some(path),
-                            text: text.clone(),
-                            access,
-                            own,
-                            recursive: true,
-                            certain: false,
-                        });
-                    }
-                    return;
-                }
-                _ => add(None, false),
-            }
+        let file = FileEffect { path: None, text: word.text.clone(), access, own, recursive, certain: false };
+        let Some(value) = word.value.clone().or_else(|| word.tilde.clone()) else {
+            self.found.files.push(file.clone());
             // What it probably becomes, for denies.
-            let here = self.place.clone();
             for guess in &word.guess {
-                for path in here.files(guess).0 {
-                    self.found.files.push(FileEffect {
-                        path: Some(path),
-                        text: word.text.clone(),
-                        access,
-                        own: false,
-                        recursive,
-                        certain: false,
-                    });
-                }
+                let paths = self.place.files(guess).0;
+                let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
+                self.found.files.extend(paths.into_iter().map(guessed));
             }
             return;
         };
         let (paths, certain) = self.place.files(&value);
         if paths.is_empty() {
-            return add(None, false);
+            return self.found.files.push(file);
         }
         for path in paths {
-            self.found.files.push(FileEffect { path: Some(path), text: text.clone(), access, own, recursive, certain });
+            self.found.files.push(FileEffect { path: Some(path), certain, ..file.clone() });
         }
     }
 }
@@ -405,19 +299,6 @@ fn is_stdin(file: &Word) -> bool {
 }
 
 /// Whether a file is what another redirection opened: `/dev/fd/3`.
-fn is_descriptor(file: &Word) -> bool {
+pub(super) fn is_descriptor(file: &Word) -> bool {
     file.get().is_some_and(|path| path.starts_with("/dev/fd/") || path.starts_with("/proc/") && path.contains("/fd/"))
-}
-
-/// The folder that contains everything a word of plain text and `*`, `?`, `[…]` can expand to.
-fn glob_folder(word: &Word) -> Option<&str> {
-    let text = word.text.as_str();
-    let plain = !text.contains(['$', '`', '{', '~', '\\', '"', '\'', '<', '(', '!']);
-    let first = text.find(['*', '?', '[']).filter(|_| plain && !word.one)?;
-    let (before, after) = text.split_at_checked(first)?;
-    let climbs = after.split('/').any(|part| part.starts_with('.') && part.contains(['.', '*', '?', '[']));
-    let folder = before.rfind('/').map_or(".", |at| before.get(..=at).unwrap_or("."));
-    // `.*` may expand to `..`.
-    let dotted = before.rsplit('/').next().is_some_and(|part| part.starts_with('.'));
-    (!climbs && !dotted).then_some(folder)
 }

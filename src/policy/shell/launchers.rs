@@ -1,41 +1,10 @@
 //! Launchers: programs that start another program named in their arguments, and where its name may be. For guesses:
 //! what may be denied is searched for after all of them.
 //!
-//! Sources: each program's manual page. The end of a launcher's own options is not known here. The few launchers whose
-//! grammar matters for an allow are in the table of wrappers.
+//! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an allow, are read elsewhere.
 
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs;
-
-/// Options whose value is a command line.
-const TEXT_OPTIONS: &[&str] = &[
-    "-c",
-    "-qc",
-    "-lc",
-    "--command",
-    "--run",
-    "--exec",
-    "-x",
-    "-e",
-    "--cmd",
-    "--call",
-    "-s",
-    "--shell-command",
-    "--execute",
-    "--preview",
-];
-
-/// Whether a launcher only starts its arguments as a command: an allow for it does not cover that command.
-#[cfg(feature = "shell")]
-pub(crate) fn only_starts(base: &str) -> bool {
-    programs::is(base, "launcher") && runs_here(base) && !programs::is(base, "often-other")
-}
-
-/// Whether what a launcher starts sees the files of this machine.
-#[cfg(feature = "shell")]
-pub(crate) fn runs_here(base: &str) -> bool {
-    !programs::is(base, "elsewhere")
-}
 
 /// Where the command that a launcher may run begins. `None` for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
@@ -57,25 +26,9 @@ pub(crate) fn is_launcher(base: &str) -> bool {
     programs::is(base, "launcher") || programs::is(base, "starter")
 }
 
-/// Whether a launcher reads commands from its input.
-#[cfg(feature = "shell")]
-pub(crate) fn reads_commands(base: &str) -> bool {
-    programs::is(base, "reads-commands")
-}
-
-/// Whether each argument of a launcher may be a separate command line.
-pub(crate) fn takes_text(base: &str) -> bool {
-    programs::is(base, "takes-text")
-}
-
-/// The command lines that are the values of options: `-c 'rm x'`, `--run='rm x'`.
+/// The words that may be command lines, whole or behind `=`: `-c 'rm x'`, `--run='rm x'`.
 pub(crate) fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
-    words.windows(2).filter_map(|pair| {
-        let (option, value) = (pair.first()?.get()?, pair.get(1)?);
-        let glued = value.get().and_then(|v| v.split_once('=')).filter(|(o, _)| TEXT_OPTIONS.contains(o));
-        match glued {
-            Some((_, text)) => Some(text),
-            None => value.get().filter(|_| TEXT_OPTIONS.contains(&option)),
-        }
-    })
+    let all = words.iter().skip(1).filter_map(Word::get);
+    let parts = all.flat_map(|text| [Some(text), text.split_once('=').map(|(_, value)| value)]);
+    parts.flatten().filter(|text| text.contains(char::is_whitespace))
 }

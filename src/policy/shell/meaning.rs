@@ -23,6 +23,10 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Meant<'w> {
             None => cut_short(program, name).map_or_else(|| any(program), |does| long(does, value)),
         };
     }
+    // Some programs have options of two letters among those of one.
+    if let Some(does) = program.does(text).filter(|_| text.len() > 2) {
+        return long(does, None);
+    }
     let mut letters = Vec::new();
     for (at, letter) in text.get(1..).unwrap_or_default().char_indices() {
         let Some(does) = program.does(&format!("-{letter}")) else { return any(program) };
@@ -89,7 +93,7 @@ pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Optio
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let mut found = Vec::new();
     for (option, does) in program.options() {
-        if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Start) {
+        if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
             continue;
         }
         if option.starts_with("--") {

@@ -1,99 +1,99 @@
-//! The files that well-known programs produce by design: archives, compiler output, conversions, downloads. An allow
-//! for the command covers them, and a deny over their path applies to them.
-//!
-//! Sources: each program's manual page. A program that is not listed may write anything: see the module `files`.
+//! The files that a program writes by design: its operands where an option says so, an archive that it fills, and files
+//! whose names are elsewhere, in an archive, a patch or a commit. Its row says which. An allow for the command covers
+//! them, and a deny over their path applies to them.
 
-use super::unpack;
+use super::given::RowSays;
+use super::side_effects::FileEffect;
 use super::walker::Walker;
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Does, Program};
+use crate::policy::path::LexPath;
+use crate::policy::path::tail::Tail;
+use crate::policy::programs::{Does, Program};
 use crate::policy::rule::Access;
 
-/// Adds the files that a program produces.
-pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word]) {
-    unpack::inspect(walker, base, words);
-    if words.len() < 2 {
+/// Adds the files that a command writes. `own` is the row of its program, without the subcommand.
+pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word], says: &RowSays) {
+    let changed = match own.files() {
+        "pattern-read" => says.without_pattern(),
+        _ => &says.operands,
+    };
+    let changed = changed.iter().filter(|_| says.gives(own.list("in_place")) || says.has("in_place"));
+    let filled = says.values(Does::Read).filter(|_| says.has("fills"));
+    for file in changed.chain(filled) {
+        // A glob may name folders, and formatters descend.
+        walker.file(file, Access::Write, own.needs_write, file.get().is_none());
+    }
+    unpacked(walker, words, says);
+}
+
+/// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe": where no rule denies
+/// or asks about writes there, nothing changes.
+fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
+    let Some((program, place)) = says.program.and_then(|program| Some((program, program.text("unpacks")?))) else {
+        return;
+    };
+    // An unknown word may be the option.
+    let open = |word: &Word| word.get().is_none();
+    let unsure = words.iter().any(|word| open(word) && !word.one) || says.operands.first().is_some_and(open);
+    if program.text("unpacks_with").is_some() && !says.has("unpacks_with") && !unsure {
         return;
     }
-    let name = programs::find(base).and_then(|program| program.text("grammar")).unwrap_or_default();
-    let arguments = words.get(1..).unwrap_or_default();
-    let plain = |w: &&Word| w.get().is_none_or(|v| !v.starts_with('-'));
-    let operands: Vec<&Word> = arguments.iter().filter(plain).collect();
-    let has = |options: &[&str]| arguments.iter().any(|w| w.get().is_some_and(|v| options.contains(&v)));
-    let mut written: Vec<&Word> = Vec::new();
-    if programs::find(base).is_some_and(|program| edits_in_place(program, arguments)) {
-        written.extend(&operands);
+    if says.has("unpacks_anywhere") || says.values(Does::Folder).next().is_some() {
+        return walker.found.files.push(somewhere("files that its input names"));
     }
-    match name {
-        "tar" => written.extend(archive(arguments)),
-        "7z" if has(&["a", "u", "d", "rn"]) => written.extend(operands.get(1)),
-        "ar" => written.extend(operands.get(1)),
-        "cpio" if has(&["-p", "--pass-through"]) || short(arguments, 'p') => written.extend(operands.last()),
-        "git" => written.extend(git(words)),
-        _ => {}
+    let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
+    if program.list("unpacks_not").any(listed) {
+        return;
     }
-    let written: Vec<Word> = written.into_iter().cloned().collect();
-    // A glob may name folders, and formatters descend.
-    written.iter().for_each(|file| walker.file(file, Access::Write, false, file.get().is_none()));
-}
-
-/// Whether combined options contain a letter.
-fn short(arguments: &[Word], letter: char) -> bool {
-    arguments.iter().filter_map(Word::get).any(|v| v.starts_with('-') && !v.starts_with("--") && v.contains(letter))
-}
-
-/// Whether an option makes a program change its operands: `-i`, also among others as in `perl -pi -e …`.
-fn edits_in_place(program: &Program, arguments: &[Word]) -> bool {
-    let ends = |c: char| {
-        c == '-'
-            || program
-                .does(&format!("-{c}"))
-                .is_some_and(|does| !matches!(does, Does::Flag | Does::Optional | Does::Acts))
-    };
-    let gives = |text: &str, option: &str| {
-        let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
-        let cluster = text.strip_prefix('-').and_then(|rest| rest.split(ends).next()).unwrap_or_default();
-        text == option || letter.is_some_and(|letter| cluster.contains(letter))
-    };
-    program.list("in_place").any(|option| arguments.iter().filter_map(Word::get).any(|text| gives(text, option)))
-}
-
-/// The archive that `tar` creates, if it creates one.
-fn archive(arguments: &[Word]) -> Option<&Word> {
-    let makes = |v: &str| {
-        let first = arguments.first().and_then(Word::get) == Some(v) && !v.starts_with('-');
-        let cluster = (first || v.starts_with('-') && !v.starts_with("--")) && v.contains(['c', 'r', 'u', 'A']);
-        cluster || matches!(v, "--create" | "--append" | "--update" | "--concatenate" | "--delete")
-    };
-    if !arguments.iter().filter_map(Word::get).any(makes) {
-        return None;
+    let alone = says.operands.is_empty();
+    if alone && says.has("unpacks_new") || !alone && !unsure && place == "alone" {
+        return;
     }
-    let at = arguments.iter().enumerate().position(|(i, w)| {
-        w.get().is_some_and(|v| {
-            v == "--file" || (i == 0 || v.starts_with('-') && !v.starts_with("--")) && v.ends_with('f')
-        })
-    })?;
-    arguments.get(at + 1)
-}
-
-/// The paths that a subcommand of git changes in the working tree.
-fn git(words: &[Word]) -> Vec<&Word> {
-    let Some(at) = super::tables::subcommand(words) else { return Vec::new() };
-    let Some(name) = words.get(at).and_then(Word::get) else { return Vec::new() };
-    let own = words.get(at + 1..).unwrap_or_default();
-    let plain = |w: &&Word| w.get().is_none_or(|v| !v.starts_with('-'));
-    let operands = || own.iter().filter(plain);
-    match name {
-        "rm" | "mv" | "restore" | "clean" => operands().collect(),
-        "checkout" => match own.iter().position(|w| w.is("--")) {
-            Some(at) => own.get(at + 1..).unwrap_or_default().iter().collect(),
-            None => operands().collect(),
-        },
-        "clone" => operands().skip(1).take(1).collect(),
-        "init" => operands().take(1).collect(),
-        "worktree" if own.first().is_some_and(|w| w.is("add") || w.is("move") || w.is("remove")) => {
-            operands().skip(1).collect()
+    let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    let paths = if place == "paths" { &says.operands } else { behind };
+    // Globs and magic of git cover the whole tree.
+    let plain = |path: &Word| !path.get().is_some_and(|text| text == "." || text.contains([':', '*', '?', '[']));
+    match place {
+        "here" | "alone" => below(walker, &Word::known(".")),
+        "anywhere" => walker.found.files.push(somewhere("files that its input names")),
+        "last" => cloned(walker, &says.operands),
+        _ if !paths.is_empty() && paths.iter().all(plain) => paths.iter().for_each(|path| below(walker, path)),
+        _ => {
+            let file = somewhere("files in the working tree");
+            walker.below(file.clone(), ".", &Tail::below(Some(".git")));
+            // After a `cd`, the tree may begin further up.
+            let start = LexPath::here().with_tail(Tail::below(Some(".git")));
+            walker.found.files.push(FileEffect { path: Some(start), ..file });
         }
-        _ => Vec::new(),
     }
+}
+
+/// The folder that is named last, or after what is fetched: `git clone https://example.com/name.git`.
+fn cloned(walker: &mut Walker, operands: &[Word]) {
+    let Some(last) = operands.last() else { return };
+    let folder = match last.get() {
+        Some(text) if operands.len() == 1 => {
+            let text = text.trim_end_matches('/').trim_end_matches(".git");
+            Word::known(text.rsplit(['/', ':']).next().unwrap_or(text))
+        }
+        _ => last.clone(),
+    };
+    walker.file(&folder, Access::Write, false, false);
+    below(walker, &folder);
+}
+
+/// Adds files below a folder whose names are not known.
+pub(super) fn below(walker: &mut Walker, folder: &Word) {
+    let file = somewhere(&format!("files below {}", folder.text));
+    match folder.get().or(folder.tilde.as_deref()) {
+        // `host:path` is on another machine.
+        Some(text) if text.split('/').next().is_some_and(|head| head.contains(':')) => {}
+        Some(text) => walker.below(file, text, &Tail::below(None)),
+        None => walker.found.files.push(file),
+    }
+}
+
+fn somewhere(text: &str) -> FileEffect {
+    let text = text.to_owned();
+    FileEffect { path: None, text, access: Access::Write, own: false, recursive: false, certain: false }
 }

@@ -1,11 +1,13 @@
 //! Files that are known by where they lie and how they are called: what `find` prints and `xargs` passes on, and what a
 //! recursive search looks into. A deny of other names is then no deny of these.
 
+use super::given::RowSays;
 use super::globs;
 use super::place::Place;
 use super::side_effects::FileEffect;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::tail::{Segment, Tail};
+use crate::policy::programs;
 use crate::policy::rule::Access;
 
 /// Files below some folders.
@@ -84,44 +86,20 @@ pub(super) fn of_find(words: &[Word]) -> Vec<Segment> {
 }
 
 /// The names that a search looks into: `--include=*.py`. Empty where it looks into any.
-pub(super) fn of_search(arguments: &[Word]) -> Vec<Segment> {
-    let mut names = Vec::new();
-    for (at, word) in arguments.iter().enumerate() {
-        let glob = match word.get() {
-            Some("--include") => arguments.get(at + 1).and_then(Word::get),
-            Some(text) => text.strip_prefix("--include="),
-            // It may be another name.
-            None if word.text.starts_with("--inc") => return Vec::new(),
-            None => None,
-        };
-        match glob.map(globs::name) {
-            Some(Some(name)) => names.push(name),
-            Some(None) => return Vec::new(),
-            None => {}
-        }
-    }
-    names
+pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
+    let globs = says.options.iter().filter(|given| given.is("--include")).map(|given| given.value.as_ref());
+    globs.map(|glob| globs::name(glob?.get()?)).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Whether a command passes on some of the lines that it reads, and reads nothing else.
+/// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row says with which letters.
 pub(super) fn is_filter(words: &[Word]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let texts: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
     let (Some(program), Some(texts)) = (program.get().map(base_name), texts) else { return false };
-    let operands = texts.iter().filter(|text| !text.starts_with('-') && text.parse::<u32>().is_err()).count();
-    let plain = |letters: &str| {
-        texts.iter().filter_map(|text| text.strip_prefix('-')).all(|own| own.chars().all(|c| letters.contains(c)))
-    };
-    match program {
-        "head" | "tail" => operands == 0 && plain("n0123456789"),
-        "sort" | "uniq" => operands == 0 && plain("urnf"),
-        "grep" | "egrep" | "fgrep" => operands == 1 && plain("viEFwxG"),
-        // Of the files that it searches it prints some.
-        "xargs" => {
-            let search = texts.iter().position(|text| matches!(*text, "grep" | "egrep" | "fgrep"));
-            let lists = |from: usize| texts.iter().skip(from).any(|text| matches!(*text, "-l" | "-il" | "-li" | "-lE"));
-            search.is_some_and(|from| lists(from) && texts.iter().take(from).all(|text| matches!(*text, "-0" | "-r")))
-        }
-        _ => false,
-    }
+    let Some(row) = programs::row(program) else { return false };
+    let Some(letters) = row.text("passes_on") else { return false };
+    let (options, operands): (Vec<&str>, Vec<&str>) = texts.iter().partition(|text| text.starts_with('-'));
+    let operands = operands.iter().filter(|text| text.parse::<u32>().is_err()).count();
+    operands == usize::from(row.operands == "pattern-read")
+        && options.iter().all(|text| text.chars().skip(1).all(|c| letters.contains(c)))
 }

@@ -3,6 +3,7 @@
 //! Narrow on purpose: a row says that a program only reads if none of its options runs or writes something or takes
 //! unbounded resources, besides those that the row names. Every word must be certain.
 
+use super::sed::is_plain_sed;
 use crate::policy::argv::Word;
 use crate::policy::programs::{self, Program, Style};
 
@@ -33,9 +34,7 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     if !row.is("only-reads") || row.is("own-settings") && !trusted {
         return false;
     }
-    let fits = |own: &str, text: &str| own.strip_suffix('*').map_or(own == text, |start| text.starts_with(start));
-    let all_of = |text: &&str| row.list("reads_with").any(|own| fits(own, text));
-    if row.text("reads_with").is_some() && !arguments.iter().all(all_of) {
+    if row.text("reads_with").is_some() && !arguments.iter().all(|text| row.lists("reads_with", text)) {
         return false;
     }
     if row.files() == "read-write" && arguments.iter().filter(|text| !text.starts_with('-')).count() > 1 {
@@ -63,27 +62,9 @@ fn is_banned(row: &Program, own: &str, text: &str) -> bool {
     }
 }
 
-/// `sed 's/…/…/'` without options, or `sed -n` with line numbers and `p`.
+/// A script of `sed` that neither runs nor writes, with no option but `-n`.
 fn sed(arguments: &[&str]) -> bool {
-    let numeric = |s: &str| {
-        let body = s.strip_suffix('p').unwrap_or(s);
-        s.ends_with('p') && !body.is_empty() && body.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '$')
-    };
-    let no_options = |rest: &[&str]| rest.iter().all(|a| !a.starts_with('-'));
-    match arguments.split_first() {
-        Some((&"-n", rest)) => rest.split_first().is_some_and(|(s, files)| numeric(s) && no_options(files)),
-        Some((script, rest)) => (plain(script) || numeric(script)) && no_options(rest),
-        None => false,
-    }
-}
-
-fn plain(script: &str) -> bool {
-    let Some(rest) = script.strip_prefix("s/") else { return false };
-    let mut parts = rest.split('/');
-    let (from, to, flags) = (parts.next(), parts.next(), parts.next());
-    let simple = |p: Option<&str>| p.is_some_and(|p| !p.contains(['\\', ';', '\n']));
-    simple(from)
-        && simple(to)
-        && flags.is_some_and(|f| f.chars().all(|c| matches!(c, 'g' | 'p' | 'i' | 'I' | '0'..='9')))
-        && parts.next().is_none()
+    let rest = arguments.strip_prefix(&["-n"]).unwrap_or(arguments);
+    let Some((script, files)) = rest.split_first() else { return false };
+    is_plain_sed(script) && !script.starts_with('-') && files.iter().all(|file| !file.starts_with('-'))
 }

@@ -12,7 +12,7 @@ use super::walker::{Input, Walker};
 use crate::policy::rule::Access;
 
 /// Targets that are not files that matter.
-fn is_sink(path: &str) -> bool {
+pub(super) fn is_sink(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero")
 }
 

@@ -3,14 +3,14 @@
 //! Where it is open how a program reads a word, each way counts: a value that begins with a dash is read as an option,
 //! too, and a long option that is cut short is none that was listed as harmless.
 
+use super::given::{Given, RowSays};
 use super::meaning::{Meant, meaning, suspects};
-use super::programs::{gives_code, is_plain_setting};
 use super::side_effects::{Role, Unknown, Weight};
 use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program, Style};
-use crate::policy::rule::Access;
-use crate::policy::shell::tables::is_interpreter;
+
+mod does;
 
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
@@ -21,14 +21,20 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: us
     inspect_from(walker, base, words, (index, 0))
 }
 
-/// Reads the options of a command that starts another one, up to that.
-pub(super) fn options(walker: &mut Walker, base: &str, words: &[Word], index: usize) {
+/// Reads the options of a command that starts another one. Returns what it says, and where its operands begin.
+pub(super) fn options(
+    walker: &mut Walker,
+    base: &str,
+    program: &'static Program,
+    words: &[Word],
+    index: usize,
+) -> (RowSays, usize) {
     let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
-    if let Some(program) = programs::find(base) {
-        let mut reader = Reader::new(walker, base, words, (index, 0));
-        (reader.program, reader.guessed) = (Some(program), guessed);
-        reader.options(program, 1);
-    }
+    let mut reader = Reader { program: Some(program), guessed, ..Reader::new(walker, base, words, (index, 0)) };
+    reader.options(program, 1);
+    let from = reader.operands.first().copied().unwrap_or(words.len());
+    let operands = words.get(from..).unwrap_or_default().to_vec();
+    (RowSays { options: reader.options, operands, program: Some(program), ..RowSays::default() }, from)
 }
 
 /// The same for a command that begins at a word of another one.
@@ -75,25 +81,6 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
     reader.finish()
 }
 
-/// What a row says of a command as a whole.
-#[derive(Debug, Default)]
-pub(super) struct RowSays {
-    /// Whether it may take its words and its input for code.
-    pub(super) code: bool,
-    /// The operands that it writes, each of which needs an allow of its own.
-    pub(super) written: Vec<Word>,
-    /// The row, and the operands.
-    pub(super) program: Option<&'static Program>,
-    pub(super) operands: Vec<Word>,
-}
-
-impl RowSays {
-    /// What is to be thought of a command of which nothing is known.
-    fn unknown() -> Self {
-        Self { code: true, ..Self::default() }
-    }
-}
-
 struct Reader<'r, 'w> {
     /// The program, without its folder.
     base: &'r str,
@@ -106,6 +93,7 @@ struct Reader<'r, 'w> {
     above: Option<&'static Program>,
     /// Where the operands are.
     operands: Vec<usize>,
+    options: Vec<Given>,
     /// Where the subcommand is.
     deeper: Option<usize>,
     /// Where the words begin among those of the command.
@@ -116,8 +104,8 @@ struct Reader<'r, 'w> {
 
 impl<'r, 'w> Reader<'r, 'w> {
     fn new(walker: &'r mut Walker, base: &'r str, words: &'w [Word], (index, offset): (usize, usize)) -> Self {
-        let (program, above, operands, deeper) = (None, None, Vec::new(), None);
-        Self { base, walker, index, words, program, above, operands, deeper, offset, guessed: false }
+        let (program, above, operands, options, deeper) = (None, None, Vec::new(), Vec::new(), None);
+        Self { base, walker, index, words, program, above, operands, options, deeper, offset, guessed: false }
     }
 }
 
@@ -127,6 +115,16 @@ impl<'w> Reader<'_, 'w> {
     fn options(&mut self, program: &'static Program, from: usize) -> usize {
         let mut at = from;
         while let Some(word) = self.words.get(at) {
+            let dashed = |text: &str| text.len() > 1 && text.starts_with(['-', '+']);
+            let bundles = match word.get() {
+                Some(text) if dashed(text) => program.is("shell") && !text.starts_with("--"),
+                Some(text) => program.is("bundled-letters") && at == from && !text.is_empty() && text != "-",
+                None => false,
+            };
+            if bundles {
+                at = self.bundled(program, at);
+                continue;
+            }
             let known = word.get().is_some();
             let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
                 self.operands.push(at);
@@ -161,9 +159,11 @@ impl<'w> Reader<'_, 'w> {
                 at += 1;
                 continue;
             }
+            let name = text.split('=').next().unwrap_or(text);
             let (last, value) = match meant {
                 Meant::Unlisted => {
                     self.unlisted("option", at);
+                    self.options.extend(Given::unlisted(text));
                     for (does, value) in suspects(program, text) {
                         match value {
                             Some(value) => self.apply(does, Some(&Word::known(value)), at),
@@ -173,8 +173,14 @@ impl<'w> Reader<'_, 'w> {
                     at += 1;
                     continue;
                 }
-                Meant::Option(does, value) => (does, value),
+                Meant::Option(does, value) => {
+                    self.options.push(Given { name: name.to_owned(), does: Some(does), value: None });
+                    (does, value)
+                }
                 Meant::Cluster(letters, value) => {
+                    for (does, letter) in letters.iter().zip(text.chars().skip(1)) {
+                        self.options.push(Given { name: format!("-{letter}"), does: Some(*does), value: None });
+                    }
                     let (last, before) = letters.split_last().map_or((Does::Flag, &[][..]), |(l, b)| (*l, b));
                     before.iter().for_each(|does| self.apply(*does, None, at));
                     (last, value)
@@ -182,13 +188,16 @@ impl<'w> Reader<'_, 'w> {
             };
             let takes = last.takes_value() && value.is_none();
             let next = if takes { self.words.get(at + 1) } else { None };
-            match (value, next) {
-                (Some(value), _) if known => self.apply(last, Some(&Word::known(value)), at),
-                (Some(_), _) => self.apply(last, Some(&Word::unknown(&word.text, true)), at),
-                (None, next) => self.apply(last, next, at),
+            let given = match value {
+                Some(value) if known => Some(Word::known(value)),
+                Some(_) => Some(Word::unknown(&word.text, true)),
+                None => next.cloned(),
+            };
+            self.apply(last, given.as_ref(), at);
+            if let Some(own) = self.options.last_mut() {
+                own.value = given;
             }
-            let option = text.split('=').next().unwrap_or(text);
-            let stops = program.stops(option) || stops(program, text);
+            let stops = program.stops(name) || stops(program, text);
             // A value that looks like an option may be one, where a program reads its line differently.
             let number = |text: &str| program.style == Style::Word && text.starts_with(|c: char| c.is_ascii_digit());
             let dashed = next.and_then(Word::get).and_then(|text| text.strip_prefix('-'));
@@ -201,6 +210,25 @@ impl<'w> Reader<'_, 'w> {
         }
         self.operands.extend(at.max(self.operands.last().map_or(0, |last| last + 1))..self.words.len());
         self.words.len()
+    }
+
+    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
+    /// Returns where it ended.
+    fn bundled(&mut self, program: &'static Program, from: usize) -> usize {
+        let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
+        let mut at = from + 1;
+        for letter in letters.chars() {
+            let name = format!("-{letter}");
+            let does = program.does(&name);
+            let value = self.words.get(at).filter(|_| does.is_some_and(Does::takes_value)).cloned();
+            at += usize::from(value.is_some());
+            match does {
+                Some(does) => self.apply(does, value.as_ref(), from),
+                None => self.unlisted("option", from),
+            }
+            self.options.push(Given { name, does, value });
+        }
+        at
     }
 
     /// The row of the subcommand at a place.
@@ -242,88 +270,6 @@ impl<'w> Reader<'_, 'w> {
         if hands_on && texts().any(|text| text.starts_with('-')) && texts().any(says_where) {
             self.unlisted("option", from);
         }
-    }
-
-    /// What is not on the list: a rule that names it covers it, and nothing else does.
-    fn unlisted(&mut self, kind: &'static str, at: usize) {
-        if !self.guessed && self.program.is_some_and(|program| program.is_listed) {
-            self.doubt(kind, at, Weight::Value, None);
-        }
-    }
-
-    fn doubt(&mut self, kind: &'static str, at: usize, weight: Weight, interpreter: Option<usize>) {
-        let text = self.words.get(at).map_or("", |word| word.text.as_str());
-        // A guess is no command that a rule names.
-        let option = Some((self.index, self.offset + at)).filter(|_| !self.guessed);
-        self.walker.found.unknowns.push(Unknown { option, interpreter, ..Unknown::new(kind, text, weight) });
-    }
-
-    fn apply(&mut self, does: Does, value: Option<&Word>, at: usize) {
-        match does {
-            Does::Flag | Does::Value | Does::Optional => {}
-            Does::Read => value.into_iter().for_each(|file| {
-                self.walker.file(file, Access::Read, false, false);
-                // `name=@file`, `@file`
-                let parts = file.get().into_iter().flat_map(|text| text.split(['@', '=']).skip(1));
-                parts.for_each(|part| self.walker.file(&Word::known(part), Access::Read, false, false));
-            }),
-            Does::Here => {
-                self.walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false);
-                self.unlisted("acting-option", at);
-            }
-            Does::Write | Does::Make => {
-                let plain =
-                    |file: &&Word| !matches!(file.get(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"));
-                for file in value.into_iter().filter(plain) {
-                    self.walker.file(file, Access::Write, true, false);
-                    if does == Does::Make {
-                        self.walker.file(file, Access::Write, false, true);
-                    }
-                }
-                if value.is_none() {
-                    self.unlisted("writing-option", at);
-                }
-            }
-            Does::Run => {
-                // What is known is searched for what is denied.
-                let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
-                self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
-            }
-            // Code for an interpreter is judged where it is found.
-            Does::Load
-                if self.words.get(at).and_then(Word::get).is_some_and(|text| gives_code(self.base, text))
-                    && self.program.is_some_and(|program| program.is_listed) => {}
-            Does::Load => {
-                // A module of an interpreter is code for it: who allows the interpreter allows that.
-                let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
-                let module = is_interpreter(self.base) && self.program.is_some_and(|program| stops(program, text));
-                let plain = value.and_then(Word::get).is_some_and(is_plain_setting);
-                value.into_iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
-                value.and_then(Word::get).into_iter().for_each(|line| self.suppose_setting(line));
-                let weight = if module || plain { Weight::Value } else { Weight::Code };
-                self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
-            }
-            Does::Folder => self.unlisted("option-for-another-place", at),
-            Does::Into => {
-                value.into_iter().for_each(|folder| self.walker.file(folder, Access::Write, false, true));
-                self.unlisted("option-for-another-place", at);
-            }
-            Does::Host => {
-                let host = value.and_then(Word::get).map(str::to_owned);
-                self.walker.found.hosts.extend(host);
-                self.unlisted("option-for-another-host", at);
-            }
-            Does::Start => self.doubt("executing-option", at, Weight::Code, None),
-            Does::Acts => self.unlisted("acting-option", at),
-        }
-    }
-
-    /// A setting may be a command line, or name one.
-    fn suppose_setting(&mut self, line: &str) {
-        match line.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
-            Some((_, own)) if !own.starts_with('!') => self.walker.suppose(&format!("{} {own}", self.base)),
-            _ => self.walker.suppose(line),
-        };
     }
 
     /// What the operands are.
@@ -383,10 +329,10 @@ impl<'w> Reader<'_, 'w> {
             "copy" | "read-write" => operands.get(1..).unwrap_or_default().last().copied().into_iter().collect(),
             _ => operands.clone(),
         };
-        let needs = program.needs_write || program.files() == "read-write";
+        let needs = program.needs_write && program.text("in_place").is_none() || program.files() == "read-write";
         let written = if needs { written.into_iter().cloned().collect() } else { Vec::new() };
         let operands = operands.into_iter().cloned().collect();
-        RowSays { code, written, program: Some(program), operands }
+        RowSays { code, written, program: Some(program), options: self.options, operands }
     }
 }
 

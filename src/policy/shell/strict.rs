@@ -245,7 +245,7 @@ impl Reader<'_> {
         self.depth += 1;
         read(self)?;
         self.depth -= 1;
-        while let Token::Redirect(_) = self.peek()? {
+        while let Token::Redirect(_) | Token::RedirectBoth(_) = self.peek()? {
             self.redirect()?;
         }
         match self.peek()? {
@@ -294,10 +294,16 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Result<(), Refused> {
-        let (mut words, mut something) = (Vec::<StrictWord>::new(), false);
+        let (mut words, mut something, mut both) = (Vec::<StrictWord>::new(), false, false);
         loop {
             match self.peek()? {
                 Token::Redirect(_) => self.redirect()?,
+                Token::RedirectBoth(_) => {
+                    both = true;
+                    self.redirect()?;
+                }
+                // dash starts what is before it in the background, and then runs the words behind it.
+                Token::Word(_) if both => return Err("words behind `&>`"),
                 Token::Word(_) => {
                     let Token::Word(word) = self.next()? else { return Err("a word") };
                     match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.value.get(..length)) {
@@ -336,10 +342,12 @@ impl Reader<'_> {
 
     fn redirect(&mut self) -> Result<(), Refused> {
         match self.next()? {
-            Token::Redirect(Some(target)) if target.open && !target.value.starts_with('~') => {
+            Token::Redirect(Some(target)) | Token::RedirectBoth(Some(target))
+                if target.open && !target.value.starts_with('~') =>
+            {
                 Err("a redirection to a pattern")
             }
-            Token::Redirect(target) => {
+            Token::Redirect(target) | Token::RedirectBoth(target) => {
                 self.line.targets.extend(target);
                 Ok(())
             }

@@ -28,13 +28,6 @@ pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
     Some(row)
 }
 
-/// Whether the value of an option of a command is a command line that runs.
-#[cfg(feature = "shell")]
-pub(crate) fn runs_value(words: &[Word], option: &str) -> bool {
-    let program = words.first().and_then(Word::get).and_then(|program| programs::find(base_name(program)));
-    program.is_some_and(|program| program.does(option) == Some(Does::Run))
-}
-
 /// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
@@ -58,12 +51,10 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 /// Whether an environment variable makes a program run or load something else.
 #[cfg(feature = "shell")]
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
-    let variables = programs::row("env").into_iter().flat_map(|row| row.list("variables"));
-    let mut fits = variables.map(|own| match (own.strip_prefix('*'), own.strip_suffix('*')) {
-        (Some(end), _) => name.ends_with(end),
-        (_, Some(start)) => name.starts_with(start),
-        _ => name == own,
-    });
+    let fits = |row: &programs::Program| {
+        let end = |own: &str| own.strip_prefix('*').is_some_and(|end| name.ends_with(end));
+        row.lists("variables", name) || row.list("variables").any(end)
+    };
     // Without the table, any may.
-    !programs::is_readable() || fits.any(|fits| fits)
+    !programs::is_readable() || programs::row("env").is_some_and(fits)
 }

@@ -315,8 +315,6 @@ impl Walker {
             CompoundCommand::Arithmetic(arithmetic) => {
                 self.found.unknown("arithmetic", &arithmetic.expr.value, Weight::Value);
                 self.arithmetic(&arithmetic.expr.value);
-                // The parser also reads `( ( rm x ) )` as one, which is a subshell.
-                self.maybe_subshell(&arithmetic.expr.value);
             }
             CompoundCommand::Coprocess(coprocess) => {
                 self.found.unknown("coprocess", "coproc", Weight::Value);

@@ -5,7 +5,7 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
 use super::side_effects::Weight;
 use super::walker::Walker;
-use super::{ansi, expansion, heuristics};
+use super::{ansi, expansion, globs, heuristics};
 use crate::policy::argv::Word;
 
 /// The expansion of a word, built piece by piece.
@@ -35,16 +35,14 @@ impl Walker {
             return Word::unknown(source, false);
         };
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-        let before = self.found.unknowns.len();
         self.pieces(&pieces, &mut built, false);
-        self.cut_short(source, before);
         let braces = is_brace_expansion(&built.bare);
         if braces {
             self.found.unknown("brace-expansion", source, Weight::Value);
             // Of its words, each may be an option, or what an option runs.
             self.found.code_hints.push(source.to_owned());
             let mut word = Word::unknown(source, false);
-            word.guess = braces_guess(source);
+            word.guess = globs::alternatives(source);
             return word;
         }
         if let Some(value) = built.value.filter(|_| !built.splits) {
@@ -68,33 +66,13 @@ impl Walker {
         match word::parse_heredoc(source, &self.options) {
             Ok(pieces) => {
                 let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-                let before = self.found.unknowns.len();
                 self.pieces(&pieces, &mut built, true);
-                self.cut_short(source, before);
                 built.value
             }
             Err(_) => {
                 self.found.unknown("word", source, Weight::Code);
                 None
             }
-        }
-    }
-
-    /// A `)` in a comment or a `case` does not end a substitution, but the parser takes it for the end. Then the
-    /// whole source is searched.
-    fn cut_short(&mut self, source: &str, before: usize) {
-        let new = self.found.unknowns.iter().skip(before);
-        if new.clone().any(|u| matches!(u.kind, "syntax" | "comment")) {
-            heuristics::guess(source, &mut self.found);
-        }
-    }
-
-    /// Guesses what is in double parentheses that are not arithmetic. Their substitutions have already been walked.
-    pub(super) fn maybe_subshell(&mut self, source: &str) {
-        if source.contains(['$', '`', '(']) {
-            heuristics::guess(source, &mut self.found);
-        } else {
-            self.suppose(source);
         }
     }
 
@@ -258,15 +236,4 @@ fn is_brace_expansion(bare: &str) -> bool {
     let Some(open) = bare.find('{') else { return false };
     let rest = bare.get(open..).unwrap_or_default();
     rest.contains('}') && (rest.contains(',') || rest.contains(".."))
-}
-
-/// What `x{a,b}y` expands to, without nesting and quotes.
-fn braces_guess(source: &str) -> Vec<String> {
-    let parts =
-        source.split_once('{').and_then(|(head, rest)| rest.split_once('}').map(|(body, tail)| (head, body, tail)));
-    let Some((head, body, tail)) = parts else { return Vec::new() };
-    if source.contains(['\'', '"', '$', '`']) || body.contains('{') || tail.contains('{') {
-        return Vec::new();
-    }
-    body.split(',').take(64).map(|part| format!("{head}{part}{tail}")).collect()
 }

@@ -1,20 +1,21 @@
 //! Wrappers: programs that start another program, with their own options and the position of the other program.
 
-use super::meaning::{Meant, meaning};
+use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
+use super::place::Place;
 use super::readonly;
 use super::side_effects::{Role, Weight};
 use super::walker::Input;
 use super::walker::Walker;
 use super::{heuristics, launchers};
-use crate::policy::argv::Word;
-use crate::policy::programs::{self, Program};
+use crate::policy::argv::{Word, base_name};
+use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
 
 /// Handles a command that starts another program; `false` if it does not.
 pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &Input, index: usize) -> bool {
     let program = programs::find(base);
-    if program.is_some_and(|program| program.text("grammar") == Some("find")) {
+    if program.is_some_and(|program| program.is("finds")) {
         find(walker, words);
         return false;
     }
@@ -22,27 +23,38 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         launched(walker, base, words, input);
         return false;
     };
-    if base == "command"
-        && words
-            .iter()
-            .skip(1)
-            .take_while(|w| w.get().is_some_and(|v| v.starts_with('-')))
-            .any(|w| w.get().is_some_and(|v| v.contains(['v', 'V'])))
-    {
-        // A lookup, which runs nothing.
+    let (says, from) = super::rows::options(walker, base, wrapper, words, index);
+    if says.has("looks_up") {
+        // It runs nothing.
         return true;
     }
-    let Some(start) = inner(walker, wrapper, words) else {
+    let Some(start) = inner(walker, wrapper, words, &says, from) else {
         heuristics::tails(words, &mut walker.found);
         return true;
     };
-    super::rows::options(walker, base, words.get(..start).unwrap_or_default(), index);
-    let mut rest: Vec<Word> = words.get(start..).unwrap_or_default().to_vec();
+    let outer = walker.place.clone();
+    for folder in says.values(Does::Into) {
+        walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+    }
+    started(walker, wrapper, base, words.get(start..).unwrap_or_default().to_vec(), &says, (input, index));
+    walker.place = outer;
+    true
+}
+
+/// The command that a wrapper starts.
+fn started(
+    walker: &mut Walker,
+    wrapper: &Program,
+    base: &str,
+    mut rest: Vec<Word>,
+    says: &RowSays,
+    (input, index): (&Input, usize),
+) {
     if rest.is_empty() {
         if wrapper.is("other-user") || wrapper.is("reads-commands") {
             walker.stdin_payload(input);
         }
-        return true;
+        return;
     }
     if wrapper.is("transparent") {
         if let Some(outer) = walker.found.commands.get_mut(index).filter(|c| c.role == Role::Runs) {
@@ -52,10 +64,8 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         walker.found.unknown("privilege", base, Weight::Value);
     }
     if !wrapper.is("adds-arguments") {
-        walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
-        return true;
+        return walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
     }
-    let own = words.get(1..start).unwrap_or_default();
     let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
         // What is added may be an option that runs something.
@@ -63,7 +73,7 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         let weight = if runs { Weight::Code } else { Weight::Value };
         walker.found.unknown("added-arguments", &program, weight);
     }
-    let mark = placeholder(own);
+    let mark = placeholder(says);
     match &mark {
         Some(mark) => fill(&mut rest, mark),
         None => rest.push(readonly::added()),
@@ -71,51 +81,37 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
     if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
         walker.found.unknown("piped-code", &program, Weight::Code);
     }
-    let from_file = own.iter().any(|w| w.get().is_none_or(|v| v.starts_with("-a") || v.starts_with("--a")));
+    let from_file = says.values(Does::Read).next().is_some();
     let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
     if let Some(piped) = piped {
         let added = readonly::added();
         replace(walker, before, &piped, |text| text == added.text || mark.as_deref() == Some(text));
     }
-    true
 }
 
-/// Where the inner command starts. `None`, with an unknown, if an option is unknown.
-fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word]) -> Option<usize> {
-    if wrapper.is("sets-environment") {
-        return super::environ::inner(walker, words);
-    }
-    let mut at = 1;
-    while let Some(word) = words.get(at) {
-        let option = word.get().unwrap_or("-");
-        if option == "--" {
-            at += 1;
-            break;
+/// Where the inner command starts, behind options up to `from`. `None`, with an unknown, if that is not certain.
+fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays, from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is("sets-environment")) {
+        // `env - NAME=value program`
+        match text.split_once('=') {
+            Some((name, value)) => walker.environment(name, Some(value)),
+            None if text == "-" => walker.found.unknown("environment", text, Weight::Value),
+            None => break,
         }
-        if word.get().is_some() && (option == "-" || !option.starts_with('-')) {
-            break;
-        }
-        let (last, value) = match meaning(wrapper, option) {
-            Meant::Option(does, value) => (Some(does), value),
-            Meant::Cluster(letters, value) => (letters.last().copied(), value),
-            Meant::Unlisted => (None, None),
-        };
-        let Some(last) = last else {
-            walker.found.unknown("wrapper-option", &word.text, Weight::Code);
-            return None;
-        };
-        at += if last.takes_value() && value.is_none() { 2 } else { 1 };
-    }
-    if wrapper.is("other-user") {
-        // `sudo NAME=value program`
-        while let Some((name, value)) = words.get(at).and_then(Word::get).and_then(|v| v.split_once('=')) {
-            walker.environment(name, Some(value));
-            at += 1;
-        }
+        at += 1;
     }
     let operands = wrapper.text("before").and_then(|count| count.parse().ok()).unwrap_or(0);
     at += operands;
+    // What `env -S` splits.
+    let splits = |does| wrapper.is("sets-environment") && matches!(does, Does::Run | Does::Load);
+    let open = says.options.iter().find(|given| given.does.is_none_or(splits)).map(|given| given.name.as_str());
+    let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
+    if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
+        walker.found.unknown("wrapper-option", text, Weight::Code);
+        return None;
+    }
     if operands > 0 && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
         walker.found.unknown("payload", "a command line", Weight::Code);
         if let Some(text) = words.get(at + 1).and_then(Word::get) {
@@ -138,7 +134,7 @@ fn find(walker: &mut Walker, words: &[Word]) {
                 let mut command = rest.get(..end).unwrap_or_default().to_vec();
                 fill(&mut command, "{}");
                 // A fully known command is evaluated by its own rules; the files it runs on are not.
-                let program = command.first().and_then(Word::get).map(crate::policy::argv::base_name);
+                let program = command.first().and_then(Word::get).map(base_name);
                 let runs_them = |p: &str| super::tables::is_shell(p) || super::tables::is_interpreter(p);
                 let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
                 let weight = if code { Weight::Code } else { Weight::Value };
@@ -153,12 +149,6 @@ fn find(walker: &mut Walker, words: &[Word]) {
             }
             "-delete" => {
                 starts(words).iter().for_each(|start| walker.file(start, Access::Write, true, true));
-            }
-            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                if let Some(file) = words.get(at + 1) {
-                    walker.file(&file.clone(), Access::Write, true, false);
-                }
-                at += 1;
             }
             _ => {}
         }
@@ -207,74 +197,36 @@ fn starts(words: &[Word]) -> Vec<Word> {
 
 /// Programs that start another program by a grammar that is not known here: what they start is guessed.
 fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
-    if words.len() < 2 && !launchers::reads_commands(base) {
+    let is = |kind| programs::is(base, kind);
+    if words.len() < 2 && !is("reads-commands") {
         return;
     }
-    let Some(from) = launchers::behind(words).filter(|_| !super::tables::is_shell(base)) else { return };
+    let Some(from) = launchers::behind(words).filter(|_| !is("shell")) else { return };
     heuristics::tails(words, &mut walker.found);
-    if base == "watch" {
-        return watch(walker, words);
-    }
-    if launchers::only_starts(base) && words.len() > 1 && !matches!(base, "eval" | "source" | "." | "trap") {
+    if words.len() > 1 && is("launcher") && !["elsewhere", "often-other", "joins-words"].into_iter().any(is) {
         walker.found.unknown("launcher", base, Weight::Value);
     }
-    if launchers::runs_here(base) {
-        for at in from..words.len().min(from + 6) {
-            let tail = words.get(at..).unwrap_or_default();
-            let program = tail.first().and_then(Word::get).map(|p| crate::policy::argv::base_name(p).to_owned());
-            program.into_iter().for_each(|program| super::files::operands(walker, &program, tail));
-        }
-        let texts: Vec<String> = if launchers::takes_text(base) {
-            words.iter().skip(1).filter_map(Word::get).map(str::to_owned).collect()
-        } else {
-            launchers::texts(words).map(str::to_owned).collect()
-        };
-        for text in texts.iter().filter(|t| t.contains(char::is_whitespace)) {
-            walker.suppose(text);
+    for at in from..words.len().min(from + 6) {
+        let tail = words.get(at..).unwrap_or_default();
+        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is("elsewhere")) {
+            super::files::guessed(walker, base_name(program), tail);
         }
     }
-    if launchers::takes_text(base) {
+    if is("takes-text") {
         for word in words.iter().skip(1).filter(|w| w.get().is_none()) {
             walker.found.unknown("payload", &word.text, Weight::Code);
         }
     }
-    if launchers::reads_commands(base) && *input != Input::Inherited {
+    if is("reads-commands") && *input != Input::Inherited {
         walker.stdin_payload(input);
     }
 }
 
-/// `watch -n 1 ls -l`: its words form a command line for a shell.
-fn watch(walker: &mut Walker, words: &[Word]) {
-    let mut rest = words.iter().skip(1).peekable();
-    while let Some(option) = rest.next_if(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
-        if option.is("-n") || option.is("--interval") {
-            rest.next();
-        }
-    }
-    let line: Option<Vec<&str>> = rest.map(Word::get).collect();
-    let Some(line) = line.map(|words| words.join(" ")) else {
-        return walker.found.unknown("payload", "watch", Weight::Code);
-    };
-    if !line.is_empty() {
-        let place = walker.place.clone();
-        walker.program(&line);
-        walker.place = place;
-    }
-}
-
 /// The placeholder for the added words in the options of `xargs`: `{}` in `-i`, `%` in `-I %`.
-fn placeholder(options: &[Word]) -> Option<String> {
-    let mut rest = options.iter().filter_map(Word::get);
-    while let Some(option) = rest.next() {
-        let glued = option.strip_prefix("--replace=").or_else(|| option.strip_prefix("-i"));
-        match (option, option.strip_prefix("-I"), glued) {
-            ("-i" | "--replace", _, _) => return Some("{}".to_owned()),
-            (_, Some(""), _) => return rest.next().map(str::to_owned),
-            (_, Some(mark), _) | (_, None, Some(mark)) => return Some(mark.to_owned()),
-            _ => {}
-        }
-    }
-    None
+fn placeholder(says: &RowSays) -> Option<String> {
+    let given = says.options.iter().find(|given| ["-I", "-i", "--replace"].iter().any(|option| given.is(option)))?;
+    let mark = given.value.as_ref().and_then(Word::get).filter(|mark| !mark.is_empty());
+    Some(mark.unwrap_or("{}").to_owned())
 }
 
 /// Marks the words that contain the placeholder as unknown. The command line of a shell among them is still examined.

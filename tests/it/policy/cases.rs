@@ -172,6 +172,7 @@ fn expansions() {
             ("echo $'a\\x41'", "ask"),
             // dash runs what follows.
             ("echo a &>f ls", "ask"),
+            ("echo a &>f >&2 ls", "ask"),
             ("echo 'a'\"b\"c", "allow"),
             ("ls 'a b' \"*\"", "allow"),
             ("cat <<E\nplain\nE", "allow"),

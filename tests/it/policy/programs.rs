@@ -5,13 +5,25 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-const LISTS: [&str; 14] = [
-    "flags", "values", "optional", "read", "write", "makes", "here", "run", "load", "starts", "folder", "into", "host",
-    "acts",
+const LISTS: [&str; 15] = [
+    "flags", "values", "optional", "read", "write", "makes", "here", "run", "load", "code", "starts", "folder", "into",
+    "host", "acts",
 ];
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 38] = [
+    "unpacks_new",
     "before",
-    "grammar",
+    "executes",
+    "fills",
+    "links",
+    "looks_up",
+    "passes_on",
+    "plain_settings",
+    "plain_variables",
+    "runs_not",
+    "unpacks",
+    "unpacks_with",
+    "unpacks_not",
+    "unpacks_anywhere",
     "names",
     "manual",
     "date",
@@ -38,41 +50,40 @@ const OTHERS: [&str; 26] = [
     "variables",
 ];
 /// What a program is, besides its options.
-const KINDS: [&str; 34] = [
+const KINDS: [&str; 33] = [
     "adds-arguments",
-    "other-user",
-    "sets-environment",
-    "transparent",
-    "wrapper",
-    "addresses",
     "awk",
     "bundled-letters",
     "clusters",
     "elsewhere",
+    "finds",
     "interpreter",
+    "joins-words",
     "launcher",
     "often-other",
     "only-reads",
     "only-shows",
+    "other-user",
     "own-settings",
-    "plus-commands",
-    "plus-keys",
     "privileged",
     "reads-commands",
+    "reads-data",
     "reads-nothing",
     "pipe-operands",
     "reads-code",
+    "reads-timetable",
     "response-files",
+    "runs-arguments",
     "sed",
-    "sets-settings",
+    "sets-environment",
     "sets-variables",
     "shell",
     "shows-files",
     "starter",
     "takes-any",
     "takes-text",
-    "tests-with-command",
-    "uploads",
+    "transparent",
+    "wrapper",
 ];
 /// What operands are as files, where that is not what they are otherwise.
 const FILES: [&str; 13] = [

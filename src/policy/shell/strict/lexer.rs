@@ -25,6 +25,8 @@ pub(super) enum Token {
     Op(Op),
     /// A redirection, with its file if it names one.
     Redirect(Option<StrictWord>),
+    /// One of both outputs, `&>`, which dash does not know.
+    RedirectBoth(Option<StrictWord>),
     End,
 }
 
@@ -117,14 +119,13 @@ impl<'t> Lexer<'t> {
                 }
                 Ok(Token::Op(if self.takes("|") { Op::Or } else { Op::Pipe }))
             }
-            // dash starts what is before it in the background, and then runs the words behind it.
             '&' if self.rest().starts_with("&>") => {
                 self.at += 2;
                 self.takes(">");
-                let target = self.target()?;
-                self.blanks();
-                let over = self.peek().is_none_or(|c| "\n;|&)<>".contains(c));
-                if over { Ok(target) } else { Err("words behind `&>`") }
+                match self.target()? {
+                    Token::Redirect(target) => Ok(Token::RedirectBoth(target)),
+                    other => Ok(other),
+                }
             }
             '&' => {
                 self.at += 1;

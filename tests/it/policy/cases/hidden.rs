@@ -18,13 +18,13 @@ fn allow(commands: &[&str]) {
 #[test]
 fn words_that_braces_make() {
     ask(&[
-        "find . {-exec,rm,x,';'}",
         "find . -name x {-exec,r\\m,{},\\;}",
         "find . -{exec,rm,x} \\;",
         "git {bisect,run,rm,x}",
         "git {-c,alias.x='!rm x',x}",
         "tar {--to-command='rm x',-xf,x}",
     ]);
+    check(NO_RM, &[("find . {-exec,rm,x,';'}", "deny")]);
     allow(&["cp a.{c,h} x/", "mkdir -p {src,tests}/unit", "find . {-name,'*.c'}"]);
 }
 

@@ -21,7 +21,6 @@ fn a_deny_sees_what_is_started() {
         "socat - EXEC:'rm x'",
         "gcloud compute ssh h --command='rm x'",
         "watch -n1 rm x",
-        "echo '* * * * * rm x' | crontab -",
         "bash -s < <(echo rm x)",
         "alias r=rm; r x",
         "cmd /c rm x",
@@ -54,14 +53,19 @@ fn a_deny_sees_what_is_started() {
         "eval \"$(cat <<'E'\nrm x\nE\n)\"",
         "sed '1e rm x' f",
         "awk 'BEGIN{system(\"rm x\")}'",
-        // A subshell that the parser takes for arithmetic; brackets that do not end a substitution.
+        // A subshell that the parser takes for arithmetic.
         "( ( rm x ) )",
         "ls $((rm -rf /))",
+    ];
+    check(NO_RM, &deny.map(|c| (c, "deny")));
+    // What cannot be read to its end, and a timetable.
+    let ask = [
         "echo \"$( # )\nrm x)\"",
         "cat <<E\n$( # )\nrm x)\nE",
         "echo \"$(case y in *) rm x;; esac)\"",
+        "echo '* * * * * rm x' | crontab -",
     ];
-    check(NO_RM, &deny.map(|c| (c, "deny")));
+    check(NO_RM, &ask.map(|c| (c, "ask")));
     // Nobody knows what a program makes of a variable.
     check(NO_RM, &[("FOO='rm x' make", "ask"), ("FOO='a b' make", "allow")]);
     let allow = [

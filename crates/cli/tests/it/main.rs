@@ -5,6 +5,7 @@
 
 mod commands;
 mod configuration;
+mod configuration_scope;
 #[cfg(unix)]
 mod disk;
 mod hygiene;

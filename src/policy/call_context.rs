@@ -10,8 +10,9 @@ use super::decision::{Effect, Fit};
 use super::hints;
 use super::host::Host;
 use super::path::{LexPath, PathPattern};
+use super::programs::Program;
 use super::rule::{Access, Rule, best};
-use super::shell::{self, FileEffect, Role, SideEffects};
+use super::shell::{self, FileEffect, Role, SideEffects, Unknown, tables};
 use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
@@ -35,6 +36,8 @@ pub(crate) struct CallContext<'a> {
     hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
     pub(crate) hosts: Vec<Host>,
+    /// Hosts that words of a command may name, whatever its program makes of them; found when a rule needs them.
+    mentioned: OnceCell<Vec<Host>>,
     /// Hosts that arguments which no record declares may name. Only denies and allows of hosts consider them.
     pub(crate) suspect_hosts: Vec<Host>,
     pub(crate) is_shell: bool,
@@ -104,7 +107,14 @@ impl<'a> CallContext<'a> {
         let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
         for command in effects.commands.iter().filter(|_| is_shell) {
             // A URL among the words of a command names a host that it may contact; so does a bare operand of a fetcher.
-            let fetches = command.words.first().and_then(Word::get).is_some_and(|p| FETCHERS.contains(&base_name(p)));
+            let program = command.words.first().and_then(Word::get).map_or("", base_name);
+            let of_hosts = |row: &Program| row.operands == "host" || row.files() == "remote-copy";
+            let fetches = FETCHERS.contains(&program) || tables::row_of(&command.words).is_some_and(of_hosts);
+            // An operand that is known only when it runs may be any host.
+            let open = |word: &Word| word.get().is_none() && !word.text.starts_with('-');
+            if fetches && command.role == Role::Runs && command.words.iter().skip(1).any(open) {
+                hosts.push(Host::unknown());
+            }
             for word in command.words.iter().skip(1).filter_map(Word::get) {
                 if word.contains("://") {
                     hosts.push(Host::read(word));
@@ -150,6 +160,7 @@ impl<'a> CallContext<'a> {
             forms,
             hinted: OnceCell::new(),
             hosts,
+            mentioned: OnceCell::new(),
             suspect_hosts,
             is_shell,
             unreadable: unread,
@@ -188,6 +199,14 @@ impl<'a> CallContext<'a> {
             return false;
         }
         let SideEffects { code_hints, file_hints, .. } = &self.effects;
+        let of_host = rule.host.as_ref().filter(|pattern| !pattern.is_any()).is_some_and(|pattern| {
+            (self.of_tool(rule) || self.of_effects(rule))
+                && self
+                    .mentioned
+                    .get_or_init(|| mentioned(&self.effects))
+                    .iter()
+                    .any(|h| pattern.fit(h, false) == Fit::Yes)
+        });
         let of_command = rule.command.as_ref().is_some_and(|pattern| {
             self.of_tool(rule) && code_hints.iter().any(|text| hints::names(text, &pattern.lead()))
         });
@@ -195,7 +214,7 @@ impl<'a> CallContext<'a> {
             && !file_hints.is_empty()
             && (self.of_tool(rule) || self.of_effects(rule))
             && self.hinted.get_or_init(|| hints::files(file_hints)).iter().any(|f| self.file_fit(rule, f) != Fit::No);
-        of_command || of_path
+        of_command || of_path || of_host
     }
 
     fn surely_caught(&self, rule: &Rule) -> Fit {
@@ -297,16 +316,37 @@ impl<'a> CallContext<'a> {
         })
     }
 
-    /// The text of the heaviest unknown. Options that no row lists are known, and not among them.
-    pub(crate) fn heaviest(&self) -> Option<&str> {
+    /// The heaviest unknown. Options that no row lists are known, and not among them.
+    pub(crate) fn heaviest(&self) -> Option<&Unknown> {
         let unlisted = self.effects.unknowns.iter().filter(|u| u.option.is_none());
-        unlisted.max_by_key(|u| u.weight).map(|u| u.text.as_str())
+        unlisted.max_by_key(|u| u.weight)
     }
 
     /// The commands that must be allowed, for display.
     pub(crate) fn command_lines(&self) -> Vec<String> {
         self.effects.commands.iter().filter(|c| c.role == Role::Runs).map(|c| display(&c.words)).collect()
     }
+}
+
+/// The most words of a command that are looked at for hosts.
+const MAX_MENTIONED: usize = 300;
+
+/// What the words of programs that may talk to others name: not those that only look into text or files.
+fn mentioned(effects: &SideEffects) -> Vec<Host> {
+    let reads = |row: &Program| match row.operands {
+        "data" => row.is("only-reads"),
+        kind => matches!(kind, "pattern-read" | "read"),
+    };
+    let talks = |row: &Program| !reads(row);
+    let commands = effects.commands.iter().filter(|command| tables::row_of(&command.words).is_none_or(talks));
+    let words = commands.flat_map(|command| command.words.iter().skip(1)).filter_map(Word::get);
+    let apart = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
+    words
+        .flat_map(|word| word.split(apart))
+        .filter(|part| part.len() > 2)
+        .take(MAX_MENTIONED)
+        .map(Host::guess)
+        .collect()
 }
 
 /// Whether an effect is the reading of what lies below one known folder.

@@ -44,7 +44,7 @@ pub fn compact(
         rule.path = if blanket { None } else { Some((PathPattern::parse(body)?, Some(access))) };
     } else if family == Some(Family::Fetch) || !capability.hosts.is_empty() {
         rule.host = match body.strip_prefix("domain:").unwrap_or(body) {
-            "*" => None,
+            "*" if effect == Effect::Allow => None,
             host => Some(HostPattern::parse(host.split("://").last().unwrap_or(host).trim_end_matches("/*"))?),
         };
     } else {

@@ -12,7 +12,6 @@ use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{floor, may_be_protected};
 use super::grant::{Grant, covers};
 use super::host::Host;
-use super::links::Links;
 use super::load::PolicyMode;
 use super::policy_set::Policy;
 use super::refusal::{Refusal, no_rule_for};
@@ -24,14 +23,6 @@ impl Policy {
     ///
     /// Never fails: a call that cannot be evaluated asks. The order of precedence is floor, deny, ask, allow, tier.
     pub fn decide(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Verdict {
-        if self.mode == PolicyMode::Off && !self.outlives_off(context) {
-            return Verdict {
-                decision: Decision::Allow,
-                reasons: vec![Reason::new(Effect::Allow, OFF)],
-                would_be: None,
-                links: Links::default(),
-            };
-        }
         let links = context.links.clone().unwrap_or_default();
         let cx = CallContext::new(call, context, self.capability(call, context));
         let mut outcome = self.evaluate(&cx, grants);
@@ -55,11 +46,6 @@ impl Policy {
             };
         }
         Verdict { decision: outcome.decision, reasons: outcome.reasons, would_be: None, links }
-    }
-
-    /// Whether there is anything that holds in a policy that is off: managed denies, and what is protected.
-    fn outlives_off(&self, context: &Context) -> bool {
-        !context.protected.is_empty() || self.rules().any(|rule| rule.scope == PolicyScope::Managed)
     }
 
     /// Whether a tool is denied whatever its arguments. Such a tool is not shown, not listed, not expandable and not
@@ -362,7 +348,8 @@ impl Policy {
             return None;
         }
         let reaches = |c: &CommandPattern| c.literal().is_some_and(|(words, _)| words.len() > from) && c.allows(outer);
-        let rule = rules.iter().rev().find(|r| cx.of_tool(r) && r.command.as_ref().is_some_and(reaches))?;
+        let plain = |r: &&&Rule| cx.of_tool(r) && r.path.is_none() && r.host.is_none();
+        let rule = rules.iter().rev().filter(plain).find(|r| r.command.as_ref().is_some_and(reaches))?;
         Some(by_rule(rule, "allowed"))
     }
 

@@ -103,6 +103,9 @@ pub enum GrantError {
     /// Only literal tokens can be remembered.
     #[error("`{0}` is a pattern; only literal words can be remembered")]
     Pattern(String),
+    /// The strict reader does not read the command.
+    #[error("it has {0}, which the strict reader does not read: the same without it may be allowed or remembered")]
+    NotRead(String),
     /// A part of the call is known only when it runs.
     #[error("`{0}` is known only when it runs, so it cannot be remembered")]
     NotStatic(String),
@@ -201,8 +204,11 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
     if !cx.is_shell {
         return Ok(exact());
     }
-    if let Some(text) = cx.heaviest() {
-        return Err(GrantError::NotStatic(text.to_owned()));
+    if let Some(part) = cx.heaviest() {
+        return Err(match part.kind {
+            "strict" => GrantError::NotRead(part.text.clone()),
+            _ => GrantError::NotStatic(part.text.clone()),
+        });
     }
     let writes = cx.effects.files.iter().find(|f| f.own);
     if let Some(file) = writes.filter(|file| !file.certain || file.path.is_none()) {

@@ -45,6 +45,11 @@ impl HostPattern {
         Ok(Self { plain, wide })
     }
 
+    /// Whether it covers every host.
+    pub(crate) fn is_any(&self) -> bool {
+        self.plain == "*"
+    }
+
     /// Whether a host in its plain form fits, as an allow compares it.
     #[must_use]
     pub fn fits(&self, host: &str) -> bool {
@@ -60,7 +65,7 @@ impl HostPattern {
     /// Whether a host fits: by its plain form for an allow, else by every form.
     pub(crate) fn fit(&self, host: &Host, narrow: bool) -> Fit {
         if narrow {
-            return Fit::of(host.plain.as_deref().is_some_and(|plain| self.fits(plain)));
+            return Fit::of(host.web && host.plain.as_deref().is_some_and(|plain| self.fits(plain)));
         }
         if host.readings.iter().any(|have| self.wide.iter().any(|want| fits(want, have))) {
             Fit::Yes
@@ -80,6 +85,9 @@ fn fits(pattern: &str, host: &str) -> bool {
     }
 }
 
+/// The schemes that an allow over hosts covers.
+const WEB: [&str; 4] = ["http", "https", "ws", "wss"];
+
 /// A host that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
@@ -87,6 +95,8 @@ pub(crate) struct Host {
     pub(crate) plain: Option<String>,
     /// Every host that some parser may read, case-folded.
     readings: BTreeSet<String>,
+    /// Whether its URL is one of the web, or it is a host alone: an allow covers no other.
+    web: bool,
     /// Whether it is only a word that could be a host.
     pub(crate) guess: bool,
 }
@@ -103,7 +113,14 @@ impl Host {
             }
             readings.insert(form);
         }
-        Self { plain, readings, guess: false }
+        let web =
+            url.split_once("://").is_none_or(|(scheme, _)| WEB.iter().any(|own| scheme.eq_ignore_ascii_case(own)));
+        Self { plain, readings, web, guess: false }
+    }
+
+    /// A host that is known only when the call runs.
+    pub(crate) fn unknown() -> Self {
+        Self { plain: None, readings: BTreeSet::new(), web: false, guess: false }
     }
 
     /// A word of a command that may be a host without a scheme: compared by ask and deny, but never a reason for doubt.

@@ -12,9 +12,11 @@ const MAX_TEXTS: usize = 1_000;
 
 /// Arguments of shell tools that change nothing of what a command does: what a person is told of it, and how long it may
 /// take. Source: the tools `Bash` of Claude Code 2.0, `run_shell_command` of Gemini CLI 0.20 and `shell` of Codex 0.60.
-const OF_SHELLS: [&str; 8] = [
+const OF_SHELLS: [&str; 10] = [
+    "background",
     "description",
     "explanation",
+    "is_background",
     "justification",
     "run_in_background",
     "timeout",
@@ -52,12 +54,13 @@ fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// An argument of a shell tool that the built-in record does not know, and that is more than a number or a switch.
+/// An argument of a shell tool that the built-in record does not know, and that is more than a number or a switch that is off.
 pub(super) fn of_a_shell<'a>(arguments: &'a Value, capability: &ToolCapability) -> Option<&'a str> {
     if capability.family != Some(Family::Shell) {
         return None;
     }
     let unknown = |name: &str| !OF_SHELLS.contains(&name) && !capability.declared().any(|known| known == name);
-    let acts = |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
+    let acts =
+        |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
     arguments.as_object()?.iter().find(|(name, value)| unknown(name) && acts(value)).map(|(name, _)| name.as_str())
 }

@@ -81,9 +81,13 @@ fn tighten(path: &Path, mut file: File) -> Result<(), ApprovalError> {
     if magic != MAGIC {
         return Err(not_a_store());
     }
-    // Where it cannot be read, SQLite says why when it is opened.
-    let ours = match to_read(path) {
-        Ok(connection) => is_store(&connection)?,
+    // Where it cannot be read, SQLite says why when it is opened. What a process that was killed left half-way is taken back
+    // by the first one that may write.
+    let unfinished =
+        |why: &ApprovalError| matches!(why, ApprovalError::Store(StoreError { kind: StoreErrorKind::ReadOnly, .. }));
+    let ours = match to_read(path).map(|connection| is_store(&connection)) {
+        Ok(Err(why)) if !unfinished(&why) => return Err(why),
+        Ok(ours) => ours.unwrap_or(false),
         Err(_) => false,
     };
     #[cfg(unix)]

@@ -65,6 +65,14 @@ impl Walker {
         {
             self.found.code_hints.push(text.clone());
         }
+        // A program that is no reader of texts may take its input for names of files.
+        if !says
+            .program
+            .is_some_and(|own| own.is("only-reads") || matches!(own.operands, "data" | "pattern-read" | "read"))
+            && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
+        {
+            self.found.file_hints.push(text.clone());
+        }
         let before = self.found.files.len();
         files::files(self, &base, &words, &says);
         self.need_writes(&says.written, before);
@@ -158,7 +166,7 @@ impl Walker {
                 self.found.unknown("shell-argument", &file.text, Weight::Code);
             }
             // The text of a script on disk is not examined. One that a command prints is.
-            Some(file) if !stdin && !is_stdin(file) => {}
+            Some(file) if !stdin && !is_stdin(file) => self.file(&file.clone(), Access::Read, false, false),
             _ => self.stdin_payload(input),
         }
     }

@@ -156,6 +156,7 @@ impl Walker {
         let dangerous = tables::is_dangerous_variable(name);
         self.found.unknown("environment", name, if dangerous { Weight::Code } else { Weight::Value });
         self.found.code_hints.extend(value.map(str::to_owned));
+        self.found.file_hints.extend(value.map(str::to_owned));
         if let Some(value) = value.filter(|v| dangerous && v.contains(char::is_whitespace)) {
             self.suppose(value);
         }

@@ -145,6 +145,15 @@ impl<'w> Reader<'_, 'w> {
                 self.operands.extend(at + 1..self.words.len());
                 return self.words.len();
             }
+            // `vim +12 file` begins at that line, `vim +/word file` at that word.
+            let starts_at = |place: &str| match place.strip_prefix('/') {
+                Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+                None => place.bytes().all(|b| b.is_ascii_digit()),
+            };
+            if text.strip_prefix('+').is_some_and(starts_at) {
+                at += 1;
+                continue;
+            }
             if program.starts_command(text) {
                 let rest = self.words.get(at..).unwrap_or_default();
                 at += rest.iter().position(|word| word.is(";") || word.is("+")).map_or(rest.len(), |end| end + 1);
@@ -154,6 +163,12 @@ impl<'w> Reader<'_, 'w> {
                 Meant::Unlisted => self.above.map_or(Meant::Unlisted, |above| meaning(above, text)),
                 meant => meant,
             };
+            // `cargo +nightly test`: the subcommand follows.
+            if text.starts_with('+') && matches!(meant, Meant::Unlisted) && program.subcommands {
+                self.unlisted("option", at);
+                at += 1;
+                continue;
+            }
             if text.starts_with('+') && matches!(meant, Meant::Unlisted) {
                 self.operands.push(at);
                 at += 1;
@@ -236,7 +251,10 @@ impl<'w> Reader<'_, 'w> {
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
         let is_known = |name: &String| programs::is_begun(name) || programs::has_list(name);
-        let known = word.map(|word| format!("{name} {word}")).filter(is_known);
+        // What stands behind `python3.11` has rows behind `python`.
+        let names = [name, name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')];
+        let deeper = |word: &str| names.iter().map(|name| format!("{name} {word}")).find(is_known);
+        let known = word.and_then(deeper);
         if let (Some(known), Some(first)) = (known, first) {
             return Some((known, first));
         }
@@ -244,12 +262,10 @@ impl<'w> Reader<'_, 'w> {
         let module = self.words.windows(2).enumerate().skip(1).find_map(|(at, pair)| {
             let [option, value] = pair else { return None };
             let option = option.get().filter(|option| program.stops(option))?;
-            Some((format!("{name} {option} {}", value.get()?), at + 1))
+            deeper(&format!("{option} {}", value.get()?)).map(|name| (name, at + 1))
         });
-        if let Some((deeper, at)) = module
-            && programs::has_list(&deeper)
-        {
-            return Some((deeper, at));
+        if module.is_some() {
+            return module;
         }
         if program.subcommands
             && let Some(first) = first
@@ -291,19 +307,9 @@ impl<'w> Reader<'_, 'w> {
         if let Some(at) = asked {
             self.unlisted("operand", at);
         }
-        // `gcc @file`: the file holds options, of any kind.
-        let response = |at: &usize| text(at).is_some_and(|text| text.len() > 1 && text.starts_with('@'));
-        if program.is("response-files")
-            && let Some(at) = self.operands.iter().copied().find(response)
-        {
-            self.doubt("response-file", at, Weight::Code, None);
-        }
-        // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
-        let piped = |at: &usize| text(at).is_some_and(|text| text.starts_with('|') || text.contains(":|"));
-        if program.is("pipe-operands")
-            && let Some(at) = self.operands.iter().copied().find(piped)
-        {
-            self.doubt("executing-option", at, Weight::Code, None);
+        let acts = |(place, at): (usize, &usize)| operand_acts(program, text(at)?, place).map(|what| (what, *at));
+        if let Some(((kind, weight), at)) = self.operands.iter().enumerate().find_map(acts) {
+            self.doubt(kind, at, weight, None);
         }
         // What another program reads, and what no row lists, may be code or name a file.
         let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
@@ -334,6 +340,30 @@ impl<'w> Reader<'_, 'w> {
         let operands = operands.into_iter().cloned().collect();
         RowSays { code, written, program: Some(program), options: self.options, operands }
     }
+}
+
+/// What an operand does beyond being one, with its weight, where the row says that operands may.
+fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static str, Weight)> {
+    let is = |kind| program.is(kind);
+    // `gcc @file`: the file holds options, of any kind.
+    if is("response-files") && text.len() > 1 && text.starts_with('@') {
+        return Some(("response-file", Weight::Code));
+    }
+    // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
+    if is("pipe-operands") && (text.starts_with('|') || text.contains(":|")) {
+        return Some(("executing-option", Weight::Code));
+    }
+    // A shell elsewhere reads the words again, joined by blanks.
+    if is("remote-words") && place > 0 && text.contains([';', '&', '|', '$', '`', '<', '>', '(', ')', '\n']) {
+        return Some(("executing-option", Weight::Code));
+    }
+    // `msbuild /p:x=y`, but not `/folder/file`.
+    let slash = || text.strip_prefix('/').map(|rest| rest.split(':').next().unwrap_or(rest));
+    if is("slash-options") && slash().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphabetic())) {
+        return Some(("option", Weight::Value));
+    }
+    // `just folder/recipe` runs what another folder says.
+    (is("path-operands") && text.contains('/')).then_some(("option-for-another-place", Weight::Value))
 }
 
 /// The certain part of a word: all of it, or what precedes the first expansion of an option.

@@ -16,7 +16,6 @@ pub(crate) fn is_shell(base: &str) -> bool {
 }
 
 /// The row of a command: that of its subcommand, where it has one.
-#[cfg(feature = "shell")]
 pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
     let mut name = base_name(words.first()?.get()?).to_owned();
     let mut row = programs::find(&name)?;

@@ -171,3 +171,25 @@ fn a_store_in_a_folder_that_cannot_be_written_is_read() {
     let verified = verified.unwrap();
     assert_eq!((verified.records, verified.faults), (5, vec![]));
 }
+
+/// A process that was killed while it made the store leaves a journal, which only a process that may write can take back.
+#[test]
+fn a_store_that_was_left_half_made_opens() {
+    let folder = Folder::new("half-made");
+    let (made, left) = (folder.0.join("made.sqlite"), folder.store());
+    let connection = rusqlite::Connection::open(&made).unwrap();
+    // Few pages in memory, so that what is not committed yet is in the file.
+    connection
+        .execute_batch("PRAGMA cache_size = 1; CREATE TABLE a (b); DROP TABLE a; BEGIN IMMEDIATE; CREATE TABLE c (d)")
+        .unwrap();
+    for at in 0..200 {
+        connection.execute("INSERT INTO c VALUES (?1)", [format!("{at}{}", "x".repeat(2_000))]).unwrap();
+    }
+    std::fs::copy(&made, &left).unwrap();
+    std::fs::copy(folder.0.join("made.sqlite-journal"), folder.0.join("store.sqlite-journal")).unwrap();
+    drop(connection);
+    // The journal takes the file back to an empty one.
+    let store = SqliteStore::open(&left).unwrap();
+    store.append(&Entry::new(Kind::Decision, 1)).unwrap();
+    assert_eq!(store.verify(&[]).unwrap().records, 1);
+}

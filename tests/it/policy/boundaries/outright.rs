@@ -66,7 +66,7 @@ fn only_what_no_arguments_could_allow_is_denied_outright() {
         ("deny = [\"Bash\"]\n[tool.sh]\ncommand = \"c\"".to_owned(), "sh", false),
         // Where nothing but an allow lets a tool run.
         (CLOSED.to_owned(), "wipe", true),
-        (format!("ask = [\"wipe\"]\n{CLOSED}"), "wipe", true),
+        (format!("ask = [\"wipe\"]\n{CLOSED}"), "wipe", false),
         (format!("deny = [\"Read(/etc/**)\"]\n{CLOSED}"), "wipe", true),
         (format!("allow = [\"other\"]\n{CLOSED}"), "wipe", true),
         (format!("allow = [\"wipe\"]\n{CLOSED}"), "wipe", false),

@@ -128,3 +128,47 @@ fn programs_that_read_commands_or_names_that_are_commands() {
     );
     allow(&["git grep -n y", "convert a.png b.jpg", "lftp h", "sftp h", "fish -c ls"]);
 }
+
+/// Operands and values that do more than name something, under an allow for the program.
+#[test]
+fn operands_that_act() {
+    for (rule, asks, runs) in [
+        ("vim", &["vim '+1!touch x' y", "vim '+/h/!touch x' y", "vim '+1w x' y"][..], &[][..]),
+        ("ssh dev ls", &["ssh dev ls '; touch x'", "ssh dev ls '$(touch x)'"], &["ssh dev ls -la"]),
+        (
+            "dotnet build",
+            &["dotnet build /p:PreBuildEvent=x", "dotnet build /t:Evil"],
+            &["dotnet build /work/a.csproj"],
+        ),
+        ("msbuild", &["msbuild /p:X=1"], &[]),
+        ("just", &["just /tmp/evil/build", "just ../evil/"], &["just build"]),
+        ("service", &["service ../../bin/sh"], &[]),
+        ("cargo +nightly test", &["cargo +nightly test --config x"], &["cargo +nightly test --release"]),
+        ("cargo test", &["cargo +nightly test"], &["cargo test --release"]),
+        ("python3.11 -m pytest", &["python3.11 -m pytest -p evil"], &["python3.11 -m pytest -x"]),
+    ] {
+        let rules = [&*format!("allow Bash({rule}:*)")];
+        check(&rules, &asks.iter().map(|command| (*command, "ask")).collect::<Vec<_>>());
+        check(&rules, &runs.iter().map(|command| (*command, "allow")).collect::<Vec<_>>());
+    }
+}
+
+/// Names of files in scripts, in variables and in the input of a program that is no reader of texts.
+#[test]
+fn names_of_files_elsewhere() {
+    let rules = &["allow Bash(*)", "deny Read(**/.env)", "deny Edit(**/keep.txt)"];
+    check(rules, &[("bash .env", "deny"), ("sh -v .env", "deny"), ("bash a.sh", "allow")]);
+    let asked = [
+        "echo .env | cpio -o",
+        "cpio -o <<< .env",
+        "zip x -@ <<< .env",
+        "ed x <<< 'r .env'",
+        "sftp h <<< 'put .env'",
+        "SSLKEYLOGFILE=keep.txt curl https://a",
+    ];
+    check(rules, &asked.map(|command| (command, "ask")));
+    check(
+        rules,
+        &["echo a | wc -l", "cat <<E\n.env\nE", "grep x <<< .env", "FOO=b make"].map(|command| (command, "allow")),
+    );
+}

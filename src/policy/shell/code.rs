@@ -38,7 +38,7 @@ pub(super) fn inspect(
     }
     for text in words.iter().skip(1).filter_map(Word::get) {
         let (name, value) = text.split_once('=').unwrap_or(("", text));
-        let marked = own.lists("executes", &value.to_ascii_lowercase());
+        let marked = [text, value].iter().any(|text| own.lists("executes", &text.to_ascii_lowercase()));
         let name = name.trim_end_matches([':', '+', '?']);
         let sets = own.is("sets-variables") && (tables::is_dangerous_variable(name) || name == ".SHELLFLAGS");
         if marked || sets && !name.is_empty() {

@@ -208,10 +208,11 @@ fn pathspec(walker: &mut Walker, text: &str) {
     walker.found.files.extend(below.files(Access::Read));
 }
 
-/// The file that a word may name: the word itself, the part after `--option=`, the part after `@`.
+/// The file that a word may name: the word itself, the part after `--option=`, the part after the last `@`.
 fn named(word: &str) -> Option<&str> {
     let value = if word.starts_with('-') { word.split_once('=')?.1 } else { word };
-    let value = value.trim_start_matches('@');
+    // `name@file`, as clients that upload write it.
+    let value = value.rsplit('@').next().unwrap_or(value);
     let apart = value.contains(char::is_whitespace) || value.contains("://");
     (value.len() < 300 && value.contains(['.', '/']) && !apart).then_some(value)
 }

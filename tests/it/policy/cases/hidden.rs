@@ -144,6 +144,18 @@ fn operands_that_act() {
         ("just", &["just /tmp/evil/build", "just ../evil/"], &["just build"]),
         ("service", &["service ../../bin/sh"], &[]),
         ("cargo +nightly test", &["cargo +nightly test --config x"], &["cargo +nightly test --release"]),
+        (
+            "openssl pkey",
+            &["openssl pkey -in org.openssl.engine:/tmp/evil:x", "openssl pkey -in ORG.openssl.engine:/x:y"],
+            &["openssl pkey -in a.pem"],
+        ),
+        ("websocat", &["websocat - cmd:'touch x'"], &[]),
+        ("rclone ls", &["rclone ls ':sftp,ssh=\"touch x\",host=y:'"], &["rclone ls remote:x"]),
+        ("curl", &["curl -w '%output{x}y' http://e"], &["curl -w '%{http_code}' http://e"]),
+        ("yt-dlp", &["yt-dlp --exec ls u", "yt-dlp --config-locations x u"], &["yt-dlp -F u"]),
+        ("pipenv run pytest", &["pipenv run pytest -p evil"], &["pipenv run pytest -x"]),
+        ("pnpm exec jest", &["pnpm exec jest -c x"], &["pnpm exec jest a"]),
+        ("coverage run -m pytest", &["coverage run -m pytest -p evil"], &["coverage run -m pytest -x"]),
         ("cargo test", &["cargo +nightly test"], &["cargo test --release"]),
         ("python3.11 -m pytest", &["python3.11 -m pytest -p evil"], &["python3.11 -m pytest -x"]),
     ] {

@@ -54,7 +54,7 @@ impl PolicyFile {
             }
         }
         for rule in self.rules.iter().filter(|_| tools.is_some()) {
-            named(rule, tools.unwrap_or_default(), &mut found);
+            self.named(rule, tools.unwrap_or_default(), &mut found);
         }
         found
     }
@@ -102,6 +102,32 @@ impl PolicyFile {
         }
         self.unrecorded(&mut found);
         found
+    }
+
+    /// A rule that names a tool that is not among those it should cover, or an argument that its tool does not have.
+    fn named(&self, rule: &Rule, tools: &[Covered], found: &mut Vec<Diagnostic>) {
+        let identity = match &rule.tool {
+            ToolPattern::Name(name) if !super::glob::is_glob(name) => name.clone(),
+            ToolPattern::Mcp { server, tool } if !super::glob::is_glob(tool) => format!("mcp:{server}/{tool}"),
+            _ => return,
+        };
+        let Some(tool) = tools.iter().find(|tool| tool.identity == identity) else {
+            // Names of families cover tools of other names; a record of the name has been complained of.
+            if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
+                let close = nearest(&identity, tools.iter().map(|t| t.identity.as_str()), 1);
+                let help = close.first().map_or("remove the rule".to_owned(), |c| format!("did you mean `{c}`?"));
+                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
+                found.push(Diagnostic::error("policy-no-such-tool", rule.place.clone(), message).help(help));
+            }
+            return;
+        };
+        for (name, _) in rule.args.iter().filter(|(name, _)| name != "*" && !tool.arguments.contains(name)) {
+            let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
+            let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
+            let message =
+                format!("the rule `{}` is about the argument `{name}`, which `{identity}` does not have", rule.text);
+            found.push(Diagnostic::error("policy-no-such-argument", rule.place.clone(), message).help(help));
+        }
     }
 
     /// An allow by path for a tool whose tier allows every path.
@@ -173,32 +199,6 @@ fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>
         found.push(
             Diagnostic::error("policy-read-only-writes", place(), message).help("change the tier, or remove `writes`"),
         );
-    }
-}
-
-/// A rule that names a tool that is not among those it should cover, or an argument that its tool does not have.
-fn named(rule: &Rule, tools: &[Covered], found: &mut Vec<Diagnostic>) {
-    let identity = match &rule.tool {
-        ToolPattern::Name(name) if !super::glob::is_glob(name) => name.clone(),
-        ToolPattern::Mcp { server, tool } if !super::glob::is_glob(tool) => format!("mcp:{server}/{tool}"),
-        _ => return,
-    };
-    let Some(tool) = tools.iter().find(|tool| tool.identity == identity) else {
-        // Names of families cover tools of other names.
-        if rule.family.is_none() {
-            let close = nearest(&identity, tools.iter().map(|t| t.identity.as_str()), 1);
-            let help = close.first().map_or("remove the rule".to_owned(), |c| format!("did you mean `{c}`?"));
-            let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
-            found.push(Diagnostic::error("policy-no-such-tool", rule.place.clone(), message).help(help));
-        }
-        return;
-    };
-    for (name, _) in rule.args.iter().filter(|(name, _)| name != "*" && !tool.arguments.contains(name)) {
-        let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
-        let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
-        let message =
-            format!("the rule `{}` is about the argument `{name}`, which `{identity}` does not have", rule.text);
-        found.push(Diagnostic::error("policy-no-such-argument", rule.place.clone(), message).help(help));
     }
 }
 

@@ -33,6 +33,9 @@ pub(super) fn inspect(
     if own.is("reads-timetable") && *input != Input::Inherited {
         walker.found.unknown("piped-code", "a timetable", Weight::Code);
     }
+    if own.is("remote-archives") && says.values(Does::Read).filter_map(Word::get).any(is_remote) {
+        walker.found.unknown("executing-option", "an archive on another machine", Weight::Code);
+    }
     if own.is("own-settings") {
         other_repository(walker, says);
     }
@@ -60,6 +63,11 @@ pub(super) fn inspect(
     if own.is("joins-words") {
         joined(walker, &says.operands);
     }
+}
+
+/// `host:file`, for which tar and cpio start `rsh`.
+fn is_remote(file: &str) -> bool {
+    file.split('/').next().is_some_and(|head| head.contains(':'))
 }
 
 /// `watch -n 1 ls -l`: its words form a command line for a shell.

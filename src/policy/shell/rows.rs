@@ -294,8 +294,10 @@ impl<'w> Reader<'_, 'w> {
         let operands: Vec<&Word> = self.operands.iter().filter_map(|at| self.words.get(*at)).collect();
         let first = self.operands.first().copied();
         let text = |at: &usize| self.words.get(*at).and_then(Word::get);
-        // A setting that a build tool evaluates: `make 'X=$(shell …)'`.
-        let sets = |at: &usize| text(at).is_some_and(|text| text.contains('=') && text.contains(['$', '`']));
+        // A setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=; ls' build`.
+        let sets = |at: &usize| {
+            text(at).is_some_and(|text| text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n']))
+        };
         let asked = match program.operands {
             "none" => first,
             "inline" => self.operands.iter().copied().find(|at| text(at).is_some_and(|text| !is_name(text))),

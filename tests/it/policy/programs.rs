@@ -50,7 +50,7 @@ const OTHERS: [&str; 38] = [
     "variables",
 ];
 /// What a program is, besides its options.
-const KINDS: [&str; 36] = [
+const KINDS: [&str; 37] = [
     "adds-arguments",
     "awk",
     "bundled-letters",
@@ -71,6 +71,7 @@ const KINDS: [&str; 36] = [
     "reads-nothing",
     "path-operands",
     "pipe-operands",
+    "remote-archives",
     "remote-words",
     "slash-options",
     "reads-code",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::audit::redact;
-use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, Covered, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 use super::dialect::evaluate;
 
@@ -191,4 +191,25 @@ fn hosts_and_paths() {
     check(&["allow Read", rules[2]], "Read", json!({"file_path": 5}), json!({}), "ask");
     check(&["allow Bash(*)", rules[2]], "Bash", json!({"command": "cat ~/.ssh/id"}), json!({}), "deny");
     check(&["allow Bash(*)", rules[2]], "Bash", json!({"command": "cat $HOME/.ssh/id"}), json!({}), "ask");
+}
+
+/// A rule about a tool or an argument that does not exist guards nothing.
+#[test]
+fn a_rule_about_nothing_is_an_error_of_check() {
+    let tools = [Covered { identity: "crm_send".to_owned(), arguments: vec!["channel".to_owned()] }];
+    let file = "[tool.crm_send]\ntier = \"a\"\nwrites = []\n[[rule]]\ndecide = \"deny\"\n";
+    for (rule, code) in [
+        ("tool = \"crm_sned\"", Some("policy-no-such-tool")),
+        ("tool = \"crm_send\"\nargs = { chanel = \"sms\" }", Some("policy-no-such-argument")),
+        ("tool = \"crm_send\"\nargs = { channel = \"sms\" }", None),
+        ("tool = \"crm_send\"\nargs = { \"*\" = \"sms\" }", None),
+        ("tool = \"crm_*\"", None),
+        ("tool = \"*\"\npath = \"**/.env\"", None),
+        ("rule = \"Read(**/.env)\"", None),
+    ] {
+        let loaded = PolicyFile::load(&format!("{file}{rule}\n"), "policy.toml", PolicyScope::User);
+        assert!(!loaded.has_errors(), "{rule}: {:?}", loaded.diagnostics);
+        let codes: Vec<_> = loaded.value.check(Some(&tools)).iter().map(|found| found.code).collect();
+        assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{rule}");
+    }
 }

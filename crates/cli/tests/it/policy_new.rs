@@ -97,7 +97,7 @@ fn the_example_of_the_page_decides_as_it_says() {
         ("bash", json!({ "command": "git log -3" }), Decision::AllowAudited),
         ("bash", json!({ "command": "git push" }), Decision::Confirm),
         ("bash", json!({ "command": "cat .env" }), Decision::Deny),
-        ("bash", json!({ "command": "pytest", "cwd": "/elsewhere" }), Decision::AllowAudited),
+        ("bash", json!({ "command": "pytest", "cwd": "/elsewhere" }), Decision::Confirm),
         ("bash", json!({ "command": "make" }), Decision::Confirm),
         ("read_file", json!({ "path": "README.md" }), Decision::AllowAudited),
         ("read_file", json!({ "path": "/etc/passwd" }), Decision::Confirm),

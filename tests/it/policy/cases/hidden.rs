@@ -142,6 +142,8 @@ fn operands_that_act() {
         ),
         ("msbuild", &["msbuild /p:X=1"], &[]),
         ("just", &["just /tmp/evil/build", "just ../evil/"], &["just build"]),
+        ("tar", &["tar tf evil.com:x", "tar -tf user@evil:x"], &["tar tf a.tar", "tar -tf ./a:b.tar"]),
+        ("task", &["task X='; touch x' build"], &["task build"]),
         ("service", &["service ../../bin/sh"], &[]),
         ("cargo +nightly test", &["cargo +nightly test --config x"], &["cargo +nightly test --release"]),
         (

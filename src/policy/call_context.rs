@@ -16,12 +16,6 @@ use super::shell::{self, FileEffect, Role, SideEffects, Unknown, tables};
 use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
-/// Programs whose operands are hosts or URLs.
-const FETCHERS: &[&str] = &[
-    "curl", "wget", "http", "https", "xh", "aria2c", "axel", "lynx", "links", "w3m", "nc", "ncat", "telnet", "ftp",
-    "ping",
-];
-
 /// A call with its context and its effects. Bound as `cx` throughout the layer.
 pub(crate) struct CallContext<'a> {
     pub(crate) call: &'a PolicyCall<'a>,
@@ -107,9 +101,8 @@ impl<'a> CallContext<'a> {
         let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
         for command in effects.commands.iter().filter(|_| is_shell) {
             // A URL among the words of a command names a host that it may contact; so does a bare operand of a fetcher.
-            let program = command.words.first().and_then(Word::get).map_or("", base_name);
             let of_hosts = |row: &Program| row.operands == "host" || row.files() == "remote-copy";
-            let fetches = FETCHERS.contains(&program) || tables::row_of(&command.words).is_some_and(of_hosts);
+            let fetches = tables::row_of(&command.words).is_some_and(of_hosts);
             // An operand that is known only when it runs may be any host.
             let open = |word: &Word| word.get().is_none() && !word.text.starts_with('-');
             if fetches && command.role == Role::Runs && command.words.iter().skip(1).any(open) {

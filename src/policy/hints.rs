@@ -1,5 +1,7 @@
 //! Texts that a program may take for code or for files, where nothing is known of it: enough to ask, never to deny.
 
+use std::cell::LazyCell;
+
 use super::argv::base_name;
 use super::shell::{FileEffect, SideEffects};
 
@@ -16,9 +18,12 @@ pub(super) fn names(text: &str, words: &[&str]) -> bool {
     let among =
         |text: &str, word: &str| text.contains(word) && text.split(is_apart).any(|part| base_name(part) == word);
     // What `printf` and `echo -e` print.
-    let printed = ["\\n", "\\t", "\\r"].iter().fold(text.to_owned(), |text, escape| text.replace(escape, " "));
-    let bare: String = printed.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-    !words.is_empty() && words.iter().all(|word| among(text, word) || among(&printed, word) || among(&bare, word))
+    let printed =
+        LazyCell::new(|| ["\\n", "\\t", "\\r"].iter().fold(text.to_owned(), |text, escape| text.replace(escape, " ")));
+    let bare = LazyCell::new(|| printed.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect::<String>());
+    let quoted = text.contains(['\'', '"', '\\']);
+    let named = |word: &&str| among(text, word) || quoted && (among(&printed, word) || among(&bare, word));
+    !words.is_empty() && words.iter().all(named)
 }
 
 /// The files that texts may name: each as a whole, and each part of it.

@@ -1,6 +1,7 @@
 //! Code in the arguments and the input of a program: commands for itself, settings by which it runs some, text for an
 //! interpreter. Its row says which.
 
+use super::files::is_remote;
 use super::given::RowSays;
 use super::heuristics;
 use super::inspect::is_descriptor;
@@ -23,16 +24,16 @@ pub(super) fn inspect(
     if own.is("interpreter") && !own.is("reads-data") {
         interpreter(walker, words, (input, index));
     }
-    if own.is("reads-code") {
-        match input {
-            Input::Inherited => {}
-            Input::Text(Some(text)) | Input::Pipe(Some(text)) => walker.found.code_hints.push(text.clone()),
-            _ => walker.found.unknown("piped-code", "commands of the program's own", Weight::Code),
+    if own.is("reads-code") && *input != Input::Inherited {
+        match input.text() {
+            Some(text) => walker.found.code_hints.push(text.to_owned()),
+            None => walker.found.unknown("piped-code", "commands of the program's own", Weight::Code),
         }
     }
     if own.is("reads-timetable") && *input != Input::Inherited {
         walker.found.unknown("piped-code", "a timetable", Weight::Code);
     }
+    // tar and cpio start `rsh` for it.
     if own.is("remote-archives") && says.values(Does::Read).filter_map(Word::get).any(is_remote) {
         walker.found.unknown("executing-option", "an archive on another machine", Weight::Code);
     }
@@ -41,7 +42,8 @@ pub(super) fn inspect(
     }
     for text in words.iter().skip(1).filter_map(Word::get) {
         let (name, value) = text.split_once('=').unwrap_or(("", text));
-        let marked = [text, value].iter().any(|text| own.lists("executes", &text.to_ascii_lowercase()));
+        let marked = own.text("executes").is_some()
+            && [text, value].iter().any(|text| own.lists("executes", &text.to_ascii_lowercase()));
         let name = name.trim_end_matches([':', '+', '?']);
         let sets = own.is("sets-variables") && (tables::is_dangerous_variable(name) || name == ".SHELLFLAGS");
         if marked || sets && !name.is_empty() {
@@ -63,11 +65,6 @@ pub(super) fn inspect(
     if own.is("joins-words") {
         joined(walker, &says.operands);
     }
-}
-
-/// `host:file`, for which tar and cpio start `rsh`.
-fn is_remote(file: &str) -> bool {
-    file.split('/').next().is_some_and(|head| head.contains(':'))
 }
 
 /// `watch -n 1 ls -l`: its words form a command line for a shell.

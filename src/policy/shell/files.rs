@@ -98,8 +98,7 @@ pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowS
             add(walker, &changed, Access::Write);
         }
         "remote-copy" => {
-            // `host:path` is on another machine.
-            let here = |w: &&Word| !w.get().is_some_and(|v| v.split('/').next().is_some_and(|h| h.contains(':')));
+            let here = |w: &&Word| !w.get().is_some_and(is_remote);
             let (own, other) = (files.iter().filter(here).cloned().collect::<Vec<_>>(), files.last());
             match other {
                 Some(last) if !here(&last) => add(walker, &own, Access::Read),
@@ -126,6 +125,11 @@ pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowS
         }
         _ => {}
     }
+}
+
+/// Whether a name is that of a file on another machine: `host:path`.
+pub(super) fn is_remote(name: &str) -> bool {
+    name.split('/').next().is_some_and(|head| head.contains(':'))
 }
 
 /// The folder that an option names, into which all operands go.

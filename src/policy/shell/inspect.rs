@@ -6,7 +6,7 @@ use super::walker::Input;
 use super::walker::Walker;
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, tables, wrappers};
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does};
+use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
 
 impl Walker {
@@ -60,18 +60,13 @@ impl Walker {
         }
         let says = rows::inspect(self, &base, &words, index);
         // What takes its words for code may take its input for code.
-        if says.code
-            && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
-        {
-            self.found.code_hints.push(text.clone());
+        if says.code {
+            self.found.code_hints.extend(input.text().map(str::to_owned));
         }
         // A program that is no reader of texts may take its input for names of files.
-        if !says
-            .program
-            .is_some_and(|own| own.is("only-reads") || matches!(own.operands, "data" | "pattern-read" | "read"))
-            && let Input::Text(Some(text)) | Input::Pipe(Some(text)) = input
-        {
-            self.found.file_hints.push(text.clone());
+        let reads = |own: &Program| own.is("only-reads") || matches!(own.operands, "data" | "pattern-read" | "read");
+        if !says.program.is_some_and(reads) {
+            self.found.file_hints.extend(input.text().map(str::to_owned));
         }
         let before = self.found.files.len();
         files::files(self, &base, &words, &says);
@@ -166,7 +161,7 @@ impl Walker {
                 self.found.unknown("shell-argument", &file.text, Weight::Code);
             }
             // The text of a script on disk is not examined. One that a command prints is.
-            Some(file) if !stdin && !is_stdin(file) => self.file(&file.clone(), Access::Read, false, false),
+            Some(file) if !stdin && !is_stdin(file) => self.file(file, Access::Read, false, false),
             _ => self.stdin_payload(input),
         }
     }

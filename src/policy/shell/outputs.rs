@@ -2,6 +2,7 @@
 //! whose names are elsewhere, in an archive, a patch or a commit. Its row says which. An allow for the command covers
 //! them, and a deny over their path applies to them.
 
+use super::files::is_remote;
 use super::given::RowSays;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
@@ -86,8 +87,7 @@ fn cloned(walker: &mut Walker, operands: &[Word]) {
 pub(super) fn below(walker: &mut Walker, folder: &Word) {
     let file = somewhere(&format!("files below {}", folder.text));
     match folder.get().or(folder.tilde.as_deref()) {
-        // `host:path` is on another machine.
-        Some(text) if text.split('/').next().is_some_and(|head| head.contains(':')) => {}
+        Some(text) if is_remote(text) => {}
         Some(text) => walker.below(file, text, &Tail::below(None)),
         None => walker.found.files.push(file),
     }

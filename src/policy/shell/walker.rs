@@ -22,6 +22,16 @@ pub(super) enum Input {
     File,
 }
 
+impl Input {
+    /// What it is, where that is certain.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Pipe(text) => text.as_deref(),
+            Self::Inherited | Self::File => None,
+        }
+    }
+}
+
 /// The stack that the parser has, which goes deeper with almost every character that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stack {

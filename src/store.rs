@@ -113,11 +113,7 @@ impl SqliteStore {
     fn prepare(&self) -> Result<(), ApprovalError> {
         let mut connection = self.lock();
         connection.busy_timeout(BUSY).map_err(|why| failed(&why))?;
-        // The mode is stored in the file, and another process may be setting it now. A file system without shared
-        // memory keeps its own journal mode, in which the store works as well.
-        connection
-            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
-            .map_err(|why| failed(&why))?;
+        open::use_log(&connection)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(|why| failed(&why))?;
         schema::migrate(&mut connection)
     }

@@ -3,11 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::schema::{is_store, not_a_store};
-use super::{BUSY, failed_at};
+use super::{BUSY, failed, failed_at};
 use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
 /// What every SQLite file begins with (<https://sqlite.org/fileformat.html>).
@@ -40,6 +41,23 @@ pub(super) fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
     uri.push_str("?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     Connection::open_with_flags(uri, flags).map_err(|why| failed_at(path, &why))
+}
+
+/// Makes SQLite write ahead of the file. The mode is stored in the file, and a file system without shared memory keeps its
+/// own mode, in which the store works as well.
+///
+/// Another process may be setting it now: SQLite then says "busy" at once, since waiting for each other would never end
+/// (<https://sqlite.org/c3ref/busy_handler.html>).
+pub(super) fn use_log(connection: &Connection) -> Result<(), ApprovalError> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
+            Err(why) if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            set => return set.map(|_| ()).map_err(|why| failed(&why)),
+        }
+    }
 }
 
 /// The path of a file that SQLite keeps beside the store.
@@ -85,7 +103,11 @@ fn tighten(path: &Path, mut file: File) -> Result<(), ApprovalError> {
     // by the first one that may write.
     let unfinished =
         |why: &ApprovalError| matches!(why, ApprovalError::Store(StoreError { kind: StoreErrorKind::ReadOnly, .. }));
-    let ours = match to_read(path).map(|connection| is_store(&connection)) {
+    let looked = to_read(path).and_then(|mut connection| {
+        let transaction = connection.transaction().map_err(|why| failed(&why));
+        Ok(transaction.and_then(|transaction| is_store(&transaction)))
+    });
+    let ours = match looked {
         Ok(Err(why)) if !unfinished(&why) => return Err(why),
         Ok(ours) => ours.unwrap_or(false),
         Err(_) => false,

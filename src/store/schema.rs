@@ -1,6 +1,6 @@
 //! The tables, and the migration of stores that an older version of this program wrote.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::failed;
 use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
@@ -68,7 +68,9 @@ pub(super) fn check(connection: &Connection) -> Result<(), ApprovalError> {
 }
 
 /// Whether the file is a store: `false` if there is nothing in it yet. An error if it is something else.
-pub(super) fn is_store(connection: &Connection) -> Result<bool, ApprovalError> {
+///
+/// Takes a transaction: between two statements outside one, another process may make the store.
+pub(super) fn is_store(connection: &Transaction<'_>) -> Result<bool, ApprovalError> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| failed(&why));
     let ours = "SELECT count(*) FROM sqlite_schema
         WHERE type = 'table' AND name IN ('audit', 'head', 'approval', 'remembered')";

@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use serde_json::json;
@@ -154,6 +154,31 @@ fn of_64_threads_one_succeeds() {
         assert_eq!(ran.into_inner(), 1);
     }
     assert_eq!(store.verify(&[]).unwrap().faults, []);
+}
+
+/// Two agents that start together, each before there is a store.
+#[test]
+fn of_4_that_create_it_at_once_all_can_use_it() {
+    let folder = Folder::new("created");
+    let policy = policy();
+    for round in 0..loops(60) {
+        let path = folder.0.join(format!("{round}.sqlite"));
+        let together = Barrier::new(4);
+        std::thread::scope(|scope| {
+            for n in 0..4_u32 {
+                let (path, policy, together) = (&path, &policy, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    // Each meets another step of the one that makes the file.
+                    let step = Duration::from_micros(u64::try_from(round % 20).unwrap() * 50);
+                    std::thread::sleep(step * n);
+                    let (gate, _) = open(Arc::new(SqliteStore::open(path).unwrap()));
+                    gate.ask(request(policy, usize::try_from(n).unwrap()), 0, WAIT_MS).unwrap();
+                });
+            }
+        });
+        assert_eq!(SqliteStore::open_to_read(&path).unwrap().verify(&[]).unwrap().faults, []);
+    }
 }
 
 /// What a child process does; the environment says which. Not a test of its own.

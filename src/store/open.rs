@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -49,11 +49,13 @@ pub(super) fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
 /// Another process may be setting it now: SQLite then says "busy" at once, since waiting for each other would never end
 /// (<https://sqlite.org/c3ref/busy_handler.html>).
 pub(super) fn use_log(connection: &Connection) -> Result<(), ApprovalError> {
-    let until = Instant::now() + BUSY;
+    const PAUSE: Duration = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
     loop {
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
-            Err(why) if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(5));
+            Err(why) if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited < BUSY => {
+                std::thread::sleep(PAUSE);
+                waited += PAUSE;
             }
             set => return set.map(|_| ()).map_err(|why| failed(&why)),
         }
@@ -103,9 +105,9 @@ fn tighten(path: &Path, mut file: File) -> Result<(), ApprovalError> {
     // by the first one that may write.
     let unfinished =
         |why: &ApprovalError| matches!(why, ApprovalError::Store(StoreError { kind: StoreErrorKind::ReadOnly, .. }));
-    let looked = to_read(path).and_then(|mut connection| {
+    let looked = to_read(path).map(|mut connection| {
         let transaction = connection.transaction().map_err(|why| failed(&why));
-        Ok(transaction.and_then(|transaction| is_store(&transaction)))
+        transaction.and_then(|transaction| is_store(&transaction))
     });
     let ours = match looked {
         Ok(Err(why)) if !unfinished(&why) => return Err(why),

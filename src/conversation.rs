@@ -224,7 +224,7 @@ impl Conversation {
     /// Every form that tools can take in this conversation.
     #[must_use]
     pub fn presentation(&self) -> &Presentation {
-        self.engine.presentation(self.state.arm)
+        &self.bound.presentation
     }
 
     /// What is shown now, tool by tool.

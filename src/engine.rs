@@ -21,7 +21,7 @@ pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
 pub use policy_layer::{Clock, PolicyLayer};
 pub use skill_layer::SkillLayer;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
@@ -46,7 +46,6 @@ struct Inner {
     diagnostics: Vec<Diagnostic>,
     #[cfg(feature = "validate")]
     validators: Option<check::Validators>,
-    presentations: [OnceLock<Presentation>; Arm::ALL.len()],
     memo: Memo,
 }
 
@@ -122,20 +121,8 @@ impl Engine {
 
     /// Every form that tools can take under an arm. Made when first asked for, then kept.
     #[must_use]
-    pub fn presentation(&self, arm: Arm) -> &Presentation {
-        let make = || Presentation::new(&self.0.catalog, &self.0.assignment, arm);
-        let [full, seed, stable, signature, lean, index, native, auto] = &self.0.presentations;
-        let slot = match arm {
-            Arm::Full => full,
-            Arm::Seed => seed,
-            Arm::Stable => stable,
-            Arm::Signature => signature,
-            Arm::Lean => lean,
-            Arm::Index => index,
-            Arm::Native => native,
-            Arm::Auto => auto,
-        };
-        slot.get_or_init(make)
+    pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
+        self.memo(0, arm, || Presentation::new(&self.0.catalog, &self.0.assignment, arm))
     }
 
     /// The same engine over some of its tools only.
@@ -161,13 +148,12 @@ impl Engine {
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
-            presentations: Default::default(),
             memo: Memo::default(),
         }))
     }
 
-    /// What somebody else derives from this engine, made once for each key and kept as long as the engine.
-    pub(crate) fn memo<T: std::any::Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
-        self.0.memo.get(key, make)
+    /// What somebody else derives from this engine, made once for each key and arm, and kept as long as the engine.
+    pub(crate) fn memo<T: std::any::Any + Send + Sync>(&self, key: u64, arm: Arm, make: impl FnOnce() -> T) -> Arc<T> {
+        self.0.memo.get(key, arm, make)
     }
 }

@@ -39,7 +39,8 @@ mod sentence;
 mod workload;
 mod write;
 
-pub use arm::{Arm, Delivery, Detail, UnknownArm};
+pub(crate) use arm::serialize_whole;
+pub use arm::{Arm, CustomArm, Delivery, Detail, MAX_ARM_NAME_BYTES, UnknownArm, UnsoundArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
 pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
 pub use cost::{TokenFactors, estimate};

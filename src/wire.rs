@@ -50,7 +50,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::profile::Arm;
+use crate::profile::{Arm, Delivery};
 
 /// A provider's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl Wire {
     /// # Errors
     /// [`WireError::Arm`] with the reason, for [`Arm::Native`] where the API has no deferral of its own.
     pub fn supports(self, arm: Arm) -> Result<(), WireError> {
-        if arm != Arm::Native {
+        if arm.delivery() != Delivery::Native {
             return Ok(());
         }
         let why = match self {

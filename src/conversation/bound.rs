@@ -6,7 +6,7 @@ use crate::catalog::{Foreign, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::name::sha256_hex;
-use crate::profile::{Arm, Expanded, Plan};
+use crate::profile::{Arm, Expanded, Plan, Presentation};
 use crate::wire::{
     Arguments, GeminiParameters, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput,
     RenderOptions, ToolEntry, Wire,
@@ -41,7 +41,8 @@ impl ToolArray {
 #[derive(Debug)]
 pub(super) struct Bound {
     pub(super) wire: Wire,
-    pub(super) arm: Arm,
+    /// Every form that tools can take under the arm.
+    pub(super) presentation: Arc<Presentation>,
     pub(super) names: Arc<NameTable>,
     meta: Vec<MetaEntry>,
     options: RenderOptions,
@@ -63,29 +64,27 @@ impl Bound {
             let names = Arc::new(table(engine, wire, rule)?);
             return Ok(Arc::new(Self::new(engine, wire, arm, names, options.clone())));
         }
-        let names = engine.memo(wire as u64, || table(engine, wire, rule).map(Arc::new));
+        let names = engine.memo(wire as u64, Arm::Full, || table(engine, wire, rule).map(Arc::new));
         let names = names.as_ref().clone()?;
-        let key = (wire as u64) | (arm as u64) << 8 | u64::from(options.key()) << 16;
-        Ok(engine.memo(key, || Self::new(engine, wire, arm, names, options.clone())))
+        let key = (wire as u64) | u64::from(options.key()) << 8;
+        Ok(engine.memo(key, arm, || Self::new(engine, wire, arm, names, options.clone())))
     }
 
     fn new(engine: &Engine, wire: Wire, arm: Arm, names: Arc<NameTable>, options: RenderOptions) -> Self {
         let roles = [MetaRole::Expand, MetaRole::Call];
-        let declared = engine.presentation(arm).meta_tools_as(engine.catalog(), &*names);
+        let presentation = engine.presentation(arm);
+        let declared = presentation.meta_tools_as(engine.catalog(), &*names);
         let folding = declared.into_iter().zip(roles).map(|(tool, role)| MetaEntry { role, tool });
         let skill = engine.skills().and_then(crate::engine::SkillLayer::tool);
         let skill = skill.and_then(|tool| renamed(tool, names.meta(MetaRole::Skill)));
         let skill = skill.map(|tool| MetaEntry { role: MetaRole::Skill, tool });
         let meta = folding.chain(skill).collect();
-        Self { wire, arm, names, meta, options, first: OnceLock::new() }
+        Self { wire, presentation, names, meta, options, first: OnceLock::new() }
     }
 
     /// The array of a conversation that has opened nothing.
     pub(super) fn first_array(&self, engine: &Engine) -> Arc<ToolArray> {
-        let plan = || {
-            let presentation = engine.presentation(self.arm);
-            presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default())
-        };
+        let plan = || self.presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default());
         self.first.get_or_init(|| Arc::new(self.render(engine, &plan()))).clone()
     }
 
@@ -115,7 +114,7 @@ impl Bound {
     fn input<'e>(&'e self, engine: &'e Engine, plan: &'e Plan) -> RenderInput<'e> {
         RenderInput {
             catalog: engine.catalog(),
-            presentation: engine.presentation(self.arm),
+            presentation: &self.presentation,
             plan,
             names: &self.names.tools,
             namespaces: &self.names.namespaces,

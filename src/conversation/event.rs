@@ -27,6 +27,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The arm.
+        #[serde(serialize_with = "crate::profile::serialize_whole")]
         arm: Arm,
         /// Why that arm.
         reason: String,

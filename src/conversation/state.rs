@@ -114,6 +114,7 @@ pub struct State {
     pub(super) variant: Option<String>,
     pub(super) wire: Wire,
     pub(super) model: Option<String>,
+    #[serde(serialize_with = "crate::profile::serialize_whole")]
     pub(super) arm: Arm,
     pub(super) reason: String,
     pub(super) options: RenderOptions,

@@ -152,7 +152,6 @@ impl EngineBuilder {
             diagnostics,
             #[cfg(feature = "validate")]
             validators,
-            presentations: Default::default(),
             memo: Memo::default(),
         })))
     }

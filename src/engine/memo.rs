@@ -3,9 +3,11 @@
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-type Id = (TypeId, u64);
+use crate::profile::Arm;
 
-/// Values by their type and a key. There are few: one for each wire and arm in use.
+type Id = (TypeId, u64, Arm);
+
+/// Values by their type, a number and an arm. There are few: one for each wire and arm in use.
 #[derive(Default)]
 pub(super) struct Memo(Mutex<Vec<(Id, Arc<dyn Any + Send + Sync>)>>);
 
@@ -17,8 +19,8 @@ impl std::fmt::Debug for Memo {
 
 impl Memo {
     /// The value of a key. Of several threads that make it at once, the first one's is kept and given to all.
-    pub(super) fn get<T: Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
-        let id = (TypeId::of::<T>(), key);
+    pub(super) fn get<T: Any + Send + Sync>(&self, key: u64, arm: Arm, make: impl FnOnce() -> T) -> Arc<T> {
+        let id = (TypeId::of::<T>(), key, arm);
         if let Some(known) = find(&self.lock(), id) {
             return known;
         }
@@ -48,10 +50,11 @@ mod tests {
     #[test]
     fn a_value_is_made_once_for_each_type_and_key() {
         let memo = Memo::default();
-        let one = memo.get(1, || 5_u8);
-        assert!(Arc::ptr_eq(&one, &memo.get(1, || 6_u8)));
-        assert_eq!((*memo.get(2, || 7_u8), *memo.get(1, || 8_u16)), (7, 8));
-        let outer = memo.get(3, || *memo.get(4, || 9_u8) + 1);
+        let one = memo.get(1, Arm::Full, || 5_u8);
+        assert!(Arc::ptr_eq(&one, &memo.get(1, Arm::Full, || 6_u8)));
+        assert_eq!((*memo.get(2, Arm::Full, || 7_u8), *memo.get(1, Arm::Full, || 8_u16)), (7, 8));
+        assert_eq!(*memo.get(1, Arm::Lean, || 6_u8), 6);
+        let outer = memo.get(3, Arm::Full, || *memo.get(4, Arm::Full, || 9_u8) + 1);
         assert_eq!(*outer, 10, "what makes a value may ask for another");
     }
 }

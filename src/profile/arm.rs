@@ -3,9 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::name::nearest;
+
+mod custom;
+
+pub use custom::{CustomArm, MAX_ARM_NAME_BYTES, UnsoundArm};
 
 /// How much of a tool is sent, richest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -15,6 +19,8 @@ pub enum Detail {
     Full,
     /// Name, one sentence, the schema without its words: names, types, `required`, `enum` and shape stay.
     Signature,
+    /// The name of every parameter: those that a call may need as in `Signature`, the others with their bare type.
+    Outline,
     /// As `Signature` with only the required top-level parameters, open for the others.
     Required,
     /// Name and one sentence; an open schema that takes any arguments.
@@ -25,7 +31,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail, richest first.
-    pub const ALL: [Self; 5] = [Self::Full, Self::Signature, Self::Required, Self::Summary, Self::Index];
+    pub const ALL: [Self; 6] = [Self::Full, Self::Signature, Self::Outline, Self::Required, Self::Summary, Self::Index];
 
     /// The name used in files and reports.
     #[must_use]
@@ -33,6 +39,7 @@ impl Detail {
         match self {
             Self::Full => "full",
             Self::Signature => "signature",
+            Self::Outline => "outline",
             Self::Required => "required",
             Self::Summary => "summary",
             Self::Index => "index",
@@ -56,9 +63,27 @@ pub enum Delivery {
     Native,
 }
 
+impl Delivery {
+    /// Every delivery.
+    pub const ALL: [Self; 5] = [Self::None, Self::InPlace, Self::InResult, Self::Bridge, Self::Native];
+
+    /// The name used in files and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::InPlace => "in_place",
+            Self::InResult => "in_result",
+            Self::Bridge => "bridge",
+            Self::Native => "native",
+        }
+    }
+}
+
 /// A named way to present a catalogue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+///
+/// As data it is its name; in logs and snapshots one that a user made is an object with its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Arm {
     /// Everything full: the control.
@@ -69,33 +94,53 @@ pub enum Arm {
     Stable,
     /// Every tool as a signature, schemas in the result.
     Signature,
+    /// Core as signatures, of the rest the names of all parameters, schemas in the result.
+    Outline,
     /// Core as signatures, the rest with required parameters only, schemas in the result.
     Lean,
+    /// Core full, of the rest the names of all parameters, schemas in the result.
+    Kept,
     /// Core full, the rest named in `expand_tools` and called through `call_tool`.
     Index,
     /// Core full, the rest deferred by the provider itself. Only on wires that can, see the capability table.
     Native,
     /// Chosen once, when a session starts: see [`choose`](super::choose).
     Auto,
+    /// Put together by a user.
+    Custom(CustomArm),
 }
 
 impl Arm {
-    /// Every arm, in the order they are documented.
-    pub const ALL: [Self; 8] =
-        [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Lean, Self::Index, Self::Native, Self::Auto];
+    /// Every built-in arm, in the order they are documented.
+    pub const ALL: [Self; 10] = [
+        Self::Full,
+        Self::Seed,
+        Self::Stable,
+        Self::Signature,
+        Self::Outline,
+        Self::Lean,
+        Self::Kept,
+        Self::Index,
+        Self::Native,
+        Self::Auto,
+    ];
 
-    /// The arms that stand for themselves on every wire, in the order reports list them.
-    pub const EVERYWHERE: [Self; 6] = [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Lean, Self::Index];
+    /// The built-in arms that stand for themselves on every wire, in the order reports list them.
+    pub const EVERYWHERE: [Self; 8] =
+        [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Outline, Self::Lean, Self::Kept, Self::Index];
 
     /// The name used in flags, files and reports.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
+            Self::Custom(own) => own.name(),
             Self::Full => "full",
             Self::Seed => "seed",
             Self::Stable => "stable",
             Self::Signature => "signature",
+            Self::Outline => "outline",
             Self::Lean => "lean",
+            Self::Kept => "kept",
             Self::Index => "index",
             Self::Native => "native",
             Self::Auto => "auto",
@@ -106,8 +151,11 @@ impl Arm {
     #[must_use]
     pub fn core(self) -> Detail {
         match self {
-            Self::Full | Self::Seed | Self::Stable | Self::Index | Self::Native | Self::Auto => Detail::Full,
-            Self::Signature | Self::Lean => Detail::Signature,
+            Self::Full | Self::Seed | Self::Stable | Self::Kept | Self::Index | Self::Native | Self::Auto => {
+                Detail::Full
+            }
+            Self::Signature | Self::Outline | Self::Lean => Detail::Signature,
+            Self::Custom(own) => own.core(),
         }
     }
 
@@ -119,7 +167,9 @@ impl Arm {
             Self::Full | Self::Native | Self::Auto => Detail::Full,
             Self::Seed | Self::Stable => Detail::Summary,
             Self::Signature => Detail::Signature,
+            Self::Outline | Self::Kept => Detail::Outline,
             Self::Lean => Detail::Required,
+            Self::Custom(own) => own.extended(),
             Self::Index => Detail::Index,
         }
     }
@@ -131,8 +181,9 @@ impl Arm {
             Self::Full | Self::Auto => Delivery::None,
             Self::Native => Delivery::Native,
             Self::Seed => Delivery::InPlace,
-            Self::Stable | Self::Signature | Self::Lean => Delivery::InResult,
+            Self::Stable | Self::Signature | Self::Outline | Self::Lean | Self::Kept => Delivery::InResult,
             Self::Index => Delivery::Bridge,
+            Self::Custom(own) => own.delivery(),
         }
     }
 }
@@ -143,15 +194,50 @@ impl fmt::Display for Arm {
     }
 }
 
+impl Serialize for Arm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Writes an arm so that it can be read again without the configuration that made it.
+pub(crate) fn serialize_whole<S: Serializer>(arm: &Arm, serializer: S) -> Result<S::Ok, S::Error> {
+    match arm {
+        Arm::Custom(own) => own.serialize(serializer),
+        built_in => built_in.serialize(serializer),
+    }
+}
+
+impl<'de> Deserialize<'de> for Arm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            BuiltIn(String),
+            Custom(CustomArm),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::BuiltIn(name) => name.parse().map_err(serde::de::Error::custom),
+            Written::Custom(own) => Ok(Self::Custom(own)),
+        }
+    }
+}
+
 /// A text that names no [`Arm`]. There is no silent default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownArm(pub String);
+pub struct UnknownArm {
+    /// The text.
+    pub text: String,
+    /// The arms that a user made, by name.
+    pub own: Vec<String>,
+}
 
 impl fmt::Display for UnknownArm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Arm::ALL.iter().map(|arm| arm.name()).collect();
-        write!(f, "unknown arm `{}`: use one of {}", crate::diagnostic::visible(&self.0), names.join(", "))?;
-        match nearest(&self.0, names.iter().copied(), 1).first() {
+        let built_in = Arm::ALL.iter().map(Arm::name);
+        let names: Vec<&str> = built_in.chain(self.own.iter().map(String::as_str)).collect();
+        write!(f, "unknown arm `{}`: use one of {}", crate::diagnostic::visible(&self.text), names.join(", "))?;
+        match nearest(&self.text, names.iter().copied(), 1).first() {
             Some(near) => write!(f, "; did you mean `{near}`?"),
             None => Ok(()),
         }
@@ -162,7 +248,23 @@ impl std::error::Error for UnknownArm {}
 
 impl FromStr for Arm {
     type Err = UnknownArm;
+    /// Reads the name of a built-in arm.
     fn from_str(text: &str) -> Result<Self, UnknownArm> {
-        Self::ALL.into_iter().find(|arm| arm.name() == text).ok_or_else(|| UnknownArm(text.to_owned()))
+        Self::named(text, &[])
+    }
+}
+
+impl Arm {
+    /// Reads the name of a built-in arm, or of one of the user's `own`.
+    ///
+    /// # Errors
+    /// [`UnknownArm`] lists the names that there are.
+    pub fn named(text: &str, own: &[CustomArm]) -> Result<Self, UnknownArm> {
+        let built_in = || Self::ALL.into_iter().find(|arm| arm.name() == text);
+        let custom = || own.iter().copied().map(Self::Custom).find(|arm| arm.name() == text);
+        built_in().or_else(custom).ok_or_else(|| UnknownArm {
+            text: text.to_owned(),
+            own: own.iter().map(|arm| arm.name().to_owned()).collect(),
+        })
     }
 }

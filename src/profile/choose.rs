@@ -61,7 +61,7 @@ pub fn choose(
     let full = model.candidate(Arm::Full);
     let breaks_limit = |candidate: &Candidate| {
         let Candidate { arm, entries, .. } = candidate;
-        let most = context.max_tools.filter(|most| entries > most && *arm != Arm::Native)?;
+        let most = context.max_tools.filter(|most| entries > most && arm.delivery() != Delivery::Native)?;
         Some(format!("{arm} is not used: it has {entries} tools, and {most} are taken"))
     };
     let too_many = breaks_limit(&full);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::workload::{Cache, Shape, Workload};
-use super::{Arm, Assignment, Expanded, PlannedTool, Presentation};
+use super::{Arm, Assignment, Delivery, Expanded, PlannedTool, Presentation};
 use crate::catalog::{Catalog, Tool};
 
 /// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
@@ -119,7 +119,7 @@ fn is_cheap(word: &[u8]) -> bool {
 pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
     let cost = |entry: PlannedTool<'_>| {
-        if entry.deferred && presentation.arm() == Arm::Native {
+        if entry.deferred && presentation.arm().delivery() == Delivery::Native {
             return 0;
         }
         tokens(entry.tool.tool().name().as_str(), entry.tool.description(), entry.tool.parameters_text())

@@ -3,15 +3,19 @@
 //! Folding only takes away. Where nothing would be saved the tool stays full, so a folded tool never costs more than
 //! the whole one.
 
+mod bare;
+mod hint;
 mod reach;
 mod schema;
 mod write;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
-use self::schema::{required_text, signature_text};
+use self::reach::Definitions;
+use self::schema::{partial_text, signature_text};
 use super::{Detail, first_sentence};
 use crate::catalog::Tool;
 
@@ -21,6 +25,14 @@ const MIN_SAVED_BYTES: usize = 24;
 
 /// The stub's schema: open, since a closed one would be a lie about a tool that takes arguments.
 const OPEN: &str = r#"{"type":"object","properties":{},"additionalProperties":true}"#;
+
+/// What stays of a schema beside its shape.
+#[derive(Debug, Default)]
+struct Kept {
+    definitions: Definitions,
+    /// Words that tell how to write a required parameter, by the address of its schema in the document.
+    hints: HashMap<*const Value, String>,
+}
 
 /// What folding made of a tool, without the tool.
 #[derive(Debug, Clone)]
@@ -76,15 +88,20 @@ fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
         // A tool without parameters has an honest schema already; an open stub would unsay it.
         Detail::Summary | Detail::Index if !tool.takes_no_parameters() => (wanted, Some(Cow::Borrowed(OPEN))),
         Detail::Signature | Detail::Summary | Detail::Index => (wanted, signature()),
-        Detail::Required => {
+        Detail::Outline | Detail::Required => {
             let whole = signature();
             let least = whole.as_deref().map_or(own.len(), str::len);
-            match required_text(root, own).filter(|text| text.len() < least) {
-                Some(text) => (Detail::Required, Some(Cow::Owned(text))),
+            match partial_text(root, own, wanted).filter(|text| text.len() < least) {
+                Some(text) => (wanted, Some(Cow::Owned(text))),
                 None => (Detail::Signature, whole),
             }
         }
     }
+}
+
+/// The parameters that a tool's schema at a detail does not name.
+pub(super) fn hidden(tool: &Tool, detail: Detail) -> Vec<&str> {
+    schema::hidden(tool.parameters(), tool.parameters_text(), detail)
 }
 
 /// About how many bytes a whole tool takes in a tool array, as compact JSON in the shape of Chat Completions.

@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, call_tool, deferred, expand_tools};
-use super::fold::{FoldedForm, entry_bytes};
+use super::fold::{FoldedForm, entry_bytes, hidden};
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
@@ -156,6 +156,17 @@ impl Presentation {
     pub fn plan_of(&self, index: usize) -> Option<Planned> {
         let form = self.closed.get(index)?.as_ref()?;
         Some(Planned { index, detail: form.detail, deferred: form.deferred })
+    }
+
+    /// The parameters of a tool that its closed form does not name: all that its schema lists, or those that are optional,
+    /// in the order of the schema. Empty for one that is sent whole, as a signature or as an outline.
+    #[must_use]
+    pub fn hidden_parameters<'t>(&self, index: usize, tool: &'t Tool) -> Vec<&'t str> {
+        let Some(Some(form)) = self.closed.get(index) else { return Vec::new() };
+        if form.is_absent(self.arm.delivery() == Delivery::Native) {
+            return hidden(tool, Detail::Index);
+        }
+        hidden(tool, form.detail)
     }
 
     /// The tools of a plan's array as they are sent, in catalogue order, meta-tools last.

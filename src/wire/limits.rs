@@ -14,7 +14,7 @@ use super::Wire;
 use super::capability::{Capabilities, before};
 use super::model::{ModelId, ModelPattern};
 use crate::catalog::Catalog;
-use crate::profile::{Arm, Assignment, Expanded, Presentation, TokenFactors};
+use crate::profile::{Arm, Assignment, Delivery, Expanded, Presentation, TokenFactors};
 
 /// The shortest bound of a name's length that can be had: a mangled name ends in a hash, see `names`.
 const MIN_NAME: usize = 16;
@@ -182,7 +182,7 @@ impl Limits {
         let presentation = Presentation::new(catalog, assignment, arm);
         let plan = presentation.plan(catalog, assignment, &Expanded::default());
         let sent = presentation.array(catalog, &plan);
-        let entries = if wire == Wire::OpenAiResponses && arm == Arm::Native {
+        let entries = if wire == Wire::OpenAiResponses && arm.delivery() == Delivery::Native {
             // The deferred are inside namespaces, and `tool_search` stands for `expand_tools`.
             sent.filter(|sent| !sent.deferred).count() + presentation.deferred().len()
         } else {

@@ -13,7 +13,7 @@ use super::{Wire, assemble};
 use crate::catalog::{Catalog, Format, Member, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::ToolName;
-use crate::profile::{Arm, Detail, Folded, Presentation};
+use crate::profile::{Delivery, Detail, Folded, Presentation};
 
 /// Arguments of the client's `tool_search`. Source: OpenAI's guide to tool search, see `docs/wires.md`.
 const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false}"#;
@@ -22,7 +22,7 @@ const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{
 const SEARCH: &str = "tool_search";
 
 pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec<Diagnostic>) {
-    if input.presentation.arm() == Arm::Native {
+    if input.presentation.arm().delivery() == Delivery::Native {
         let theirs = input.catalog.layout().is_some_and(|layout| layout.format == Format::OpenAiResponses)
             && input.catalog.foreign().any(|entry| entry.label() == SEARCH);
         if theirs {
@@ -47,7 +47,7 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
 
 /// Writes the entries of the array, without its brackets.
 pub(super) fn write(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
-    let native = input.presentation.arm() == Arm::Native;
+    let native = input.presentation.arm().delivery() == Delivery::Native;
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads stays where it is, and so does one in a namespace of its own.
     let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;

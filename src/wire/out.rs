@@ -7,7 +7,7 @@ use super::render::{MetaRole, RenderInput, ToolEntry};
 use super::repair::{Demands, Repaired, repaired};
 use crate::catalog::{Catalog, Format, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::profile::{Arm, Detail, Folded};
+use crate::profile::{Delivery, Detail, Folded};
 
 /// The key of a cache breakpoint (Anthropic).
 pub(super) const BREAKPOINT: &str = "cache_control";
@@ -197,7 +197,7 @@ fn listed(parts: &[String]) -> String {
 
 /// The tools of an array, before anything is decided.
 pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<'s>> {
-    let native = input.presentation.arm() == Arm::Native;
+    let native = input.presentation.arm().delivery() == Delivery::Native;
     let in_namespace = in_namespaces(wire, input.catalog);
     let array = input.presentation.array(input.catalog, input.plan);
     let own = array.filter(|sent| sent.index.is_some()).map(|sent| {

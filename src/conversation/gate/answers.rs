@@ -11,7 +11,7 @@ use crate::conversation::outcome::{OpenedTool, Outcome, Reply, developer_note, r
 use crate::conversation::{Conversation, ReplyKind};
 use crate::diagnostic::visible;
 use crate::name::ToolName;
-use crate::profile::{Arm, CALL_TOOL, EXPAND_TOOLS, Naming, definition, definitions};
+use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, Naming, definition, definitions};
 use crate::wire::{MetaRole, Wire, search_output};
 
 /// How much of an unknown name is repeated, in characters.
@@ -148,7 +148,7 @@ impl Conversation {
         mentioned: &[ToolName],
         notes: &str,
     ) -> Reply {
-        let expands = self.arm() == Arm::Native && target == Some(EXPAND_TOOLS);
+        let expands = self.arm().delivery() == Delivery::Native && target == Some(EXPAND_TOOLS);
         let names = &self.bound.names;
         reply.native = match self.wire() {
             Wire::OpenAiResponses if expands && reply.name == names.meta(MetaRole::Expand) => {

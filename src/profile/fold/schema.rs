@@ -8,8 +8,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::reach::{Definitions, Reach};
+use super::bare::bare_text;
+use super::hint::hints;
+use super::reach::Reach;
 use super::write::{Members, write};
+use super::{Detail, Kept};
 use crate::schema::{self, Role, Target, role};
 
 /// A schema's whole shape. `own` is its text, which the result is never longer than. `None` if nothing can be dropped
@@ -20,19 +23,33 @@ pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
         reach.add(root).ok()?;
     }
     let mut out = String::with_capacity(own.len() / 2);
-    write(&mut out, root, &reach.definitions());
+    write(&mut out, root, &Kept { definitions: reach.definitions(), hints: hints(root) });
     Some(out)
 }
 
-/// The parameters that a call may need, open for the others: those that the schema requires anywhere, those that one
-/// of its conditions names, and those that these refer to.
+/// The parameters that a call may need: those that the schema requires anywhere, those that one of its conditions names,
+/// and those that these refer to. Of the others nothing, so that the schema is open for them ([`Detail::Required`]), or
+/// their names with their bare types ([`Detail::Outline`]).
 ///
 /// `None` where nothing can be left out, or it cannot be told what: then the whole shape has to be shown.
-pub(super) fn required_text(root: &Value, own: &str) -> Option<String> {
+pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<String> {
     let shape = Shape::of(root, own)?;
     let mut out = String::with_capacity(own.len() / 4);
-    shape.write(&mut out);
+    shape.write(&mut out, detail);
     Some(out)
+}
+
+/// The parameters that the schema at a detail does not name, in the order of the schema.
+pub(super) fn hidden<'s>(root: &'s Value, own: &str, detail: Detail) -> Vec<&'s str> {
+    let properties = schema::properties(root).into_iter().flat_map(Map::keys).map(String::as_str);
+    match detail {
+        Detail::Full | Detail::Signature | Detail::Outline => Vec::new(),
+        Detail::Required => match Shape::of(root, own) {
+            Some(shape) => properties.filter(|name| !shape.shown.contains(name)).collect(),
+            None => Vec::new(),
+        },
+        Detail::Summary | Detail::Index => properties.collect(),
+    }
 }
 
 /// Whether a schema may have references. Most have none of any kind, so one search stands for three; a name that
@@ -46,7 +63,7 @@ struct Shape<'s> {
     top: &'s Map<String, Value>,
     shown: BTreeSet<&'s str>,
     root: &'s Value,
-    definitions: Definitions,
+    kept: Kept,
 }
 
 impl<'s> Shape<'s> {
@@ -74,22 +91,33 @@ impl<'s> Shape<'s> {
         let (referred, definitions) = reach.properties_and_definitions()?;
         shown.extend(referred);
         let hides = properties.is_some_and(|own| own.keys().any(|name| !shown.contains(name.as_str())));
-        hides.then_some(Self { top, shown, root, definitions })
+        hides.then(|| Self { top, shown, root, kept: Kept { definitions, hints: hints(root) } })
     }
 
-    fn write(&self, out: &mut String) {
-        let mut members = Members::open(out, &self.definitions);
+    fn write(&self, out: &mut String, detail: Detail) {
+        let is_shown = |name: &str| self.shown.contains(name);
+        let outline = detail == Detail::Outline;
+        let mut members = Members::open(out, &self.kept);
         for (key, value) in self.top {
             match (key.as_str(), value) {
-                ("properties", Value::Object(properties)) => {
-                    members.named(key, properties.iter().filter(|(name, _)| self.shown.contains(name.as_str())));
+                ("properties", Value::Object(properties)) if outline => {
+                    let bare = |name: &str, node: &Value| (!is_shown(name)).then(|| bare_text(self.root, node));
+                    members.named(key, properties.iter().map(|(name, node)| (name, node, bare(name, node))));
                 }
+                ("properties", Value::Object(properties)) => {
+                    let shown = properties.iter().filter(|(name, _)| is_shown(name));
+                    members.named(key, shown.map(|(name, node)| (name, node, None)));
+                }
+                // Every parameter is named, so that it can stay closed for others.
+                ("additionalProperties" | "unevaluatedProperties", _) if outline => members.member(key, value),
                 _ if is_written(key) => members.member(key, value),
                 _ => {}
             }
         }
-        members.key("additionalProperties");
-        members.out.push_str("true");
+        if !outline {
+            members.key("additionalProperties");
+            members.out.push_str("true");
+        }
         for (key, value) in self.root.as_object().into_iter().flatten() {
             if role(key) == Role::Definitions {
                 members.member(key, value);

@@ -2,17 +2,18 @@
 
 use serde_json::Value;
 
-use super::reach::Definitions;
+use super::Kept;
 use crate::catalog::write_string;
 use crate::schema::{Holds, Role, holds, role};
 
-/// Writes a schema without annotations, and of its definitions those that are kept.
-pub(super) fn write(out: &mut String, node: &Value, definitions: &Definitions) {
+/// Writes a schema without annotations, and of its words and definitions those that are kept.
+pub(super) fn write(out: &mut String, node: &Value, kept: &Kept) {
     let Some(map) = node.as_object() else { return write_value(out, node) };
-    let mut members = Members::open(out, definitions);
+    let mut members = Members::open(out, kept);
     for (key, value) in map {
         members.member(key, value);
     }
+    members.hint(node);
     members.close();
 }
 
@@ -40,14 +41,14 @@ fn write_value(out: &mut String, value: &Value) {
 /// Writes the members of an object one by one.
 pub(super) struct Members<'o> {
     pub(super) out: &'o mut String,
-    definitions: &'o Definitions,
+    kept: &'o Kept,
     first: bool,
 }
 
 impl<'o> Members<'o> {
-    pub(super) fn open(out: &'o mut String, definitions: &'o Definitions) -> Self {
+    pub(super) fn open(out: &'o mut String, kept: &'o Kept) -> Self {
         out.push('{');
-        Self { out, definitions, first: true }
+        Self { out, kept, first: true }
     }
 
     pub(super) fn key(&mut self, key: &str) {
@@ -63,10 +64,10 @@ impl<'o> Members<'o> {
         match (role(key), holds(key), value) {
             (Role::Annotation, ..) => {}
             (Role::Definitions, _, Value::Object(map)) => {
-                let definitions = self.definitions;
-                let mut kept = map.iter().filter(|(_, node)| definitions.keeps(node)).peekable();
-                if kept.peek().is_some() {
-                    self.named(key, kept);
+                let definitions = &self.kept.definitions;
+                let mut left = map.iter().filter(|(_, node)| definitions.keeps(node)).peekable();
+                if left.peek().is_some() {
+                    self.named(key, left.map(|(name, node)| (name, node, None)));
                 }
             }
             (_, Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(list)) => {
@@ -76,16 +77,18 @@ impl<'o> Members<'o> {
                     if index > 0 {
                         self.out.push(',');
                     }
-                    write(self.out, item, self.definitions);
+                    write(self.out, item, self.kept);
                 }
                 self.out.push(']');
             }
             (_, Holds::Schema | Holds::SchemaOrSchemas, _) => {
                 self.key(key);
-                write(self.out, value, self.definitions);
+                write(self.out, value, self.kept);
             }
             // A list of names is written as any value is.
-            (_, Holds::Named | Holds::NamedOrNames, Value::Object(map)) => self.named(key, map.iter()),
+            (_, Holds::Named | Holds::NamedOrNames, Value::Object(map)) => {
+                self.named(key, map.iter().map(|(name, node)| (name, node, None)));
+            }
             _ => {
                 self.key(key);
                 write_value(self.out, value);
@@ -93,15 +96,30 @@ impl<'o> Members<'o> {
         }
     }
 
-    /// A keyword that holds named schemas, with some of them.
-    pub(super) fn named<'v>(&mut self, key: &str, entries: impl Iterator<Item = (&'v String, &'v Value)>) {
+    /// A keyword that holds named schemas, with some of them: each folded, or as the text that stands for it.
+    pub(super) fn named<'v>(
+        &mut self,
+        key: &str,
+        entries: impl Iterator<Item = (&'v String, &'v Value, Option<String>)>,
+    ) {
         self.key(key);
-        let mut inner = Members::open(self.out, self.definitions);
-        for (name, node) in entries {
+        let mut inner = Members::open(self.out, self.kept);
+        for (name, node, instead) in entries {
             inner.key(name);
-            write(inner.out, node, inner.definitions);
+            match instead {
+                Some(text) => inner.out.push_str(&text),
+                None => write(inner.out, node, inner.kept),
+            }
         }
         inner.close();
+    }
+
+    /// The hint of a parameter, where a description was.
+    fn hint(&mut self, node: &Value) {
+        if let Some(hint) = self.kept.hints.get(&std::ptr::from_ref(node)) {
+            self.key("description");
+            write_string(self.out, hint);
+        }
     }
 
     pub(super) fn close(self) {

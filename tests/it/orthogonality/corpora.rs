@@ -4,7 +4,7 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
 
-use super::shape::{lost_of_required, lost_of_signature};
+use super::shape::{lost_of_outline, lost_of_required, lost_of_signature};
 use crate::talk::Talk;
 use crate::tool_lists::tool_lists;
 
@@ -21,6 +21,7 @@ fn check_folding(whose: &str, tool: &Tool) {
         let own = folded.parameters();
         let fault = match detail {
             Detail::Full | Detail::Signature => lost_of_signature(tool.parameters(), &own),
+            Detail::Outline => lost_of_outline(tool.parameters(), &own),
             Detail::Required => lost_of_required(tool.parameters(), &own),
             Detail::Summary | Detail::Index => None,
         };
@@ -36,7 +37,9 @@ fn corpus_folding_loses_nothing_that_must_stay() {
         count += catalog.len();
         catalog.iter().for_each(|tool| check_folding(&list.name, tool));
     }
-    println!("corpus folding: {count} real tools, nothing lost at signature and required, none longer than full");
+    println!(
+        "corpus folding: {count} real tools, nothing lost at signature, outline and required, none longer than full"
+    );
 }
 
 #[test]

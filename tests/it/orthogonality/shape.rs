@@ -84,6 +84,15 @@ pub(crate) fn lost_of_required(full: &Value, folded: &Value) -> Option<String> {
     missing.next().or_else(|| dangling(full, folded, folded))
 }
 
+/// The first thing that the outline lost: a name, or what the required parameters need.
+pub(crate) fn lost_of_outline(full: &Value, folded: &Value) -> Option<String> {
+    let names = arguments(full).get("properties").and_then(Value::as_object).into_iter().flatten();
+    let own = arguments(folded).get("properties");
+    let mut gone = names.filter(|(name, _)| own.and_then(|own| own.get(name.as_str())).is_none());
+    let gone = gone.next().map(|(name, _)| format!("`{name}` is not named"));
+    gone.or_else(|| lost_of_required(full, folded))
+}
+
 /// The arguments object behind a bare reference at the top.
 fn arguments(root: &Value) -> &Value {
     let reference = root.get("$ref").and_then(Value::as_str).filter(|_| root.get("properties").is_none());

@@ -260,7 +260,8 @@ fn expansions_answer_with_text_unless_native() {
 #[test]
 fn native_expansions_answer_as_the_provider_wants() {
     let engine = excel(Arm::Native);
-    let format = engine.presentation(Arm::Native).deferred().iter().find(|entry| entry.category == "format").unwrap();
+    let presentation = engine.presentation(Arm::Native);
+    let format = presentation.deferred().iter().find(|entry| entry.category == "format").unwrap();
     let [answer] = &answered(&engine, Wire::Anthropic, EXPAND_TOOLS, open_format())[..] else { panic!("one answer") };
     let references = answer["content"].as_array().unwrap();
     assert_eq!(references.len(), format.tools.len());

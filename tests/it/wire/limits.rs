@@ -148,7 +148,7 @@ fn facts_are_read_from_every_array() {
         for arm in arms(wire) {
             let engine = excel(arm);
             let facts = RenderedFacts::read(wire, engine.talk_on(wire).tools().json()).unwrap();
-            let presentation = engine.presentation(arm);
+            let presentation = &*engine.presentation(arm);
             let plan =
                 presentation.plan(engine.catalog(), engine.assignment(), &toolfold::profile::Expanded::default());
             let searched = wire == Wire::OpenAiResponses && arm == Arm::Native;

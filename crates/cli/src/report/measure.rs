@@ -69,7 +69,7 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
     for arm in arms {
         let mut cost = measurer.arm(&input.engine(*arm)?)?;
         cost.saved = share(full, cost.first_turn_tokens);
-        costs.insert(arm.name(), cost);
+        costs.insert(arm.name().to_owned(), cost);
     }
     let skills = skills(input, full, &mut measurer)?;
     let (full, shared_overhead) = measurer.details(&control, Detail::Full)?;

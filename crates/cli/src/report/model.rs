@@ -28,7 +28,7 @@ pub(super) struct Report {
     /// The profile the tools were folded under.
     pub(super) profile: ProfileInfo,
     /// By arm, in the order asked for.
-    pub(super) arms: IndexMap<&'static str, ArmCost>,
+    pub(super) arms: IndexMap<String, ArmCost>,
     /// By tier: how many tools, and what they cost whole and as summaries.
     pub(super) tiers: IndexMap<&'static str, GroupCost>,
     /// What the block costs beyond the sum of its tools' own costs, with every schema full.

@@ -1,0 +1,206 @@
+//! Arms that users name: a triple of two details and a delivery.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Arm, Delivery, Detail};
+
+/// The longest name of an arm, in bytes.
+pub const MAX_ARM_NAME_BYTES: usize = 31;
+
+/// An arm's name, kept in place: arms are copied wherever they are used.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ArmName {
+    length: u8,
+    bytes: [u8; MAX_ARM_NAME_BYTES],
+}
+
+impl ArmName {
+    /// Lower-case letters, digits, `-` and `_`, a letter first.
+    fn new(text: &str) -> Option<Self> {
+        let follows = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        let sound = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(follows);
+        let length = u8::try_from(text.len()).ok()?;
+        let mut bytes = [0; MAX_ARM_NAME_BYTES];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        sound.then_some(Self { length, bytes })
+    }
+
+    fn as_str(&self) -> &str {
+        // Only ASCII is ever kept.
+        let own = self.bytes.get(..usize::from(self.length)).unwrap_or_default();
+        std::str::from_utf8(own).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for ArmName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+/// An arm that somebody put together: in what detail tools of either tier are sent, and how more of them is delivered.
+///
+/// ```
+/// use toolfold::profile::{Arm, CustomArm, Delivery, Detail};
+///
+/// let mine = CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::InResult)?;
+/// assert_eq!(Arm::Custom(mine).extended(), Detail::Required);
+/// assert!(CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::None).is_err());
+/// # Ok::<(), toolfold::profile::UnsoundArm>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct CustomArm {
+    name: ArmName,
+    core: Detail,
+    extended: Detail,
+    delivery: Delivery,
+}
+
+/// A [`CustomArm`] as it stands in logs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    core: Detail,
+    extended: Detail,
+    delivery: Delivery,
+}
+
+impl CustomArm {
+    /// Puts an arm together.
+    ///
+    /// # Errors
+    /// [`UnsoundArm`] if the name is that of a built-in arm or no name, or if the three do not go together: what is folded
+    /// has to be delivered, core tools are never shown in less than extended ones, and an index needs the bridge.
+    pub fn new(name: &str, core: Detail, extended: Detail, delivery: Delivery) -> Result<Self, UnsoundArm> {
+        let wrong = |why: String| UnsoundArm { name: crate::diagnostic::visible(name).into_owned(), why };
+        let Some(own) = ArmName::new(name) else {
+            return Err(wrong(format!(
+                "the name must have 1 to {MAX_ARM_NAME_BYTES} lower-case letters, digits, `-` and `_`, a letter first"
+            )));
+        };
+        if Arm::ALL.iter().any(|arm| arm.name() == name) {
+            return Err(wrong("the name is that of a built-in arm".to_owned()));
+        }
+        match incompatible(core, extended, delivery) {
+            Some(why) => Err(wrong(why)),
+            None => Ok(Self { name: own, core, extended, delivery }),
+        }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    pub(super) fn core(self) -> Detail {
+        self.core
+    }
+
+    pub(super) fn extended(self) -> Detail {
+        self.extended
+    }
+
+    pub(super) fn delivery(self) -> Delivery {
+        self.delivery
+    }
+}
+
+/// Why three parts are no arm.
+fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<String> {
+    let (core_name, extended_name, delivery_name) = (core.name(), extended.name(), delivery.name());
+    let folds = core != Detail::Full || extended != Detail::Full;
+    match delivery {
+        _ if core > extended => {
+            let why =
+                format!("core tools would be shown in less (`{core_name}`) than extended ones (`{extended_name}`)");
+            Some(why)
+        }
+        _ if core == Detail::Index => Some("core tools are always in the array: core cannot be `index`".to_owned()),
+        Delivery::Native if folds => {
+            Some("the provider folds by itself: with delivery `native` core and extended are `full`".to_owned())
+        }
+        Delivery::None if folds => {
+            Some("what is folded could never be expanded: delivery `none` needs core and extended `full`".to_owned())
+        }
+        Delivery::Bridge if extended != Detail::Index => Some(format!(
+            "through the bridge tools are called that are not in the array: extended must be `index`, not `{extended_name}`"
+        )),
+        Delivery::InPlace | Delivery::InResult if extended == Detail::Index => Some(format!(
+            "tools that are not in the array are called through a bridge: delivery must be `bridge`, not `{delivery_name}`"
+        )),
+        Delivery::InPlace | Delivery::InResult if !folds => {
+            Some(format!("nothing is folded, so nothing is delivered: delivery must be `none`, not `{delivery_name}`"))
+        }
+        _ => None,
+    }
+}
+
+impl TryFrom<Written> for CustomArm {
+    type Error = UnsoundArm;
+    fn try_from(written: Written) -> Result<Self, UnsoundArm> {
+        Self::new(&written.name, written.core, written.extended, written.delivery)
+    }
+}
+
+impl From<CustomArm> for Written {
+    fn from(arm: CustomArm) -> Self {
+        Self { name: arm.name().to_owned(), core: arm.core, extended: arm.extended, delivery: arm.delivery }
+    }
+}
+
+/// Three parts that are no arm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsoundArm {
+    /// The arm's name, as it was given.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for UnsoundArm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arm `{}`: {}", self.name, self.why)
+    }
+}
+
+impl std::error::Error for UnsoundArm {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_arm_is_a_sound_triple() {
+        for arm in Arm::ALL.into_iter().filter(|arm| *arm != Arm::Auto) {
+            assert_eq!(incompatible(arm.core(), arm.extended(), arm.delivery()), None, "{arm}");
+        }
+    }
+
+    #[test]
+    fn three_parts_must_go_together() {
+        use {Delivery as D, Detail as T};
+        let refused = [
+            (T::Summary, T::Full, D::InResult, "core tools would be shown in less"),
+            (T::Index, T::Index, D::Bridge, "core cannot be `index`"),
+            (T::Full, T::Summary, D::Native, "with delivery `native`"),
+            (T::Full, T::Summary, D::None, "never be expanded"),
+            (T::Full, T::Summary, D::Bridge, "extended must be `index`"),
+            (T::Full, T::Index, D::InPlace, "delivery must be `bridge`"),
+            (T::Full, T::Full, D::InResult, "delivery must be `none`"),
+        ];
+        for (core, extended, delivery, why) in refused {
+            let found = CustomArm::new("mine", core, extended, delivery).unwrap_err();
+            assert!(found.why.contains(why), "{found}");
+        }
+        for name in ["", "Mine", "1a", "a b", "é", "a\u{0}", "lean", "auto", &"a".repeat(32)] {
+            assert!(CustomArm::new(name, T::Full, T::Summary, D::InResult).is_err(), "{name:?}");
+        }
+        let longest = "a".repeat(MAX_ARM_NAME_BYTES);
+        assert_eq!(CustomArm::new(&longest, T::Full, T::Summary, D::InResult).unwrap().name(), longest);
+    }
+}

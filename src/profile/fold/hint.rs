@@ -1,0 +1,314 @@
+//! Hints: how to write a value whose type does not say it, cut from the description that folding drops.
+//!
+//! "Comma-separated ids" or "e.g. G2:G9" is all that tells a model how to write such a text; without it a call is valid and
+//! wrong. What is kept is the first example that shows a form, else the clause that names one.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::schema;
+
+/// The longest hint, in words.
+const MAX_WORDS: usize = 8;
+
+/// The longest hint, in characters: some scripts put no spaces between words.
+const MAX_CHARS: usize = 60;
+
+/// Only so much of a description is looked at, in bytes.
+const MAX_READ: usize = 4_096;
+
+/// What announces an example. Each is followed by the example itself, perhaps behind a comma or a colon.
+const EXAMPLE_CUES: [&str; 11] =
+    ["e.g.", "e.g", "for example", "for instance", "examples", "example", "such as", "like", "例如", "示例", "如"];
+
+/// What names a form: words that tell how a text is built rather than what it is about. That a path is relative is what a
+/// model takes it to be anyway.
+const FORM_CUES: [&str; 37] = [
+    "separated",
+    "delimited",
+    "encoded",
+    "base64",
+    "iso 8601",
+    "iso8601",
+    "iso-8601",
+    "rfc 3339",
+    "rfc3339",
+    "e.164",
+    "yyyy",
+    "hh:mm",
+    "unix timestamp",
+    "epoch",
+    "format",
+    "notation",
+    "syntax",
+    "markdown",
+    "json",
+    "yaml",
+    "regex",
+    "regular expression",
+    "glob",
+    "uuid",
+    "guid",
+    "hexadecimal",
+    "in the form",
+    "must start with",
+    "must end with",
+    "prefixed with",
+    "starting with",
+    "ending with",
+    "absolute path",
+    "full path",
+    "fully qualified",
+    "逗号分隔",
+    "格式",
+];
+
+/// The hints of a schema's required parameters, by the address of their schemas in the document.
+pub(super) fn hints(root: &Value) -> HashMap<*const Value, String> {
+    let top = schema::top(root);
+    let required = top.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let properties = top.get("properties").and_then(Value::as_object);
+    let named = required.iter().filter_map(|name| properties?.get(name.as_str()?));
+    named.filter_map(|node| Some((std::ptr::from_ref(node), hint(node)?))).collect()
+}
+
+/// The hint of one parameter.
+fn hint(node: &Value) -> Option<String> {
+    let map = node.as_object().filter(|map| is_told_in_words(map))?;
+    let text = map.get("description").and_then(Value::as_str).unwrap_or_default();
+    let text = text.get(..text.floor_char_boundary(MAX_READ)).unwrap_or_default();
+    example(text).or_else(|| declared_example(map)).or_else(|| form(text))
+}
+
+/// Whether a schema's type leaves open how a value is written: a text, a list of texts, or an object of no known shape.
+fn is_told_in_words(map: &Map<String, Value>) -> bool {
+    const SAY_MORE: [&str; 10] =
+        ["enum", "const", "format", "pattern", "$ref", "anyOf", "oneOf", "allOf", "properties", "contentEncoding"];
+    if SAY_MORE.iter().any(|key| map.contains_key(*key)) {
+        return false;
+    }
+    let is = |name: &str| match map.get("type") {
+        Some(Value::String(own)) => own == name,
+        Some(Value::Array(own)) => own.iter().any(|own| own == name),
+        _ => false,
+    };
+    match map.get("items") {
+        Some(Value::Object(items)) => is_told_in_words(items),
+        Some(_) => false,
+        None => is("string") || is("array") || is("object") || !map.contains_key("type"),
+    }
+}
+
+/// The first text among the keyword `examples`, where it shows a form.
+fn declared_example(map: &Map<String, Value>) -> Option<String> {
+    let examples = map.get("examples").and_then(Value::as_array)?;
+    let first = examples.first().and_then(Value::as_str).filter(|text| shows_form(text))?;
+    Some(format!("e.g. {}", cut(first)))
+}
+
+/// The first example in a description that shows a form.
+fn example(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for cue in EXAMPLE_CUES {
+        found.extend(lower.match_indices(cue).map(|(at, cue)| (at, at + cue.len())));
+    }
+    found.sort_unstable_by_key(|(at, end)| (*at, std::cmp::Reverse(*end)));
+    found.into_iter().filter(|(at, end)| is_word(text, *at, *end)).find_map(|(_, end)| {
+        let own = shown(text.get(end..)?)?;
+        shows_form(own).then(|| format!("e.g. {}", cut(unquoted(own))))
+    })
+}
+
+/// A text without the quotes around it, which are not part of what is to be written.
+fn unquoted(text: &str) -> &str {
+    text.trim_matches(['\'', '"', '`', '“', '”', '‘', '’', '「', '」'])
+}
+
+/// Whether a cue stands by itself: not inside a longer word of its script.
+fn is_word(text: &str, start: usize, end: usize) -> bool {
+    let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let before = text.get(..start).and_then(|text| text.chars().next_back());
+    let after = text.get(end..).and_then(|text| text.chars().next());
+    !letter(before) && !letter(after)
+}
+
+/// The example behind a cue: what is quoted, or up to the end of the clause.
+fn shown(behind: &str) -> Option<&str> {
+    let own = behind.trim_start_matches([' ', ',', ':', '：', '，', '.', '\n', '-']);
+    // Only as far behind the cue as these go; a cue at the end of a line shows what is on the next.
+    let quote = own.chars().next()?;
+    let closing = match quote {
+        '\'' | '"' | '`' => Some(quote),
+        '“' => Some('”'),
+        '‘' => Some('’'),
+        '「' => Some('」'),
+        _ => None,
+    };
+    if let Some(closing) = closing {
+        let inner = own.get(quote.len_utf8()..)?;
+        let end = inner.find(closing)?;
+        return own.get(..quote.len_utf8() + end + closing.len_utf8()).filter(|_| end > 0);
+    }
+    let end = clause_end(own);
+    own.get(..end).map(str::trim).filter(|own| !own.is_empty())
+}
+
+/// Where the clause that a text begins with ends: at a bracket that closes none of its own, a semicolon, a line's end, a full
+/// stop or comma before a space.
+fn clause_end(text: &str) -> usize {
+    let mut open = 0_usize;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        match c {
+            '(' | '[' | '{' | '<' => open += 1,
+            ')' | ']' | '}' | '>' if open > 0 => open -= 1,
+            '\n' => return at,
+            _ if open > 0 => {}
+            ')' | ']' | ';' | '。' | '；' | '）' | '，' => return at,
+            '.' | ',' | '!' | '?' if next.is_none_or(char::is_whitespace) => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Whether an example shows how a value is written: it is quoted, or has more than words in it.
+fn shows_form(example: &str) -> bool {
+    let quoted = example.starts_with(['\'', '"', '`', '“', '‘', '「']);
+    let inner = unquoted(example);
+    let plain = |c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '-' | '_' | '\'' | '…');
+    let own = inner.chars().any(|c| !plain(c));
+    (own || quoted && inner.chars().any(|c| !c.is_alphabetic() || c.is_uppercase())) && !inner.is_empty()
+}
+
+/// The clause that names a form.
+fn form(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let cues = FORM_CUES.iter().filter_map(|cue| {
+        let mut places = lower.match_indices(cue).map(|(at, cue)| (at, at + cue.len()));
+        places.find(|(at, _)| !text.get(..*at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii_alphabetic())))
+    });
+    let (start, end) = cues.min()?;
+    let before = text.get(..start)?;
+    // The clause begins behind the last mark before the cue.
+    let begins = before.char_indices().rev().find(|(at, c)| {
+        let next = text.get(at + c.len_utf8()..).and_then(|text| text.chars().next());
+        match c {
+            '(' | ')' | ';' | ':' | '\n' | '。' | '；' | '（' | '）' | '，' | '：' => true,
+            '.' | ',' | '!' | '?' => next.is_some_and(char::is_whitespace),
+            _ => false,
+        }
+    });
+    let begins = begins.map_or(0, |(at, c)| at + c.len_utf8());
+    let rest = text.get(end..)?;
+    let clause = text.get(begins..end + clause_end(rest))?.trim();
+    // Words before the cue go first if there are too many.
+    let words: Vec<&str> = clause.split_whitespace().collect();
+    let to_cue = text.get(begins..end)?.split_whitespace().count();
+    let skipped = to_cue.saturating_sub(MAX_WORDS);
+    Some(cut(&words.get(skipped..)?.join(" ")))
+}
+
+/// A text of at most so many words and characters, in one line.
+fn cut(text: &str) -> String {
+    let mut out = String::new();
+    for (index, word) in text.split_whitespace().enumerate() {
+        if index == MAX_WORDS || out.chars().count() + word.chars().count() > MAX_CHARS {
+            if out.is_empty() {
+                out.extend(word.chars().take(MAX_CHARS - 1));
+            }
+            out.push('…');
+            break;
+        }
+        if index > 0 {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(description: &str, expected: Option<&str>) {
+        let node = json!({"type": "string", "description": description});
+        assert_eq!(hint(&node).as_deref(), expected, "{description}");
+    }
+
+    #[test]
+    fn an_example_that_shows_a_form_is_kept() {
+        check("One row or column, e.g. 'G2:G9'.", Some("e.g. G2:G9"));
+        check("Comma-separated list of keys (e.g. 'PROJ-123,PROJ-124')", Some("e.g. PROJ-123,PROJ-124"));
+        check("Profile type (e.g. process_cpu:cpu:ns)", Some("e.g. process_cpu:cpu:ns"));
+        check("URL pattern to match (e.g., \"**/api/users\", \"**/*.png\")", Some("e.g. **/api/users"));
+        check("数值数据区域（如 'B1:B20' 或多列）", Some("e.g. B1:B20"));
+        check("A key, such as `ArrowLeft` or `a`", Some("e.g. ArrowLeft"));
+        check("Desk. Example: 42", Some("e.g. 42"));
+        check(
+            "What to sum, e.g. {\"a\": \"sum\", \"b\": \"mean\"} or none",
+            Some("e.g. {\"a\": \"sum\", \"b\": \"mean\"} or none"),
+        );
+    }
+
+    #[test]
+    fn an_example_in_plain_words_is_none() {
+        check("The command to run (e.g. patch, rollout, top)", None);
+        check("The service, e.g. my-search-service.", None);
+        check("A list like the other", None);
+        check("Something unlike 'G2'", None);
+        check("Account name to use", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_clause_that_names_a_form_is_kept() {
+        check("Project ID or URL-encoded path", Some("Project ID or URL-encoded path"));
+        check("The columns to keep, as a comma-separated list. May be empty.", Some("as a comma-separated list"));
+        check("Comment text in Markdown format", Some("Comment text in Markdown format"));
+        check(
+            "Start of the range. It is a point in time that must be given in ISO 8601",
+            Some("time that must be given in ISO 8601"),
+        );
+        check("The information to show", None);
+    }
+
+    #[test]
+    fn only_what_the_type_leaves_open_has_one() {
+        let words = "e.g. 'G2:G9'";
+        for open in
+            [json!({}), json!({"type": ["string", "null"]}), json!({"type": "array", "items": {"type": "string"}})]
+        {
+            let mut node = open;
+            node["description"] = json!(words);
+            assert_eq!(hint(&node).as_deref(), Some("e.g. G2:G9"), "{node}");
+        }
+        for said in [
+            json!({"type": "integer"}),
+            json!({"type": "string", "enum": ["a"]}),
+            json!({"type": "string", "format": "date"}),
+            json!({"type": "object", "properties": {}}),
+            json!({"type": "array", "items": {"type": "number"}}),
+        ] {
+            let mut node = said;
+            node["description"] = json!(words);
+            assert_eq!(hint(&node), None, "{node}");
+        }
+    }
+
+    #[test]
+    fn a_hint_is_short_whatever_it_is_cut_from() {
+        let long = format!("Format: {}", "x".repeat(10_000));
+        for text in [long.as_str(), "e.g. 'a b c d e f g h i j k:'", &"格式".repeat(3_000), "e.g. '", "e.g.", "('"] {
+            let own = hint(&json!({"type": "string", "description": text})).unwrap_or_default();
+            assert!(own.split_whitespace().count() <= MAX_WORDS + 1 && own.chars().count() <= MAX_CHARS + 6, "{own}");
+        }
+    }
+}

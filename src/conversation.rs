@@ -100,6 +100,8 @@ pub struct Conversation {
     in_flight: IndexMap<CallId, InFlight>,
     /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
     recalling: bool,
+    /// While the calls of one message are judged: how many openings the model had read when it wrote them.
+    unread: Option<usize>,
 }
 
 impl PartialEq for Conversation {
@@ -111,7 +113,7 @@ impl PartialEq for Conversation {
 impl Conversation {
     fn new(engine: Engine, bound: Arc<Bound>, limits: Arc<Limits>, state: State) -> Self {
         let (log, in_flight, logged) = (Vec::new(), IndexMap::new(), state.events);
-        Self { engine, bound, limits, state, log, logged, array: None, in_flight, recalling: false }
+        Self { engine, bound, limits, state, log, logged, array: None, in_flight, recalling: false, unread: None }
     }
 
     /// Takes an event into the log and the state.

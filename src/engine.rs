@@ -4,8 +4,11 @@
 //! [`Conversation`](crate::conversation::Conversation) binds it to one provider's API. It never runs a tool, reads a clock
 //! or opens a file.
 
+mod blind;
 mod builder;
 mod check;
+#[cfg(feature = "validate")]
+mod coerce;
 mod experiment;
 mod memo;
 mod policy_layer;
@@ -14,6 +17,7 @@ mod undo;
 #[cfg(feature = "validate")]
 pub mod validate;
 
+pub use blind::Blind;
 pub use builder::EngineBuilder;
 pub(crate) use check::Checked;
 pub use experiment::Experiment;
@@ -40,6 +44,8 @@ struct Inner {
     arm: Arm,
     budget: usize,
     workload: Workload,
+    blind: Blind,
+    coerces: bool,
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
@@ -95,6 +101,12 @@ impl Engine {
         self.0.workload
     }
 
+    /// What happens to calls whose parameters the model was not shown.
+    #[must_use]
+    pub fn blind(&self) -> Blind {
+        self.0.blind
+    }
+
     /// The experiment that chooses the arm, if there is one.
     #[must_use]
     pub fn experiment(&self) -> Option<&Experiment> {
@@ -142,6 +154,8 @@ impl Engine {
             arm: inner.arm,
             budget: inner.budget,
             workload: inner.workload,
+            blind: inner.blind,
+            coerces: inner.coerces,
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
             skills,

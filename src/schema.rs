@@ -20,6 +20,7 @@ mod document;
 mod keyword;
 mod merge;
 mod reference;
+mod types;
 mod walk;
 
 pub use arguments::{properties, required, single_type, takes_no_parameters, top};
@@ -30,6 +31,7 @@ pub use reference::{
     Broken, Chain, MAX_CHAIN, Step, Target, follow, follow_by, identifier, is_dynamic, pointed, pointed_at,
     pointer_token, reference, resolve, route,
 };
+pub use types::Types;
 pub use walk::{children, children_mut, every_object, held, walk, walk_mut};
 
 use serde_json::Value;

@@ -1,10 +1,11 @@
 //! Results of tools, wrapped for the wire.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use serde_json::Value;
 
-use super::state::CallRecord;
+use super::state::{Became, CallRecord};
 use super::{CallError, CallId, Conversation};
 use crate::wire::Answered;
 
@@ -58,10 +59,15 @@ impl Conversation {
 
     /// As [`answer`](Self::answer), without what stands around the answers of one turn.
     pub(super) fn answer_part(&mut self, id: &CallId, result: &ToolResult) -> Result<Value, CallError> {
-        let Some(CallRecord { name, .. }) = self.state.calls.get(id).filter(|_| self.state.is_at_host(id)) else {
+        let Some(CallRecord { name, became, .. }) = self.state.calls.get(id).filter(|_| self.state.is_at_host(id))
+        else {
             return Err(CallError::NotAtHost(id.clone()));
         };
-        let answer = self.wire().answer(Answered { id: id.as_str(), name }, &result.content, result.is_error);
+        let content = match became {
+            Became::Forwarded { note: Some(note), .. } => Cow::Owned(format!("{note}\n{}", result.content)),
+            _ => Cow::Borrowed(result.content.as_str()),
+        };
+        let answer = self.wire().answer(Answered { id: id.as_str(), name }, &content, result.is_error);
         self.report_result(id, !result.is_error);
         Ok(answer)
     }

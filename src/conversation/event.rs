@@ -164,6 +164,9 @@ pub enum Event {
         /// Why its arguments were not checked, if they were not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unchecked: Option<String>,
+        /// The line about hidden parameters that goes before its result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
         /// Whether the model had not been shown the tool's whole schema.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         blind: bool,

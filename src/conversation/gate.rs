@@ -6,6 +6,7 @@
 
 mod again;
 mod answers;
+mod blind;
 mod consent;
 mod lookup;
 mod resolve;
@@ -13,6 +14,7 @@ mod skill;
 
 use serde_json::Value;
 
+use self::blind::Shown;
 use self::resolve::Target;
 use super::breaker::Nudge;
 use super::event::Event;
@@ -60,6 +62,15 @@ struct Meant<'t> {
     shown: &'t str,
 }
 
+/// What goes with a call that is let through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Passing {
+    /// Why its arguments were not checked, if they were not.
+    pub(super) unchecked: Option<String>,
+    /// A line that the model reads before the result.
+    pub(super) note: Option<String>,
+}
+
 impl Conversation {
     /// Judges one call. `name` is the name that the model wrote, `arguments` are JSON text or a value. An empty id is
     /// replaced by one of the conversation's own.
@@ -89,12 +100,19 @@ impl Conversation {
         {
             arguments = bound.read_back(tool, arguments);
         }
+        // What is put right is what is judged, asked about and run.
+        let mut coerced = Vec::new();
+        if let Target::Tool(index) = target
+            && let Some(fixed) = engine.coerced(index, &arguments)
+        {
+            (arguments, coerced) = fixed;
+        }
         let digest = digest_of(&target.name(&engine), &arguments);
         if let Some(outcome) = self.again(&call, &arguments, &digest)? {
-            return Ok(outcome);
+            return Ok(outcome.with_coerced(coerced));
         }
         let judging = Judging { call: &call, arguments: &arguments, digest: &digest };
-        Ok(match target {
+        let outcome = match target {
             Target::Expand => self.judge_expand(&judging),
             Target::Skill => self.judge_skill(&judging),
             Target::BadWrapping(why) => self.bad_wrapping(&judging, &why),
@@ -106,7 +124,8 @@ impl Conversation {
                 }
                 None => self.unknown(&judging, &call.name),
             },
-        })
+        };
+        Ok(outcome.with_coerced(coerced))
     }
 
     /// The gate for a real tool: deny, validate, decide.
@@ -135,7 +154,7 @@ impl Conversation {
             Ok(value @ Value::Object(_)) => match engine.check(meant.index, value) {
                 Checked::Invalid(errors) => return self.invalid(judging, meant, &errors),
                 Checked::Valid => None,
-                Checked::Unchecked(why) => Some(why),
+                Checked::Unchecked(why) => Some(why.to_owned()),
             },
             Ok(other) => {
                 let kind = crate::schema::kind(other);
@@ -145,16 +164,23 @@ impl Conversation {
         if let Some(held) = self.hold_back(judging, meant) {
             return held;
         }
+        let note = match self.show_hidden(judging, meant) {
+            Shown::Already => None,
+            Shown::With(note) => Some(note),
+            Shown::First(outcome) => return *outcome,
+        };
+        let passing = Passing { unchecked, note };
         match (engine.policy(), judged) {
-            (Some(policy), Some(judged)) => self.decided(judging, policy, meant, exact, unchecked, judged),
-            _ => self.forward(judging, meant, unchecked, self.context(), None),
+            (Some(policy), Some(judged)) => self.decided(judging, policy, meant, exact, passing, judged),
+            _ => self.forward(judging, meant, passing, self.context(), None),
         }
     }
 
     /// What every outcome records.
     pub(super) fn context(&self) -> Context {
         let policy = if self.engine.policy().is_some() { PolicyMark::NotAsked } else { PolicyMark::Off };
-        Context { arm: self.arm(), variant: self.variant().map(str::to_owned), policy, reason: None }
+        let variant = self.variant().map(str::to_owned);
+        Context { arm: self.arm(), variant, policy, reason: None, coerced: Vec::new() }
     }
 
     fn called(&mut self, judging: &Judging<'_>, target: &str, kind: Kind) {
@@ -166,11 +192,15 @@ impl Conversation {
 
     /// Whether the model has not been shown the tool's whole schema.
     fn is_closed(&self, meant: Meant<'_>) -> bool {
-        let planned = self.presentation().plan_of(meant.index);
-        let whole = planned.is_some_and(|planned| planned.detail == Detail::Full && !planned.deferred);
         let category = self.engine.assignment().at(meant.index).map(|own| own.category.as_str());
         let open = category.is_some_and(|category| self.state.expanded.has(meant.tool.name().as_str(), category));
-        !whole && !open
+        self.is_folded(meant) && !open
+    }
+
+    /// Whether the first array does not show the tool whole.
+    fn is_folded(&self, meant: Meant<'_>) -> bool {
+        let planned = self.presentation().plan_of(meant.index);
+        planned.is_none_or(|planned| planned.detail != Detail::Full || planned.deferred)
     }
 
     /// Answers a call that failed at the host again and again, instead of running it once more.
@@ -191,17 +221,16 @@ impl Conversation {
         &mut self,
         judging: &Judging<'_>,
         meant: Meant<'_>,
-        unchecked: Option<&'static str>,
+        passing: Passing,
         context: Context,
         undo: Option<CallUndo>,
     ) -> Outcome {
         let blind = self.is_closed(meant);
-        let unchecked = unchecked.map(str::to_owned);
         let (id, policy, reason) = (judging.call.id.clone(), context.policy, context.reason.clone());
-        let (noted, undo_noted) = (unchecked.clone(), undo.clone());
-        self.record(Event::Forwarded { id, unchecked: noted, blind, policy, reason, undo: undo_noted });
+        let (Passing { unchecked, note }, undo_noted) = (passing.clone(), undo.clone());
+        self.record(Event::Forwarded { id, unchecked, note, blind, policy, reason, undo: undo_noted });
         self.begins(&judging.call.id, meant.tool);
-        Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, unchecked, context, undo))
+        Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, passing, context, undo))
     }
 
     fn forwarded(
@@ -209,7 +238,7 @@ impl Conversation {
         call: &Call,
         tool: &Tool,
         arguments: &Arguments,
-        unchecked: Option<String>,
+        passing: Passing,
         context: Context,
         undo: Option<CallUndo>,
     ) -> Forward {
@@ -220,7 +249,8 @@ impl Conversation {
             // What is forwarded was read as an object before.
             arguments: arguments.value().cloned().unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
             arguments_json: arguments.text().into_owned(),
-            unchecked,
+            unchecked: passing.unchecked,
+            note: passing.note,
             context,
             undo,
         }

@@ -72,6 +72,9 @@ pub struct Context {
     /// Why, in policy's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What was put right in the arguments, line by line: what runs differs from what the model wrote.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub coerced: Vec<String>,
 }
 
 /// Why a call was answered here.
@@ -85,6 +88,8 @@ pub enum ReplyKind {
     Activated,
     /// The arguments do not fit the tool's schema; the answer says where, and brings the schema.
     Invalid,
+    /// Parameters that the call leaves out had not been shown; the answer shows them, and the same call runs the next time.
+    Shown,
     /// There is no such tool; the answer names the nearest.
     UnknownTool,
     /// The model went in circles; the answer says so.
@@ -143,6 +148,9 @@ pub struct Forward {
     pub arguments_json: String,
     /// Why the arguments were not checked against the schema, if they were not.
     pub unchecked: Option<String>,
+    /// A line that the model has to read before the result: it names parameters that were not shown. It stands there
+    /// already where the conversation wraps the result.
+    pub note: Option<String>,
     /// Arm, variant, policy.
     pub context: Context,
     /// How it can be undone: what was copied before the call leaves. `None` where no policy is on, and for calls that
@@ -226,6 +234,18 @@ impl Outcome {
             Self::Confirm(confirm) => &confirm.context,
             Self::Refuse(refuse) => &refuse.context,
         }
+    }
+
+    /// The same with what was put right in the arguments.
+    pub(super) fn with_coerced(mut self, coerced: Vec<String>) -> Self {
+        let context = match &mut self {
+            Self::Reply(reply) => &mut reply.context,
+            Self::Forward(forward) => &mut forward.context,
+            Self::Confirm(confirm) => &mut confirm.context,
+            Self::Refuse(refuse) => &mut refuse.context,
+        };
+        context.coerced = coerced;
+        self
     }
 
     /// The text for the model, unless the host has to make it.

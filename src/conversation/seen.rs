@@ -51,10 +51,9 @@ impl Conversation {
     }
 
     fn drop_unseen(&mut self, visible: &IndexSet<CallId>) {
-        if self.arm().delivery() == Delivery::InPlace {
-            return;
-        }
-        let delivering = self.state.delivering_calls();
+        // What the array itself shows is in sight.
+        let in_place = self.arm().delivery() == Delivery::InPlace;
+        let delivering = if in_place { self.state.naming_calls() } else { self.state.delivering_calls() };
         let calls: Vec<CallId> = delivering.into_iter().filter(|id| !visible.contains(*id)).cloned().collect();
         if !calls.is_empty() {
             self.record(Event::Dropped { calls });

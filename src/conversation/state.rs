@@ -1,14 +1,15 @@
 //! What a conversation knows: derived from its log, and from nothing else.
 
+mod record;
+
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
+pub(super) use self::record::{Became, CallRecord};
 use super::breaker::Breaker;
 use super::event::Event;
-use super::{ApprovalId, CallId, PolicyMark, ReplyKind};
+use super::{ApprovalId, CallId, ReplyKind};
 use crate::name::{CategoryName, ToolName};
-use crate::policy::CallUndo;
 use crate::profile::{Arm, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
@@ -24,67 +25,6 @@ const MAX_REMEMBERED_BYTES: usize = 1 << 20;
 
 /// How many calls that wait for a person are remembered.
 const MAX_WAITING: usize = 256;
-
-/// What became of a call, so that the same id gives the same outcome again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "became")]
-pub(super) enum Became {
-    /// It is being judged.
-    Judged,
-    /// Answered here.
-    Answered {
-        kind: ReplyKind,
-        content: Arc<str>,
-        failed: bool,
-        notes: String,
-        opened: Vec<ToolName>,
-        mentioned: Vec<ToolName>,
-    },
-    /// Forwarded; `ok` once the host has run it.
-    Forwarded {
-        unchecked: Option<String>,
-        blind: bool,
-        #[serde(default)]
-        policy: PolicyMark,
-        reason: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        undo: Option<CallUndo>,
-        ok: Option<bool>,
-    },
-    /// Waits for a person.
-    Waiting { approval: ApprovalId, reason: String },
-    /// A person approved it, and it runs with the stored arguments.
-    Resumed {
-        approval: ApprovalId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        undo: Option<CallUndo>,
-        ok: Option<bool>,
-    },
-    /// Refused.
-    Refused { content: Arc<str>, reason: String },
-}
-
-impl Became {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Answered { content, .. } | Self::Refused { content, .. } => content.len(),
-            _ => 0,
-        }
-    }
-}
-
-/// A call that was made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct CallRecord {
-    /// The name by which the model made it.
-    pub(super) name: String,
-    /// The real target in the catalogue's name.
-    pub(super) target: String,
-    /// SHA-256 of target and arguments.
-    pub(super) digest: String,
-    pub(super) meta: bool,
-    pub(super) became: Became,
-}
 
 /// A call that waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +68,9 @@ pub struct State {
     /// The skills that are active, and the calls that brought them.
     pub(super) active: ActiveSet,
     activated_by: IndexMap<String, CallId>,
+    /// Tools whose hidden parameters were named before a result, and the call that had it.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    named: IndexMap<String, CallId>,
     /// Skills that a person has approved.
     pub(super) approved_skills: IndexSet<String>,
     /// Calls that wait for a person: approval to what waits.
@@ -166,6 +109,7 @@ impl State {
             presented: None,
             active: ActiveSet::default(),
             activated_by: IndexMap::new(),
+            named: IndexMap::new(),
             approved_skills: IndexSet::new(),
             pending: IndexMap::new(),
             rejected: IndexSet::new(),
@@ -235,7 +179,8 @@ impl State {
                 }
             }
             Event::Answered { id, kind, content, failed, notes, opened, mentioned } => {
-                if let Some(record) = self.calls.get(id).filter(|_| *failed) {
+                // What was only shown first has not failed.
+                if let Some(record) = self.calls.get(id).filter(|_| *failed && *kind != ReplyKind::Shown) {
                     self.breaker.failed(&record.digest);
                 }
                 let became = Became::Answered {
@@ -248,13 +193,16 @@ impl State {
                 };
                 self.became(id, became);
             }
-            Event::Forwarded { id, unchecked, blind, policy, reason, undo } => {
+            Event::Forwarded { id, unchecked, note, blind, policy, reason, undo } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
+                    if note.is_some() {
+                        self.named.insert(record.target.clone(), id.clone());
+                    }
                 }
                 let (unchecked, blind, policy, reason) = (unchecked.clone(), *blind, *policy, reason.clone());
-                let undo = undo.clone();
-                self.became(id, Became::Forwarded { unchecked, blind, policy, reason, undo, ok: None });
+                let (note, undo) = (note.clone(), undo.clone());
+                self.became(id, Became::Forwarded { unchecked, note, blind, policy, reason, undo, ok: None });
             }
             Event::Refused { id, content, reason } => {
                 let (content, reason) = (content.clone(), reason.clone());
@@ -337,6 +285,7 @@ impl State {
 
     fn drop_answers(&mut self, calls: &[CallId]) {
         self.openings.retain(|opening| opening.by.as_ref().is_none_or(|by| !calls.contains(by)));
+        self.named.retain(|_, by| !calls.contains(by));
         self.derive_expanded();
         let gone = self.activated_by.iter().filter(|(_, by)| calls.contains(by)).map(|(name, _)| name.clone());
         for name in gone.collect::<Vec<_>>() {
@@ -363,9 +312,33 @@ impl State {
         matches!(became, Some(Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. }))
     }
 
-    /// The calls whose answers opened something or brought a skill that counts as read.
+    /// Whether a tool's hidden parameters were named to the model.
+    pub(super) fn is_named(&self, tool: &str) -> bool {
+        self.named.contains_key(tool)
+    }
+
+    /// The calls whose results began with the names of hidden parameters.
+    pub(super) fn naming_calls(&self) -> IndexSet<&CallId> {
+        self.named.values().collect()
+    }
+
+    /// How many openings there were.
+    pub(super) fn openings(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// Whether a tool is open by one of the first `read` openings, or by any.
+    pub(super) fn was_open(&self, tool: &str, category: &str, read: Option<usize>) -> bool {
+        let opens = |opening: &Opening| {
+            opening.tools.iter().any(|own| *own == tool) || opening.categories.iter().any(|own| *own == category)
+        };
+        self.openings.iter().take(read.unwrap_or(usize::MAX)).any(opens)
+    }
+
+    /// The calls whose answers opened something, named something or brought a skill that counts as read.
     pub(super) fn delivering_calls(&self) -> IndexSet<&CallId> {
-        self.openings.iter().filter_map(|opening| opening.by.as_ref()).chain(self.activated_by.values()).collect()
+        let opened = self.openings.iter().filter_map(|opening| opening.by.as_ref());
+        opened.chain(self.activated_by.values()).chain(self.named.values()).collect()
     }
 
     /// What one call opened: categories and tools.

@@ -26,7 +26,7 @@ impl Start<'_> {
         let steps = conversation.wire().steps(messages).map_err(TurnError::from)?;
         conversation.recalling = true;
         let taken = conversation.take(steps);
-        conversation.recalling = false;
+        (conversation.recalling, conversation.unread) = (false, None);
         taken?;
         Ok(conversation)
     }
@@ -51,6 +51,8 @@ impl Conversation {
         for step in steps {
             match step {
                 Step::Call(call) => {
+                    // Calls that no result stands between are of one message.
+                    self.unread.get_or_insert(self.state.openings());
                     let (call, _) = self.read(call);
                     let name = call.name.clone();
                     if let Outcome::Forward(forward) = self.judge(call)? {
@@ -58,6 +60,7 @@ impl Conversation {
                     }
                 }
                 Step::Result(StepResult { id, name, ok, .. }) => {
+                    self.unread = None;
                     let same = |(own, called): &&(CallId, String)| match (&id, &name) {
                         (Some(id), _) => *own == id.as_str(),
                         (None, Some(name)) => called == name,

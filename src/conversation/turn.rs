@@ -47,13 +47,16 @@ impl Conversation {
     /// before it were judged.
     pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
         let calls = self.wire().calls(&message.into())?;
-        let mut judged = Vec::with_capacity(calls.len());
-        for call in calls {
+        self.unread = Some(self.state.openings());
+        let judged = calls.into_iter().map(|call| {
             let (call, request) = self.read(call);
             let outcome = self.judge(call)?;
-            judged.push(Judged { request, answers: outcome.answers(), outcome });
-        }
-        Ok(Turn { conversation: self, calls: judged })
+            Ok(Judged { request, answers: outcome.answers(), outcome })
+        });
+        let judged: Result<Vec<Judged>, CallError> = judged.collect();
+        self.unread = None;
+        let calls = judged?;
+        Ok(Turn { conversation: self, calls })
     }
 
     /// A call off the wire as the gate takes it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::memo::Memo;
-use super::{Engine, Experiment, Inner, PolicyLayer, SkillLayer};
+use super::{Blind, Engine, Experiment, Inner, PolicyLayer, SkillLayer};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -29,6 +29,8 @@ pub struct EngineBuilder {
     arm: Arm,
     budget: usize,
     workload: Workload,
+    blind: Blind,
+    coerces: bool,
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
@@ -43,6 +45,8 @@ impl EngineBuilder {
             arm: Arm::Auto,
             budget: BUDGET_TOKENS,
             workload: Workload::default(),
+            blind: Blind::default(),
+            coerces: true,
             experiment: None,
             policy: None,
             skills: None,
@@ -79,6 +83,20 @@ impl EngineBuilder {
     /// [`Workload::default`].
     pub fn workload(mut self, workload: Workload) -> Self {
         self.workload = workload;
+        self
+    }
+
+    /// What happens to a valid call that leaves out parameters which the model was not shown. Default: [`Blind::Show`].
+    pub fn blind(mut self, blind: Blind) -> Self {
+        self.blind = blind;
+        self
+    }
+
+    /// Whether arguments that do not fit are put right where the schema leaves them one meaning: `null` for an optional
+    /// parameter that takes none, a number or a boolean as text, a list or an object as JSON text. Each is said in the
+    /// outcome. Default: yes.
+    pub fn coerce(mut self, coerce: bool) -> Self {
+        self.coerces = coerce;
         self
     }
 
@@ -146,6 +164,8 @@ impl EngineBuilder {
             arm: self.arm,
             budget: self.budget,
             workload: self.workload,
+            blind: self.blind,
+            coerces: self.coerces,
             experiment: self.experiment,
             policy: self.policy,
             skills: self.skills,

@@ -7,11 +7,14 @@ use serde_json::Value;
 
 use super::Engine;
 #[cfg(feature = "validate")]
+use super::coerce::{Coerced, coerced};
+#[cfg(feature = "validate")]
 use super::validate::{self, Validator};
 #[cfg(feature = "validate")]
 use crate::catalog::{Catalog, Tool};
 #[cfg(feature = "validate")]
 use crate::diagnostic::{Diagnostic, Place};
+use crate::wire::Arguments;
 
 /// What checking a call's arguments found.
 pub(crate) enum Checked {
@@ -67,6 +70,24 @@ impl Engine {
                 Err(errors) => Checked::Invalid(errors.iter().map(ToString::to_string).collect()),
             },
         }
+    }
+
+    /// The arguments put right, if they do not fit and something in them has one meaning, with what was done, line by line.
+    #[cfg(feature = "validate")]
+    pub(crate) fn coerced(&self, index: usize, arguments: &Arguments) -> Option<(Arguments, Vec<String>)> {
+        let validator = self.0.validators.as_ref().filter(|_| self.0.coerces)?.0.get(index)?.as_ref()?;
+        let value = arguments.value().ok().filter(|value| value.is_object())?;
+        if validator.check(value).is_ok() {
+            return None;
+        }
+        let Coerced { text, notes } = coerced(self.0.catalog.at(index)?.parameters(), &arguments.text())?;
+        Some((Arguments::from_text(&text), notes))
+    }
+
+    /// Without the feature `validate` it is not known what fits.
+    #[cfg(not(feature = "validate"))]
+    pub(crate) fn coerced(&self, _index: usize, _arguments: &Arguments) -> Option<(Arguments, Vec<String>)> {
+        None
     }
 
     /// Without the feature `validate` nothing is checked, and every outcome says so.

@@ -13,8 +13,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Delivery, ToolProfile, Workload};
+use toolfold::engine::{Blind, Engine};
+use toolfold::profile::{Arm, Delivery, Detail, ToolProfile, Workload};
 use toolfold::tokens::Meter;
 
 use bill::{Counter, PRICES};
@@ -29,13 +29,24 @@ struct Setting {
     core: usize,
     /// The domains of all tasks rather than the task's own.
     all: bool,
+    /// What happens to calls that leave out what was hidden.
+    blind: Blind,
 }
 
 const SETTINGS: [Setting; 3] = [
-    Setting { name: "derived profile, tools of the task's domains", core: 0, all: false },
-    Setting { name: "the same with the 5 most used tools of each domain core", core: 5, all: false },
-    Setting { name: "the same with the tools of all eight domains", core: 5, all: true },
+    Setting { name: "derived profile, tools of the task's domains", core: 0, all: false, blind: Blind::Show },
+    Setting {
+        name: "the same with the 5 most used tools of each domain core",
+        core: 5,
+        all: false,
+        blind: Blind::Show,
+    },
+    Setting { name: "the same with the tools of all eight domains", core: 5, all: true, blind: Blind::Show },
 ];
+
+/// What the gate spares: the first setting, where calls are forwarded whatever they leave out.
+const FORWARDING: Setting =
+    Setting { name: "as the first, with blind = \"forward\"", core: 0, all: false, blind: Blind::Forward };
 
 /// What the tasks are like, for arm `auto`: ten requests each, four of ten tools looked up, short answers, no system text.
 const OUTLOOK: Workload = Workload { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
@@ -60,7 +71,8 @@ impl<'c> Engines<'c> {
             let catalog = corpus.catalog(domains.iter().copied());
             let core: Vec<String> = domains.iter().flat_map(|domain| corpus.most_used(domain, setting.core)).collect();
             let profile = derived(&catalog, &core);
-            let engine = Engine::builder(catalog).profile(profile).workload(OUTLOOK).build().unwrap();
+            let builder = Engine::builder(catalog).profile(profile).workload(OUTLOOK).blind(setting.blind);
+            let engine = builder.build().unwrap();
             assert!(!engine.diagnostics().iter().any(|d| d.code == "bad-schema"), "every schema compiles");
             engine
         })
@@ -92,7 +104,8 @@ fn play_all(engines: &mut Engines<'_>, arm: Arm, oracle: Oracle, counter: &mut C
 }
 
 fn head(text: &mut String) {
-    write!(text, "  {:<8} {:<10} {:>9} {:>6} {:>6}", "oracle", "arm", "forwarded", "extra", "breaks").unwrap();
+    write!(text, "  {:<8} {:<10} {:>9} {:>6} {:>6}", "oracle", "arm", "forwarded", "silent", "extra").unwrap();
+    write!(text, " {:>6} {:>6}", "shown", "breaks").unwrap();
     write!(text, " {:>6} {:>7} {:>7}", "first", "input", "output").unwrap();
     PRICES.iter().for_each(|prices| write!(text, " {:>9}", prices.name).unwrap());
     text.push('\n');
@@ -103,7 +116,8 @@ fn row(text: &mut String, arm: Arm, oracle: Oracle, played: &Played, tasks: usiz
     let mean = |sum: usize| (sum + tasks / 2) / tasks;
     let bill = &played.bill;
     write!(text, "  {:<8} {:<10} {:>9}", oracle.name(), arm.name(), played.forwarded).unwrap();
-    write!(text, " {:>6} {:>6} {:>6}", played.expansions, bill.breaks, mean(bill.first)).unwrap();
+    write!(text, " {:>6} {:>6} {:>6}", played.silent, played.expansions, played.shown).unwrap();
+    write!(text, " {:>6} {:>6}", bill.breaks, mean(bill.first)).unwrap();
     write!(text, " {:>7} {:>7}", mean(bill.input), mean(bill.output)).unwrap();
     bill.cached.iter().for_each(|sum| write!(text, " {:>9}", mean(sum / 100)).unwrap());
     text.push('\n');
@@ -145,12 +159,23 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
                 let played = play_all(&mut engines, arm, oracle, &mut counter);
                 assert_eq!(played.forwarded, fitting, "{arm} {}", oracle.name());
                 assert_eq!(played.flawed, all.len() - fitting, "{arm} {}", oracle.name());
-                let expands = oracle != Oracle::Blind && arm != Arm::Full;
-                assert_eq!(played.expansions > 0, expands, "{arm} {}", oracle.name());
-                assert!(played.bill.breaks <= played.expansions, "{arm}: only an expansion changes the array");
+                assert_eq!(played.silent, 0, "{arm} {}", oracle.name());
+                let expands = matches!(oracle, Oracle::Expands | Oracle::ByName) && arm != Arm::Full;
+                assert!(oracle == Oracle::Needs || (played.expansions > 0) == expands, "{arm} {}", oracle.name());
+                let opened = played.expansions + played.shown;
+                assert!(played.bill.breaks <= opened, "{arm}: only what opens a tool changes the array");
                 row(&mut text, arm, oracle, &played, tasks);
             }
         }
+    }
+    writeln!(text, "\n{}", FORWARDING.name).unwrap();
+    head(&mut text);
+    let mut engines = Engines { corpus: &corpus, setting: FORWARDING, made: HashMap::new() };
+    for arm in Arm::EVERYWHERE {
+        let played = play_all(&mut engines, arm, Oracle::Omits, &mut counter);
+        let hides = matches!(arm.extended(), Detail::Required | Detail::Summary | Detail::Index);
+        assert_eq!(played.silent > 0, hides, "{arm}: what is hidden is left out");
+        row(&mut text, arm, Oracle::Omits, &played, tasks);
     }
     println!("{text}");
     // All 583 calls of the corpus as it is today fit. More that do not would be flaws of a newer corpus or of the reader
@@ -174,7 +199,9 @@ fn a_true_call_that_does_not_fit_its_schema_is_counted_apart_and_never_forwarded
         {"name": "put_note", "description": "Put a note. Slowly.", "inputSchema": schema}
     ]);
     let catalog = Catalog::from_mcp(&tools.to_string()).unwrap();
-    let engine = Engine::builder(catalog.clone()).profile(ToolProfile::derive(&catalog)).build().unwrap();
+    let builder = Engine::builder(catalog.clone()).profile(ToolProfile::derive(&catalog));
+    // What is wrong stays wrong.
+    let engine = builder.coerce(false).build().unwrap();
     let call = |tool: &str, n: Value, fits| TrueCall { tool: tool.to_owned(), arguments: json!({"n": n}), fits };
     let calls =
         vec![call("put_row", json!(1), true), call("put_row", json!("1"), false), call("put_note", json!(2), true)];
@@ -183,10 +210,14 @@ fn a_true_call_that_does_not_fit_its_schema_is_counted_apart_and_never_forwarded
     for arm in Arm::EVERYWHERE {
         for oracle in Oracle::ALL {
             let played = play(&task, &engine, arm, oracle, &mut counter);
-            assert_eq!((played.forwarded, played.flawed), (2, 1), "{arm} {}", oracle.name());
-            let lookups = usize::from(arm != Arm::Full && oracle != Oracle::Blind);
-            assert!(played.expansions >= lookups && played.expansions <= 2 * lookups, "{arm} {}", oracle.name());
-            assert_eq!(played.bill.requests, 4 + played.expansions, "three calls, the closing text, the lookups");
+            assert_eq!((played.forwarded, played.flawed, played.silent), (2, 1, 0), "{arm} {}", oracle.name());
+            let expands = arm != Arm::Full && matches!(oracle, Oracle::Expands | Oracle::ByName);
+            let lookups = usize::from(expands);
+            if oracle != Oracle::Needs {
+                assert!(played.expansions >= lookups && played.expansions <= 2 * lookups, "{arm} {}", oracle.name());
+            }
+            let extra = played.expansions + played.shown;
+            assert_eq!(played.bill.requests, 4 + extra, "three calls, the closing text, the lookups");
         }
     }
 }

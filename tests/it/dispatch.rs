@@ -66,14 +66,14 @@ fn forwarded(outcome: &Outcome) -> (&str, &Value) {
 }
 
 #[test]
-fn a_valid_call_is_forwarded_in_every_arm_though_nobody_expanded() {
+fn a_valid_call_is_forwarded_in_every_arm_at_the_latest_when_it_is_repeated() {
     for arm in Arm::EVERYWHERE {
         for name in ["read_a", "write_a"] {
             let arguments = json!({"path": "x"});
-            let direct = session(arm).dispatch(&call(name, arguments.clone()));
+            let direct = session(arm).dispatch_seen(&call(name, arguments.clone()));
             assert_eq!(forwarded(&direct), (name, &arguments), "{arm}");
             for inner in [arguments.clone(), json!(arguments.to_string())] {
-                let wrapped = session(arm).dispatch(&call("call_tool", json!({"name": name, "arguments": inner})));
+                let wrapped = session(arm).dispatch_seen(&call("call_tool", json!({"name": name, "arguments": inner})));
                 assert_eq!(forwarded(&wrapped), (name, &arguments), "{arm}: the target, never the dispatcher");
             }
         }

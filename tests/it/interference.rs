@@ -11,7 +11,7 @@ use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format};
 use toolfold::conversation::{Conversation, Outcome, PolicyMark, ReplyKind};
-use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
+use toolfold::engine::{Blind, Engine, PolicyLayer, SkillLayer};
 use toolfold::policy::{Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::skill::MemoryFs;
@@ -160,7 +160,8 @@ impl World {
     }
 
     fn engine(&self, on: On) -> Engine {
-        let builder = Engine::builder(self.catalog());
+        // A layer that shows what it hid answers by itself: see `hidden.rs`. Here nothing is hidden for long.
+        let builder = Engine::builder(self.catalog()).blind(Blind::Forward);
         let builder = if on.profile {
             builder.profile(self.profile()).arm(self.arm)
         } else {

@@ -84,7 +84,9 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
 fn a_wrapped_call_is_shown_as_what_it_is() {
     let (mut session, _) = with_policy("", true);
     let wrapped = Call::new("c1", "call_tool", json!({"name": "delete_file", "arguments": {"file_path": "a.xlsx"}}));
-    let Outcome::Confirm(confirm) = session.dispatch(&wrapped) else { panic!("the target is judged, not the wrapper") };
+    let Outcome::Confirm(confirm) = session.dispatch_seen(&wrapped) else {
+        panic!("the target is judged, not the wrapper")
+    };
     assert_eq!(confirm.shown.target, "delete_file");
 }
 

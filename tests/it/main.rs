@@ -17,6 +17,7 @@ mod dispatch;
 mod engine;
 mod examples;
 mod folding;
+mod hidden;
 mod hostile;
 mod interference;
 #[cfg(feature = "shell")]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
-use toolfold::conversation::{CallId, Conversation, Outcome, Resumed};
+use toolfold::conversation::{CallId, Conversation, Outcome, ReplyKind, Resumed};
 use toolfold::engine::Engine;
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
@@ -62,6 +62,14 @@ impl Talk for Engine {
 
 pub(crate) trait Dispatch {
     fn dispatch(&mut self, call: &Call) -> Outcome;
+
+    /// The same; a call that is only answered with what was hidden is made again.
+    fn dispatch_seen(&mut self, call: &Call) -> Outcome {
+        match self.dispatch(call) {
+            Outcome::Reply(reply) if reply.kind == ReplyKind::Shown => self.dispatch(&call.again()),
+            other => other,
+        }
+    }
 
     /// Takes up an answer as what it makes of the call.
     fn take_up(&mut self, approval: &str) -> Option<Outcome>;

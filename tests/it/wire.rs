@@ -18,7 +18,7 @@ mod transcripts;
 use serde_json::Value;
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
-use toolfold::engine::Engine;
+use toolfold::engine::{Blind, Engine};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
@@ -34,9 +34,10 @@ fn excel(arm: Arm) -> Engine {
 
 /// An engine over tools in MCP's shape, with a profile.
 fn engine(tools: &Value, profile: &str, arm: Arm) -> Engine {
+    // What was hidden is the matter of `hidden.rs`.
     let catalog = Catalog::from_mcp(&tools.to_string()).unwrap();
     let profile = ToolProfile::parse(profile, "profile.toml").value;
-    Engine::builder(catalog).profile(profile).arm(arm).build().unwrap()
+    Engine::builder(catalog).profile(profile).arm(arm).blind(Blind::Forward).build().unwrap()
 }
 
 /// What a new session sends.

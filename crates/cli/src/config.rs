@@ -7,6 +7,7 @@ use clap::Args;
 use super::input::InputArgs;
 use super::output::{BOLD, DIM, Outcome, emit, emit_json};
 use crate::configuration::KEYS;
+use toolfold::profile::Arm;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -47,6 +48,11 @@ pub(super) fn run(args: &ConfigArgs) -> Outcome {
             out.push_str(&format!("   {DIM}({}) {help}{DIM:#}", setting.origin));
         }
         out.push('\n');
+    }
+    for arm in config.own_arms().iter().copied().map(Arm::Custom) {
+        let (core, extended, delivery) = (arm.core().name(), arm.extended().name(), arm.delivery().name());
+        let name = format!("arms.{arm}");
+        out.push_str(&format!("{BOLD}{name:<22}{BOLD:#} core={core} extended={extended} delivery={delivery}\n"));
     }
     emit(&out)?;
     Ok(ExitCode::SUCCESS)

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::Experiment;
-use toolfold::profile::Arm;
+use toolfold::profile::{Arm, CustomArm};
 
 /// The name of the configuration file, looked for in the working directory and above it, and in the user's folder of
 /// configurations.
@@ -101,6 +101,9 @@ impl ConfigFile<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Config {
     settings: IndexMap<&'static str, Setting>,
+    /// The arms that the files put together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    arms: Vec<CustomArm>,
     /// The policy that a project's file names: it only tightens.
     #[serde(skip)]
     project_policy: Option<String>,
@@ -124,10 +127,17 @@ impl Config {
         let default = |key: &Key| (key.name, Setting { value: key.default.to_owned(), origin: Origin::Default });
         let settings = KEYS.iter().map(default).collect();
         let names = files.iter().map(|file| file.name.to_owned()).collect();
-        let mut config = Self { settings, project_policy: None, by_project: Vec::new(), files: names };
+        let mut config =
+            Self { settings, arms: Vec::new(), project_policy: None, by_project: Vec::new(), files: names };
         let mut diagnostics = Vec::new();
-        for file in files {
-            for (key, value, place) in file::read(file.text, file.name, &mut diagnostics) {
+        let written: Vec<_> = files.iter().map(|file| file::read(file.text, file.name, &mut diagnostics)).collect();
+        // A setting of one file may name an arm of another; of two arms with one name the later file's counts.
+        for own in written.iter().flat_map(|written| &written.arms) {
+            config.arms.retain(|arm| arm.name() != own.name());
+            config.arms.push(*own);
+        }
+        for (file, written) in files.iter().zip(written) {
+            for (key, value, place) in written.settings {
                 let value = file.value(key, value);
                 if file.scope == ConfigScope::Project && !config.take_of_project(key, &value, &place, &mut diagnostics)
                 {
@@ -209,7 +219,12 @@ impl Config {
 
     fn set(&mut self, name: &'static str, value: String, origin: Origin, diagnostics: &mut Vec<Diagnostic>) {
         let Some(key) = KEYS.iter().find(|key| key.name == name) else { return };
-        if let Err(why) = (key.check)(&value) {
+        let checked = match name {
+            "presentation.arm" => self.named_arm(&value).map(drop),
+            "experiment.arms" => keys::experiment_arms(&value, &self.arms).map(drop),
+            _ => (key.check)(&value),
+        };
+        if let Err(why) = checked {
             let (what, place) = match &origin {
                 Origin::File(place) => (name.to_owned(), place.clone()),
                 other => (other.to_string(), Place::default()),
@@ -245,14 +260,28 @@ impl Config {
     /// The arm; [`Arm::Auto`] if nobody said anything.
     #[must_use]
     pub fn arm(&self) -> Arm {
-        self.read("presentation.arm").unwrap_or(Arm::Auto)
+        self.get("presentation.arm").and_then(|name| self.named_arm(name).ok()).unwrap_or(Arm::Auto)
+    }
+
+    /// The arm of that name, a built-in one or one of the files' own.
+    ///
+    /// # Errors
+    /// A sentence with the names that there are.
+    pub fn named_arm(&self, name: &str) -> Result<Arm, String> {
+        Arm::named(name, &self.arms).map_err(|why| why.to_string())
+    }
+
+    /// The arms that the files put together.
+    #[must_use]
+    pub fn own_arms(&self) -> &[CustomArm] {
+        &self.arms
     }
 
     /// The experiment, if there is one and no stronger source than the configuration file names an arm.
     #[must_use]
     pub fn experiment(&self) -> Option<Experiment> {
         let forced = matches!(self.origin("presentation.arm"), Some(Origin::Environment(_) | Origin::Flag(_)));
-        let arms = keys::experiment_arms(self.get("experiment.arms").filter(|_| !forced)?).ok()?;
+        let arms = keys::experiment_arms(self.get("experiment.arms").filter(|_| !forced)?, &self.arms).ok()?;
         Some(Experiment { arms, ratio: self.read("experiment.ratio").unwrap_or(0.5) })
     }
 }

@@ -42,11 +42,6 @@ pub(super) struct InputArgs {
     config: Option<String>,
 }
 
-/// Parses an arm for clap.
-pub(super) fn parse_arm(text: &str) -> Result<Arm, String> {
-    text.parse::<Arm>().map_err(|why| why.to_string())
-}
-
 /// A catalogue and its profile, both sound, and the configuration they came from.
 pub(super) struct Input {
     pub(super) config: Config,
@@ -140,7 +135,10 @@ impl Input {
     /// The tools under the profile, and what the configuration says of arm auto.
     pub(super) fn builder(&self, arm: Arm) -> EngineBuilder {
         let budget = self.config.read("presentation.budget").unwrap_or(BUDGET_TOKENS);
+        let blind = self.config.read("presentation.blind").unwrap_or_default();
+        let coerce = self.config.get("presentation.coerce") != Some("off");
         let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).workload(self.workload());
+        let builder = builder.blind(blind).coerce(coerce);
         match &self.profile {
             Some(profile) => builder.profile(profile.clone()),
             None => builder.without_profile(),

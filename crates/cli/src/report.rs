@@ -11,9 +11,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::input::{Input, InputArgs, parse_arm};
-use super::output::{Outcome, emit, emit_json};
-use toolfold::profile::Arm;
+use super::input::{Input, InputArgs};
+use super::output::{Failure, Outcome, emit, emit_json};
+use crate::configuration::Config;
+use toolfold::profile::{Arm, Delivery};
 use toolfold::tokens::Meter;
 
 const AFTER_HELP: &str = "\
@@ -35,9 +36,9 @@ pub(super) struct ReportArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arms to compare [default: all of full, seed, stable, signature, lean, index]
-    #[arg(long, value_name = "ARM,…", value_delimiter = ',', value_parser = parse_measured)]
-    arms: Vec<Arm>,
+    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean, kept, index]
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
+    arms: Vec<String>,
 
     /// What to count with
     #[arg(long, value_name = "METER", default_value_t = Meter::default(), value_parser = parse_meter)]
@@ -80,9 +81,12 @@ impl Default for ReportArgs {
 }
 
 /// An arm that the report can measure: arm native has no array of its own here, the provider keeps it.
-fn parse_measured(text: &str) -> Result<Arm, String> {
-    match parse_arm(text)? {
-        Arm::Native => Err("arm native cannot be measured offline: the provider decides what it loads".to_owned()),
+fn measurable(config: &Config, text: &str) -> Result<Arm, Failure> {
+    let usage = |why: String| Failure::usage(format!("--arms: {why}"));
+    match config.named_arm(text.trim()).map_err(usage)? {
+        arm if arm.delivery() == Delivery::Native => {
+            Err(usage(format!("arm {arm} cannot be measured offline: the provider decides what it loads")))
+        }
         arm => Ok(arm),
     }
 }
@@ -99,7 +103,10 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
     let input = Input::load(args.input.config(&[("skills.roots", roots)])?)?;
     input.say_warnings();
-    let arms = if args.arms.is_empty() { Arm::EVERYWHERE.to_vec() } else { args.arms.clone() };
+    let arms = match args.arms.as_slice() {
+        [] => Arm::EVERYWHERE.to_vec(),
+        named => named.iter().map(|name| measurable(&input.config, name)).collect::<Result<_, Failure>>()?,
+    };
     let report = measure::measure(&input, &arms, &args.meter)?;
     if args.json {
         emit_json(&report)?;

@@ -1,6 +1,6 @@
 //! A call that was made before: the same id with the same arguments gives the same outcome again.
 
-use super::Call;
+use super::{Call, Passing};
 use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply, Resumed};
 use crate::conversation::state::{Became, CallRecord};
 use crate::conversation::{CallError, Conversation};
@@ -42,13 +42,13 @@ impl Conversation {
                 };
                 Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
             }
-            Became::Forwarded { unchecked, policy, reason, undo, .. } => {
+            Became::Forwarded { unchecked, note, policy, reason, undo, .. } => {
                 let context = Context { policy, reason, ..self.context() };
-                self.forward_again(call, &target, arguments, unchecked, context, undo)
+                self.forward_again(call, &target, arguments, Passing { unchecked, note }, context, undo)
             }
             Became::Resumed { approval, undo, .. } => {
                 let context = self.approved(&approval);
-                self.forward_again(call, &target, arguments, None, context, undo)
+                self.forward_again(call, &target, arguments, Passing::default(), context, undo)
             }
             Became::Waiting { approval, .. } => match self.take_up(&approval, &call.id, &call.name) {
                 Ok(Resumed::Run(forward)) => Some(Outcome::Forward(forward)),
@@ -70,14 +70,14 @@ impl Conversation {
         call: &Call,
         target: &str,
         arguments: &Arguments,
-        unchecked: Option<String>,
+        passing: Passing,
         context: Context,
         undo: Option<CallUndo>,
     ) -> Option<Outcome> {
         let engine = self.engine.clone();
         // A tool that is gone since is unknown now, and judged so.
         let tool = engine.catalog().get(target)?;
-        Some(Outcome::Forward(self.forwarded(call, tool, arguments, unchecked, context, undo)))
+        Some(Outcome::Forward(self.forwarded(call, tool, arguments, passing, context, undo)))
     }
 
     /// What the host keeps of an activated skill, as the first answer gave it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Call, Judging, Meant};
+use super::{Call, Judging, Meant, Passing};
 use crate::catalog::Tool;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
@@ -47,7 +47,7 @@ impl Conversation {
         policy: &PolicyLayer,
         meant: Meant<'_>,
         exact: Exact<'_>,
-        unchecked: Option<&'static str>,
+        passing: Passing,
         judged: Judged,
     ) -> Outcome {
         let (call, verdict) = (judging.call, &judged.verdict);
@@ -55,7 +55,7 @@ impl Conversation {
             Decision::Deny => self.forbid(judging, policy, meant, exact, &judged),
             Decision::Allow => {
                 let context = self.decided_context(PolicyMark::Allow, verdict);
-                self.forward(judging, meant, unchecked, context, None)
+                self.forward(judging, meant, passing, context, None)
             }
             Decision::AllowAudited => {
                 let recorded = match self.recalling {
@@ -70,7 +70,7 @@ impl Conversation {
                     }
                 };
                 let context = self.decided_context(PolicyMark::AllowAudited, verdict);
-                self.forward(judging, meant, unchecked, context, undo)
+                self.forward(judging, meant, passing, context, undo)
             }
             Decision::Confirm => {
                 if let Some(outcome) = self.asked_already(judging) {
@@ -92,7 +92,7 @@ impl Conversation {
                 };
                 match asked {
                     // Remembered, and nothing waits: it was answered, and the host has the rest.
-                    None => self.forward(judging, meant, unchecked, context, None),
+                    None => self.forward(judging, meant, passing, context, None),
                     Some(Err(why)) => self.refuse(call, meant, &format!("nobody could be asked: {why}")),
                     Some(Ok(approval)) => {
                         let id = ApprovalId::from(&approval.id);
@@ -216,7 +216,14 @@ impl Conversation {
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
                 let call = Call { id: id.clone(), name: name.to_owned(), arguments: Arguments::from_text(&text) };
-                return Ok(Resumed::Run(self.forwarded(&call, tool, &call.arguments, None, context, undo)));
+                return Ok(Resumed::Run(self.forwarded(
+                    &call,
+                    tool,
+                    &call.arguments,
+                    Passing::default(),
+                    context,
+                    undo,
+                )));
             }
             Err(why) => why,
         };

@@ -1,13 +1,8 @@
 //! The bare type of a parameter: what kind of value it takes, and nothing of what is in it.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
-use crate::schema::{self, TYPES, Target};
-
-/// How deep alternatives and references are looked into.
-const MAX_DEPTH: usize = 16;
+use crate::schema::Types;
 
 /// A schema that says only the types of what `node` takes. Whatever `node` takes, it takes.
 pub(super) fn bare_text(root: &Value, node: &Value) -> String {
@@ -15,59 +10,13 @@ pub(super) fn bare_text(root: &Value, node: &Value) -> String {
     if node.as_bool() == Some(false) {
         return "false".to_owned();
     }
-    let types = types(root, node, MAX_DEPTH).unwrap_or_default();
-    let named: Vec<String> = types.iter().filter_map(|at| TYPES.get(*at)).map(|name| format!("\"{name}\"")).collect();
-    let items = if types.iter().any(|at| TYPES.get(*at) == Some(&"array")) { r#","items":{}"# } else { "" };
+    let types = Types::of(root, node).unwrap_or_default();
+    let named: Vec<String> = types.iter().map(|name| format!("\"{name}\"")).collect();
+    let items = if types.has("array") { r#","items":{}"# } else { "" };
     match named.as_slice() {
         [] => "{}".to_owned(),
         [one] => format!("{{\"type\":{one}{items}}}"),
         several => format!("{{\"type\":[{}]{items}}}", several.join(",")),
-    }
-}
-
-/// The types that a schema takes, as places in [`TYPES`]; `None` if that is not said.
-fn types(root: &Value, node: &Value, depth: usize) -> Option<BTreeSet<usize>> {
-    let map = node.as_object()?;
-    let depth = depth.checked_sub(1)?;
-    let place = |name: &str| TYPES.iter().position(|own| *own == name);
-    match map.get("type") {
-        Some(Value::String(name)) => return Some(BTreeSet::from([place(name)?])),
-        Some(Value::Array(names)) => return names.iter().map(|name| place(name.as_str()?)).collect(),
-        _ => {}
-    }
-    if let Some(values) = map.get("enum").and_then(Value::as_array) {
-        return values.iter().map(|value| place(kind(value))).collect();
-    }
-    if let Some(value) = map.get("const") {
-        return Some(BTreeSet::from([place(kind(value))?]));
-    }
-    if let Some(reference) = schema::reference(node) {
-        let Target::Found(target) = schema::resolve(root, reference) else { return None };
-        return types(root, target, depth);
-    }
-    for key in ["anyOf", "oneOf"] {
-        if let Some(branches) = map.get(key).and_then(Value::as_array) {
-            let mut all = BTreeSet::new();
-            for branch in branches {
-                all.extend(types(root, branch, depth)?);
-            }
-            return Some(all);
-        }
-    }
-    // Every one of them must hold, so that any one says enough.
-    let all = map.get("allOf").and_then(Value::as_array)?;
-    all.iter().find_map(|part| types(root, part, depth))
-}
-
-/// The type under which a value is listed. Numbers are not told apart: `1.0` is an integer too.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

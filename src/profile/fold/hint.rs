@@ -77,7 +77,8 @@ pub(super) fn hints(root: &Value) -> HashMap<*const Value, String> {
 fn hint(node: &Value) -> Option<String> {
     let map = node.as_object().filter(|map| is_told_in_words(map))?;
     let text = map.get("description").and_then(Value::as_str).unwrap_or_default();
-    let text = text.get(..text.floor_char_boundary(MAX_READ)).unwrap_or_default();
+    let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_READ).last().unwrap_or_default();
+    let text = if text.len() <= MAX_READ { text } else { text.get(..end).unwrap_or_default() };
     example(text).or_else(|| declared_example(map)).or_else(|| form(text))
 }
 

@@ -1,9 +1,9 @@
 //! Oracles that know the true calls, and what the gate makes of them.
 
 use serde_json::{Value, json};
-use toolfold::conversation::{Conversation, Outcome, ReplyKind};
+use toolfold::conversation::{Conversation, Outcome, Reply, ReplyKind};
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS};
+use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS, Folded};
 use toolfold::wire::Wire;
 
 use super::bill::{Bill, CLOSING, Counter, RESULT};
@@ -17,18 +17,25 @@ pub(super) enum Oracle {
     Expands,
     /// Expands a folded tool alone, by its name, before it calls it; its category where the arm opens only those.
     ByName,
-    /// Never expands.
+    /// Expands a folded tool, by its name, exactly when the true call needs what the shown form has not: the name of a
+    /// parameter, or a value that only an `enum` tells.
+    Needs,
+    /// Never expands, and knows what it was not shown.
     Blind,
+    /// Never expands, and leaves out every parameter that it was not shown.
+    Omits,
 }
 
 impl Oracle {
-    pub(super) const ALL: [Self; 3] = [Self::Expands, Self::ByName, Self::Blind];
+    pub(super) const ALL: [Self; 5] = [Self::Expands, Self::ByName, Self::Needs, Self::Blind, Self::Omits];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Expands => "expands",
             Self::ByName => "by name",
+            Self::Needs => "needs",
             Self::Blind => "blind",
+            Self::Omits => "omits",
         }
     }
 }
@@ -42,6 +49,10 @@ pub(super) struct Played {
     pub(super) flawed: usize,
     /// Requests that only expanded.
     pub(super) expansions: usize,
+    /// Calls that were answered with what had been hidden, and made again.
+    pub(super) shown: usize,
+    /// Calls that were forwarded without a parameter that the true call has, because it was hidden and nobody said so.
+    pub(super) silent: usize,
     pub(super) bill: Bill,
 }
 
@@ -50,6 +61,8 @@ impl Played {
         self.forwarded += other.forwarded;
         self.flawed += other.flawed;
         self.expansions += other.expansions;
+        self.shown += other.shown;
+        self.silent += other.silent;
         self.bill.add(&other.bill);
     }
 }
@@ -108,19 +121,35 @@ impl Player<'_> {
         let at = self.session.engine().catalog().position(&truth.tool).unwrap();
         let folded = self.session.presentation().deferred().iter().find(|entry| entry.tools.contains(&at));
         let category = folded.map(|entry| entry.category.to_string());
-        if self.oracle != Oracle::Blind
-            && let Some(category) = &category
-            && !self.session.opened().contains(&truth.tool)
-        {
+        let closed = category.is_some() && !self.session.opened().contains(&truth.tool);
+        let expands = match self.oracle {
+            Oracle::Expands | Oracle::ByName => true,
+            Oracle::Needs => self.lacks(at, truth),
+            Oracle::Blind | Oracle::Omits => false,
+        };
+        if let Some(category) = category.as_ref().filter(|_| closed && expands) {
             self.expand(category, &truth.tool);
         }
         let bridged = category.is_some() && arm.delivery() == Delivery::Bridge;
-        let (call, outcome) = if bridged {
-            self.call(CALL_TOOL, &json!({"name": truth.tool, "arguments": truth.arguments}))
-        } else {
-            self.call(&truth.tool, &truth.arguments)
-        };
         let told = format!("{}: {} {}", self.at, truth.tool, truth.arguments);
+        let mut arguments = truth.arguments.clone();
+        if self.oracle == Oracle::Omits && closed {
+            let hidden = self.hidden(at);
+            arguments.as_object_mut().unwrap().retain(|name, _| !hidden.contains(name));
+        }
+        let (mut call, mut outcome) = self.real(&truth.tool, &arguments, bridged);
+        // Required ones were left out as well: the answer brings the definition, like one that shows what was hidden.
+        let corrects = |reply: &Reply| reply.kind == ReplyKind::Shown || arguments != truth.arguments;
+        if matches!(&outcome, Outcome::Reply(reply) if corrects(reply)) {
+            self.played.shown += 1;
+            (call, outcome) = self.real(&truth.tool, &truth.arguments, bridged);
+        } else if arguments != truth.arguments {
+            assert!(matches!(&outcome, Outcome::Forward(_)), "{told}: {outcome:?}");
+            self.session.report_result(&call.id(), true);
+            self.played.bill.hear(RESULT);
+            self.played.silent += 1;
+            return;
+        }
         match outcome {
             Outcome::Forward(forward) => {
                 assert!(truth.fits, "{told}: forwarded though it does not fit");
@@ -141,10 +170,44 @@ impl Player<'_> {
         }
     }
 
+    /// A call of a real tool, through `call_tool` where the arm wants it.
+    fn real(&mut self, tool: &str, arguments: &Value, bridged: bool) -> (Call, Outcome) {
+        if bridged {
+            self.call(CALL_TOOL, &json!({"name": tool, "arguments": arguments}))
+        } else {
+            self.call(tool, arguments)
+        }
+    }
+
+    /// The parameters that the model is not shown.
+    fn hidden(&self, at: usize) -> Vec<String> {
+        let tool = self.session.engine().catalog().at(at).unwrap();
+        self.session.presentation().hidden_parameters(at, tool).into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether the true call has what the shown form of its tool has not.
+    fn lacks(&self, at: usize, truth: &TrueCall) -> bool {
+        let tool = self.session.engine().catalog().at(at).unwrap();
+        let planned = self.session.presentation().plan_of(at).unwrap();
+        let given = truth.arguments.as_object().unwrap();
+        let hidden = self.hidden(at);
+        if given.keys().any(|name| hidden.contains(name)) {
+            return true;
+        }
+        let shown = Folded::new(tool, planned.detail, None).parameters().into_owned();
+        given.iter().any(|(name, value)| {
+            let pointer = format!("/properties/{name}");
+            let text = value.to_string();
+            let told = |schema: &Value| schema.pointer(&pointer).is_some_and(|own| own.to_string().contains(&text));
+            let listed = tool.parameters().pointer(&format!("{pointer}/enum")).is_some();
+            listed && value.is_string() && !told(&shown)
+        })
+    }
+
     fn expand(&mut self, category: &str, tool: &str) {
         let arguments = match (self.session.arm(), self.oracle) {
             (Arm::Seed, _) => json!({"category": category}),
-            (_, Oracle::ByName) => json!({"tools": [tool]}),
+            (_, Oracle::ByName | Oracle::Needs) => json!({"tools": [tool]}),
             _ => json!({"categories": [category]}),
         };
         let (_, outcome) = self.call(EXPAND_TOOLS, &arguments);

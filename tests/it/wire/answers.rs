@@ -207,6 +207,7 @@ fn arguments_keep_every_digit_on_every_wire() {
 fn result(wire: Wire, id: &str, result: Result<&str, &str>) -> Value {
     let mut conversation = excel(Arm::Stable).talk_on(wire);
     let arguments = json!({"file_path": "a.xlsx", "cell_range": "A1", "number_format": "0"});
+    conversation.call("shown-first", "format_cells", arguments.clone()).unwrap();
     let outcome = conversation.call(id, "format_cells", arguments).unwrap();
     let mut messages = conversation.answer(outcome.id(), result).unwrap();
     assert_eq!(messages.len(), 1, "{wire}");

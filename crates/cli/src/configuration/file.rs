@@ -6,18 +6,26 @@ use toml::de::{DeTable, DeValue};
 use super::keys::KEYS;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::name::nearest;
+use toolfold::profile::{CustomArm, Delivery, Detail};
 
-type Entries = Vec<(&'static str, String, Place)>;
+/// What a configuration file says.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// Its settings, in its order: key, value, place.
+    pub(super) settings: Vec<(&'static str, String, Place)>,
+    /// The arms that it puts together.
+    pub(super) arms: Vec<CustomArm>,
+}
 
 /// The settings of a configuration file, in its order. Unknown keys are errors with the nearest known one.
-pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) -> Entries {
+pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) -> Written {
     let place = |at: usize| Place::file(file).at(text, at);
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(20) {
         let at = place(error.span().map_or(0, |span| span.start));
         diagnostics.push(Diagnostic::error("bad-toml", at, error.message()).help("see https://toml.io"));
     }
-    let mut entries = Entries::new();
+    let mut written = Written::default();
     for (section, value) in table.get_ref() {
         let section_name = section.get_ref().as_ref();
         let DeValue::Table(settings) = value.get_ref() else {
@@ -27,6 +35,16 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
             continue;
         };
         for (key, value) in settings {
+            if section_name == "arms" {
+                match arm(key.get_ref(), value.get_ref()) {
+                    Ok(own) => written.arms.push(own),
+                    Err(why) => {
+                        let diagnostic = Diagnostic::error("bad-arm", place(key.span().start), why);
+                        diagnostics.push(diagnostic.help(ARM_HELP));
+                    }
+                }
+                continue;
+            }
             let name = format!("{section_name}.{}", key.get_ref());
             if name == "experiment.unit" {
                 diagnostics.extend(unit(value, &place));
@@ -37,7 +55,7 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
                 continue;
             };
             match flat(value.get_ref()) {
-                Some(text) => entries.push((known.name, text, place(value.span().start))),
+                Some(text) => written.settings.push((known.name, text, place(value.span().start))),
                 None => {
                     let message = format!("`{name}` must be a text or a number");
                     let diagnostic = Diagnostic::error("wrong-type", place(value.span().start), message);
@@ -46,7 +64,39 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
             }
         }
     }
-    entries
+    written
+}
+
+const ARM_HELP: &str = "an arm is put together as [arms.NAME] with core = \"full\", extended = \"required\", delivery = \"in_result\"; \
+     details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge and native";
+
+/// An arm of the section `arms`: the name and its three parts.
+fn arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
+    let DeValue::Table(parts) = value else { return Err(format!("`arms.{name}` is not a table")) };
+    let known = ["core", "extended", "delivery"];
+    for (key, _) in parts {
+        let key: &str = key.get_ref();
+        if !known.contains(&key) {
+            let near = nearest(key, known, 1).first().map(|near| format!("; did you mean `{near}`?"));
+            return Err(format!("arm `{name}` has no `{key}`{}", near.unwrap_or_default()));
+        }
+    }
+    let text = |key: &str| match parts.get(key).map(Spanned::get_ref) {
+        Some(DeValue::String(text)) => Ok(text.to_string()),
+        Some(_) => Err(format!("arm `{name}`: `{key}` must be a text")),
+        None => Err(format!("arm `{name}` does not say `{key}`")),
+    };
+    let detail = |key: &str| {
+        let text = text(key)?;
+        let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
+        named.ok_or_else(|| format!("arm `{name}`: `{key}` has no detail `{text}`"))
+    };
+    let delivery = text("delivery")?;
+    let delivery = Delivery::ALL
+        .into_iter()
+        .find(|own| own.name() == delivery)
+        .ok_or_else(|| format!("arm `{name}`: there is no delivery `{delivery}`"))?;
+    CustomArm::new(name, detail("core")?, detail("extended")?, delivery).map_err(|why| why.to_string())
 }
 
 fn unknown(name: &str, place: Place) -> Diagnostic {

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use super::units;
 use toolfold::catalog::Format;
-use toolfold::profile::{Arm, UnknownArm};
+use toolfold::engine::Blind;
+use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::{GeminiParameters, Wire};
 
 /// The original design's switch: `false` is arm full, `true` arm seed.
@@ -28,7 +29,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 23] = [
+pub const KEYS: [Key; 25] = [
     Key {
         name: "tools.file",
         env: None,
@@ -50,8 +51,8 @@ pub const KEYS: [Key; 23] = [
         env: Some("TOOLFOLD_ARM"),
         flag: Some("--arm"),
         default: "auto",
-        help: "how the tools are presented",
-        check: parsed::<Arm>,
+        help: "how the tools are presented: a built-in arm, or one of [arms.NAME]",
+        check: any,
     },
     Key {
         name: "presentation.profile",
@@ -100,6 +101,22 @@ pub const KEYS: [Key; 23] = [
         default: "600",
         help: "tokens by which a conversation grows from request to request, for arm auto",
         check: whole,
+    },
+    Key {
+        name: "presentation.blind",
+        env: None,
+        flag: None,
+        default: "show",
+        help: "calls that leave out parameters which were hidden: show them first, or forward the call as it is",
+        check: parsed::<Blind>,
+    },
+    Key {
+        name: "presentation.coerce",
+        env: None,
+        flag: None,
+        default: "on",
+        help: "whether arguments with one meaning are put right: null that is not given, numbers and JSON as text",
+        check: switch,
     },
     Key {
         name: "presentation.wire",
@@ -189,7 +206,7 @@ pub const KEYS: [Key; 23] = [
         flag: None,
         default: "",
         help: "two variants with their arms: {control = \"full\", treatment = \"stable\"}",
-        check: arms,
+        check: any,
     },
     Key {
         name: "experiment.ratio",
@@ -240,15 +257,11 @@ fn policy_mode(value: &str) -> Result<(), String> {
     }
 }
 
-fn arms(value: &str) -> Result<(), String> {
-    experiment_arms(value).map(drop)
-}
-
 /// Reads `control=full,treatment=stable`.
-pub(super) fn experiment_arms(value: &str) -> Result<[(String, Arm); 2], String> {
+pub(super) fn experiment_arms(value: &str, own: &[CustomArm]) -> Result<[(String, Arm); 2], String> {
     let read = |part: &str| {
         let (name, arm) = part.split_once('=').ok_or_else(|| format!("`{part}` is not variant=arm"))?;
-        let arm = arm.trim().parse().map_err(|why: UnknownArm| why.to_string())?;
+        let arm = Arm::named(arm.trim(), own).map_err(|why| why.to_string())?;
         Ok((name.trim().to_owned(), arm))
     };
     let parts: Vec<(String, Arm)> = value.split(',').map(read).collect::<Result<_, String>>()?;

@@ -42,6 +42,8 @@ pub(super) struct Counts {
     pub(super) skills: usize,
     /// Calls that were answered with what is wrong with their arguments.
     pub(super) repairs: usize,
+    /// Calls that were answered with parameters that the model had not been shown.
+    pub(super) shown: usize,
     /// Calls of tools that do not exist.
     pub(super) unknown: usize,
     /// Calls that were answered with a directive, because the model went in circles.
@@ -216,6 +218,7 @@ impl Reading {
             Event::Activated { .. } => counts.skills += 1,
             Event::Answered { kind, .. } => match kind {
                 ReplyKind::Invalid => counts.repairs += 1,
+                ReplyKind::Shown => counts.shown += 1,
                 ReplyKind::UnknownTool => counts.unknown += 1,
                 ReplyKind::Loop => counts.loops += 1,
                 _ => {}
@@ -267,6 +270,7 @@ impl Counts {
         self.expansions += other.expansions;
         self.skills += other.skills;
         self.repairs += other.repairs;
+        self.shown += other.shown;
         self.unknown += other.unknown;
         self.loops += other.loops;
         self.refused += other.refused;

@@ -38,6 +38,7 @@ pub(super) fn text(report: &LogReport) -> String {
 
 const NOTES: &str = "\
 · expanded: calls of expand_tools; repaired: arguments that did not fit and were answered with what is wrong
+· shown: answered with parameters that had been hidden, to be called again
 · blind: ran before the model had seen the tool's whole schema; failed: the host said so
 · waiting: calls that wait for a person: toolfold approvals list";
 
@@ -47,6 +48,7 @@ fn verdict(report: &LogReport) -> String {
     for (number, what) in [
         (sum.forwarded, "ran"),
         (sum.repairs, "repaired"),
+        (sum.shown, "shown what was hidden first"),
         (sum.unknown, "of unknown tools"),
         (sum.loops, "in circles"),
         (sum.refused, "refused"),
@@ -73,13 +75,14 @@ fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-const TOTAL: [&str; 13] = [
+const TOTAL: [&str; 14] = [
     "arm",
     "variant",
     "conversations",
     "calls",
     "expanded",
     "repaired",
+    "shown",
     "unknown",
     "loops",
     "refused",
@@ -90,13 +93,29 @@ const TOTAL: [&str; 13] = [
 ];
 
 fn total(total: &Total) -> [String; 13] {
-    let [calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting] = numbers(&total.counts);
+    let [calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting] =
+        numbers(&total.counts);
     let (arm, variant) = (name(total.arm.as_deref()), name(total.variant.as_deref()));
     let conversations = grouped(total.conversations);
-    [arm, variant, conversations, calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting]
+    [
+        arm,
+        variant,
+        conversations,
+        calls,
+        expanded,
+        repaired,
+        shown,
+        unknown,
+        loops,
+        refused,
+        ran,
+        blind,
+        failed,
+        waiting,
+    ]
 }
 
-const EACH: [&str; 14] = [
+const EACH: [&str; 15] = [
     "conversation",
     "since",
     "arm",
@@ -113,19 +132,21 @@ const EACH: [&str; 14] = [
     "waiting",
 ];
 
-fn each(told: &Told) -> [String; 14] {
-    let [calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting] = numbers(&told.counts);
+fn each(told: &Told) -> [String; 15] {
+    let [calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting] =
+        numbers(&told.counts);
     let id = if told.id.is_empty() { "–".to_owned() } else { short(&told.id) };
     let (arm, variant) = (name(told.arm.as_deref()), name(told.variant.as_deref()));
     let since = told.first.clone();
     [id, since, arm, variant, calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting]
 }
 
-fn numbers(counts: &Counts) -> [String; 10] {
+fn numbers(counts: &Counts) -> [String; 11] {
     [
         counts.calls,
         counts.expansions,
         counts.repairs,
+        counts.shown,
         counts.unknown,
         counts.loops,
         counts.refused,

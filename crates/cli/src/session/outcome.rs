@@ -67,7 +67,12 @@ pub(super) struct OutcomeAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) undo: Option<CallUndo>,
-    /// Why it became that, for the host: of a reply its kind (`expanded`, `activated`, `invalid`, `unknown_tool`, `loop`).
+    /// A line that the model has to read before the result: it names parameters that were not shown. Where the session
+    /// wraps the result (`{"result": …}`) it stands there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+    /// Why it became that, for the host: of a reply its kind (`expanded`, `activated`, `invalid`, `shown`, `unknown_tool`,
+    /// `loop`).
     pub(super) reason: String,
     /// The names of the tools whose whole schemas the content opens, as the model sees them.
     pub(super) expanded: Vec<String>,
@@ -123,6 +128,7 @@ impl OutcomeAnswer {
             is_error: None,
             shown: None,
             undo: None,
+            note: None,
             reason: String::new(),
             expanded: Vec::new(),
             opened: Vec::new(),
@@ -160,6 +166,7 @@ impl OutcomeAnswer {
             arguments: Some(exact::exact(&forward.arguments_json, &forward.arguments)),
             arguments_json: Some(forward.arguments_json.clone()),
             undo: forward.undo.clone(),
+            note: forward.note.clone(),
             reason: forward.unchecked.clone().unwrap_or_else(|| "the arguments fit".to_owned()),
             ..self
         }

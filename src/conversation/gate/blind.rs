@@ -1,0 +1,92 @@
+//! Calls of tools whose parameters the model was not shown.
+//!
+//! A call that leaves out what was hidden is valid, runs, and may be wrong, and no check can see it. So what was hidden is
+//! shown once before it counts: a read-only call runs and its result says what else there is; any other is answered once
+//! with the whole definition, and runs when it is made again.
+
+use super::answers::Answer;
+use super::{Judging, Meant};
+use crate::conversation::event::Event;
+use crate::conversation::outcome::Outcome;
+use crate::conversation::{Conversation, ReplyKind};
+use crate::engine::Blind;
+use crate::profile::definition;
+
+/// How many hidden names a line lists.
+const MAX_LISTED: usize = 40;
+
+/// What is to be done about hidden parameters.
+pub(super) enum Shown {
+    /// Nothing: there are none, or the model has seen them.
+    Already,
+    /// The call runs, and this line goes before its result.
+    With(String),
+    /// The call is answered with what was hidden.
+    First(Box<Outcome>),
+}
+
+impl Conversation {
+    /// Shows what was hidden of a tool, if the model has not seen it and the call leaves any of it out.
+    pub(super) fn show_hidden(&mut self, judging: &Judging<'_>, meant: Meant<'_>) -> Shown {
+        let name = meant.tool.name().as_str();
+        if self.engine.blind() == Blind::Forward || self.was_read(meant) || self.state.is_named(name) {
+            return Shown::Already;
+        }
+        let given = |name: &&str| judging.arguments.value().is_ok_and(|value| value.get(name).is_some());
+        let mut hidden = self.presentation().hidden_parameters(meant.index, meant.tool);
+        hidden.retain(|name| !given(name));
+        if hidden.is_empty() {
+            return Shown::Already;
+        }
+        if meant.tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true) {
+            let shown = meant.shown;
+            return Shown::With(format!(
+                "[{shown} has parameters that you were not shown, all optional and not given in this call: {}]",
+                listed(&hidden)
+            ));
+        }
+        Shown::First(Box::new(self.show_first(judging, meant, &hidden)))
+    }
+
+    /// Answers a call with the definition that the model has not seen.
+    fn show_first(&mut self, judging: &Judging<'_>, meant: Meant<'_>, hidden: &[&str]) -> Outcome {
+        let mut content = format!(
+            "{} was not run yet: these of its parameters were not shown to you: {}. Call it again, changed or not.",
+            meant.shown,
+            listed(hidden)
+        );
+        // What another answer of the same message brings need not be said twice.
+        let brought = !self.is_closed(meant);
+        let mut opened = Vec::new();
+        if brought {
+            content.push_str(" Its whole definition is in another answer to the same message.");
+        } else {
+            content.push_str("\nIts whole definition:\n");
+            content.push_str(&definition(meant.tool, meant.shown));
+            opened.push(meant.tool.name().clone());
+            let by = Some(judging.call.id.clone());
+            self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+        }
+        let answer = Answer { content, mentioned: opened.clone(), opened, failed: true, ..Answer::default() };
+        self.give(judging, Some(meant.tool.name().as_str()), ReplyKind::Shown, answer)
+    }
+
+    /// Whether the model had the tool's whole schema before it when it wrote the call: in the array, or in an answer to an
+    /// earlier message.
+    fn was_read(&self, meant: Meant<'_>) -> bool {
+        if !self.is_folded(meant) {
+            return true;
+        }
+        let category = self.engine.assignment().at(meant.index).map_or("", |own| own.category.as_str());
+        self.state.was_open(meant.tool.name().as_str(), category, self.unread)
+    }
+}
+
+/// Names in a row, the first ones.
+fn listed(names: &[&str]) -> String {
+    let first: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(MAX_LISTED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}

@@ -1,0 +1,72 @@
+//! The calls that a conversation remembers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conversation::{ApprovalId, PolicyMark, ReplyKind};
+use crate::name::ToolName;
+use crate::policy::CallUndo;
+
+/// What became of a call, so that the same id gives the same outcome again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "became")]
+pub(in crate::conversation) enum Became {
+    /// It is being judged.
+    Judged,
+    /// Answered here.
+    Answered {
+        kind: ReplyKind,
+        content: Arc<str>,
+        failed: bool,
+        notes: String,
+        opened: Vec<ToolName>,
+        mentioned: Vec<ToolName>,
+    },
+    /// Forwarded; `ok` once the host has run it.
+    Forwarded {
+        unchecked: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        blind: bool,
+        #[serde(default)]
+        policy: PolicyMark,
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<CallUndo>,
+        ok: Option<bool>,
+    },
+    /// Waits for a person.
+    Waiting { approval: ApprovalId, reason: String },
+    /// A person approved it, and it runs with the stored arguments.
+    Resumed {
+        approval: ApprovalId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<CallUndo>,
+        ok: Option<bool>,
+    },
+    /// Refused.
+    Refused { content: Arc<str>, reason: String },
+}
+
+impl Became {
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Answered { content, .. } | Self::Refused { content, .. } => content.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// A call that was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::conversation) struct CallRecord {
+    /// The name by which the model made it.
+    pub(in crate::conversation) name: String,
+    /// The real target in the catalogue's name.
+    pub(in crate::conversation) target: String,
+    /// SHA-256 of target and arguments.
+    pub(in crate::conversation) digest: String,
+    pub(in crate::conversation) meta: bool,
+    pub(in crate::conversation) became: Became,
+}

@@ -1,0 +1,269 @@
+//! What has one meaning is put right before it is judged: `null` for an optional parameter that takes none, a number or a
+//! boolean written as text, a list or an object written as JSON text.
+//!
+//! Only arguments that do not fit are touched, and of them only what the schema leaves no choice about: where a text is
+//! valid it stays a text. Numbers keep their digits, whatever their size.
+
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::diagnostic::visible;
+use crate::schema::{self, Target, Types};
+
+/// How deep arguments are looked into.
+const MAX_DEPTH: usize = 32;
+
+/// How much of a value is repeated in a note, in characters.
+const MAX_SHOWN: usize = 40;
+
+/// How many notes there are at most.
+const MAX_NOTES: usize = 20;
+
+/// Arguments put right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Coerced {
+    /// The arguments as JSON text.
+    pub(crate) text: String,
+    /// What was done, one line each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Puts right what has one meaning in the arguments object `text`, under the schema `root`. `None` if there is nothing.
+pub(crate) fn coerced(root: &Value, text: &str) -> Option<Coerced> {
+    let mut mender = Mender { root, notes: Vec::new() };
+    let text = mender.mend(root, text, "", 0)?;
+    Some(Coerced { text, notes: mender.notes })
+}
+
+struct Mender<'s> {
+    root: &'s Value,
+    notes: Vec<String>,
+}
+
+impl<'s> Mender<'s> {
+    /// A value as the schema at `node` means it; `None` if it stays as it is.
+    fn mend(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let raw = raw.trim();
+        match raw.bytes().next()? {
+            b'"' => self.mend_text(node, raw, path, depth),
+            b'{' => self.mend_object(node, raw, path, depth),
+            b'[' => self.mend_array(node, raw, path, depth),
+            _ => None,
+        }
+    }
+
+    fn note(&mut self, path: &str, what: &str) {
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(format!("`{}`: {what}", path.trim_start_matches('.')));
+        }
+    }
+
+    /// A text where no text fits: what it holds, if that is of a type that does.
+    fn mend_text(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
+        let types = Types::of(self.root, node).filter(|types| !types.has("string"))?;
+        let text: String = serde_json::from_str(raw).ok()?;
+        let text = text.trim();
+        let scalar = (types.has("number") || types.has("integer")) && is_number(text, types.has("number"))
+            || types.has("boolean") && matches!(text, "true" | "false");
+        if scalar {
+            self.note(path, &format!("the text \"{}\" was taken as {}", shown(text), shown(text)));
+            return Some(text.to_owned());
+        }
+        let (holds, kind) = match text.bytes().next()? {
+            b'[' => (types.has("array"), "list"),
+            b'{' => (types.has("object"), "object"),
+            _ => return None,
+        };
+        // Nothing but JSON, and no deeper than arguments are read.
+        serde_json::from_str::<Value>(text).ok().filter(|value| holds && !schema::deeper_than(value, MAX_DEPTH))?;
+        self.note(path, &format!("JSON text was taken as the {kind} that it holds"));
+        Some(self.mend(node, text, path, depth + 1).unwrap_or_else(|| text.to_owned()))
+    }
+
+    fn mend_object(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
+        let members: IndexMap<String, &RawValue> = serde_json::from_str(raw).ok()?;
+        let layers = self.layers(node, "object");
+        let required = |name: &str| {
+            let lists = layers.iter().filter_map(|layer| layer.get("required")?.as_array());
+            lists.flatten().any(|own| own.as_str() == Some(name))
+        };
+        let mut changed = false;
+        let mut kept: Vec<String> = Vec::with_capacity(members.len());
+        for (name, value) in &members {
+            let schema = layers.iter().find_map(|layer| layer.get("properties")?.get(name));
+            let at = format!("{path}.{}", shown(name));
+            let mut own = None;
+            if let Some(schema) = schema {
+                let takes_null = Types::of(self.root, schema).is_none_or(|types| types.has("null"));
+                if value.get().trim() == "null" && !takes_null && !required(name) {
+                    self.note(&at, "null was taken as not given");
+                    changed = true;
+                    continue;
+                }
+                own = self.mend(schema, value.get(), &at, depth + 1);
+            }
+            changed |= own.is_some();
+            let key = Value::String(name.clone());
+            kept.push(format!("{key}:{}", own.as_deref().unwrap_or_else(|| value.get())));
+        }
+        changed.then(|| format!("{{{}}}", kept.join(",")))
+    }
+
+    fn mend_array(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
+        let layers = self.layers(node, "array");
+        let schema = layers.iter().find_map(|layer| layer.get("items").filter(|items| items.is_object()))?;
+        if layers.iter().any(|layer| layer.contains_key("prefixItems")) {
+            return None;
+        }
+        let items: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
+        let mut changed = false;
+        let mut kept: Vec<String> = Vec::with_capacity(items.len());
+        for (at, item) in items.into_iter().enumerate() {
+            let own = self.mend(schema, item.get(), &format!("{path}[{at}]"), depth + 1);
+            changed |= own.is_some();
+            kept.push(own.unwrap_or_else(|| item.get().to_owned()));
+        }
+        changed.then(|| format!("[{}]", kept.join(",")))
+    }
+
+    /// The schema objects that a value of a type has to meet: the node, what it refers to, all of its `allOf`, and the one
+    /// alternative that takes such a value. Where there are several, nobody can say which is meant.
+    fn layers(&self, node: &'s Value, name: &str) -> Vec<&'s Map<String, Value>> {
+        let mut layers: Vec<&'s Map<String, Value>> = Vec::new();
+        let mut waiting = vec![node];
+        while let Some(node) = waiting.pop() {
+            let Some(map) = node.as_object() else { continue };
+            if layers.len() >= MAX_DEPTH || layers.iter().any(|known| std::ptr::eq(*known, map)) {
+                continue;
+            }
+            layers.push(map);
+            if let Some(Target::Found(target)) = schema::reference(node).map(|own| schema::resolve(self.root, own)) {
+                waiting.push(target);
+            }
+            waiting.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten());
+            for key in ["anyOf", "oneOf"] {
+                let branches = map.get(key).and_then(Value::as_array).into_iter().flatten();
+                let takes = |branch: &&Value| Types::of(self.root, branch).is_none_or(|types| types.has(name));
+                let mut fitting = branches.filter(takes);
+                if let (Some(one), None) = (fitting.next(), fitting.next()) {
+                    waiting.push(one);
+                }
+            }
+        }
+        layers
+    }
+}
+
+/// Whether a text is a JSON number (RFC 8259, section 6), and an integer unless `fractions` fit.
+fn is_number(text: &str, fractions: bool) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let leading = digits.len() > 1 && digits.starts_with('0');
+    if whole {
+        return !leading;
+    }
+    fractions && serde_json::from_str::<serde_json::Number>(text).is_ok()
+}
+
+fn shown(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut out: String = chars.by_ref().take(MAX_SHOWN).collect();
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    visible(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer"}, "x": {"type": "number"}, "b": {"type": "boolean"},
+                "s": {"type": "string"}, "m": {"type": ["string", "null"]}, "either": {"type": ["string", "integer"]},
+                "list": {"type": "array", "items": {"type": "integer"}},
+                "box": {"$ref": "#/$defs/Box"}, "maybe": {"anyOf": [{"$ref": "#/$defs/Box"}, {"type": "null"}]},
+                "two": {"anyOf": [{"$ref": "#/$defs/Box"}, {"type": "object", "properties": {"w": {"type": "string"}}}]},
+                "open": {}
+            },
+            "required": ["s", "req"],
+            "$defs": {"Box": {"type": "object", "properties": {"w": {"type": "integer"}, "h": {"type": "integer"}}, "required": ["w"]}}
+        })
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        let own = coerced(&schema(), text);
+        assert_eq!(own.as_ref().map(|own| own.text.as_str()), expected, "{own:?}");
+        assert!(own.is_none_or(|own| !own.notes.is_empty()));
+    }
+
+    #[test]
+    fn what_has_one_meaning_is_put_right() {
+        check(r#"{"s":"a","n":null}"#, Some(r#"{"s":"a"}"#));
+        check(r#"{"n":"5"}"#, Some(r#"{"n":5}"#));
+        check(r#"{"n":"-12345678901234567890123"}"#, Some(r#"{"n":-12345678901234567890123}"#));
+        check(r#"{"x":"1.50"}"#, Some(r#"{"x":1.50}"#));
+        check(r#"{"b":"true"}"#, Some(r#"{"b":true}"#));
+        check(r#"{"list":"[1, 2]"}"#, Some(r#"{"list":[1, 2]}"#));
+        check(r#"{"list":["1",2]}"#, Some(r#"{"list":[1,2]}"#));
+        check(r#"{"list":"[\"1\"]"}"#, Some(r#"{"list":[1]}"#));
+        check(r#"{"box":"{\"w\":\"3\",\"h\":null}"}"#, Some(r#"{"box":{"w":3}}"#));
+        check(r#"{"maybe":{"w":"3"}}"#, Some(r#"{"maybe":{"w":3}}"#));
+        check(
+            r#"{"s":"a","open":12345678901234567890123,"n":"1"}"#,
+            Some(r#"{"s":"a","open":12345678901234567890123,"n":1}"#),
+        );
+    }
+
+    #[test]
+    fn what_has_two_meanings_or_none_is_not_touched() {
+        for text in [
+            r#"{"s":"5"}"#,
+            r#"{"either":"5"}"#,
+            r#"{"m":null}"#,
+            r#"{"s":null}"#,
+            r#"{"open":null}"#,
+            r#"{"unknown":null}"#,
+            r#"{"n":"05"}"#,
+            r#"{"n":"5.0"}"#,
+            r#"{"n":"five"}"#,
+            r#"{"n":""}"#,
+            r#"{"b":"yes"}"#,
+            r#"{"n":"[1]"}"#,
+            r#"{"list":"[1"}"#,
+            r#"{"list":"1,2"}"#,
+            r#"{"list":[null]}"#,
+            r#"{"two":{"w":"3"}}"#,
+            r#"{"box":{"w":null}}"#,
+            r#"{"x":"NaN"}"#,
+            "{}",
+            "[]",
+            "\"",
+            "",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn hostile_arguments_end_soon() {
+        let deep = format!("{{\"box\":{}1{}}}", "[".repeat(100), "]".repeat(100));
+        check(&deep, None);
+        let text = format!("{{\"list\":{}}}", json!(format!("{}1{}", "[".repeat(200), "]".repeat(200))));
+        check(&text, None);
+        let many = format!("{{\"list\":[{}]}}", vec!["\"1\""; 10_000].join(","));
+        assert_eq!(coerced(&schema(), &many).unwrap().notes.len(), MAX_NOTES);
+        let circle = json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}});
+        assert_eq!(coerced(&circle, r#"{"a":"5"}"#), None);
+    }
+}

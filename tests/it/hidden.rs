@@ -1,0 +1,299 @@
+//! Nothing that a call could need is hidden quietly: what the model was not shown is shown once before it counts.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::conversation::{Outcome, Reply, ReplyKind};
+use toolfold::engine::{Blind, Engine};
+use toolfold::profile::{Arm, CustomArm, Delivery, Detail, ToolProfile};
+use toolfold::wire::Wire;
+
+use crate::talk::{Call, Dispatch, Talk};
+use crate::tool_lists::tool_lists;
+
+const WORDS: &str = "Words enough that folding it saves something, and more than something. ";
+
+/// A tool that writes and one that reads, each with a required and two optional parameters.
+fn tools() -> Value {
+    let schema = json!({"type": "object", "required": ["path"], "properties": {
+        "path": {"type": "string", "description": WORDS.repeat(9)},
+        "mode": {"type": "string", "enum": ["slow", "fast"], "description": WORDS.repeat(9)},
+        "count": {"type": "integer", "description": WORDS}}});
+    json!([
+        {"name": "put", "description": format!("Put it. {WORDS}"), "inputSchema": schema},
+        {"name": "take", "description": format!("Take it. {WORDS}"), "inputSchema": schema},
+        {"name": "look", "description": format!("Look at it. {WORDS}"), "inputSchema": schema,
+            "annotations": {"readOnlyHint": true}}
+    ])
+}
+
+fn engine(arm: Arm, blind: Blind) -> Engine {
+    let catalog = Catalog::from_mcp(&tools().to_string()).unwrap();
+    let profile = ToolProfile::parse("[category.all]\ntools = ['*']", "p.toml").into_result().unwrap();
+    Engine::builder(catalog).profile(profile).arm(arm).blind(blind).build().unwrap()
+}
+
+/// The arms that hide names of parameters.
+fn hiding() -> impl Iterator<Item = Arm> {
+    let mine = CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::InPlace).unwrap();
+    let all = Arm::EVERYWHERE.into_iter().chain([Arm::Custom(mine)]);
+    all.filter(|arm| matches!(arm.extended(), Detail::Required | Detail::Summary | Detail::Index))
+}
+
+#[track_caller]
+fn shown(outcome: Outcome) -> Reply {
+    match outcome {
+        Outcome::Reply(reply) if reply.kind == ReplyKind::Shown => reply,
+        other => panic!("shown first, not {other:?}"),
+    }
+}
+
+fn is_forwarded(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Forward(_))
+}
+
+fn put(id: &str) -> Call {
+    Call::new(id, "put", json!({"path": "a"}))
+}
+
+#[test]
+fn a_call_that_writes_is_shown_what_was_hidden_and_then_runs() {
+    for arm in hiding() {
+        let mut conversation = engine(arm, Blind::Show).talk();
+        let reply = shown(conversation.dispatch(&put("1")));
+        assert!(
+            reply.content.starts_with("put was not run yet: these of its parameters were not shown to you: `"),
+            "{arm}"
+        );
+        assert!(
+            reply.content.contains("`mode`, `count`") && reply.content.contains("\"enum\":[\"slow\",\"fast\"]"),
+            "{arm}"
+        );
+        assert!(reply.is_error && reply.opened.len() == 1, "{arm}");
+        assert!(is_forwarded(&conversation.dispatch(&put("2"))), "{arm}: unchanged");
+        assert!(matches!(conversation.dispatch(&put("1")), Outcome::Reply(_)), "{arm}: the same id, the same answer");
+        // It has not failed: the loop breaker has nothing to count.
+        for id in 3..9 {
+            assert!(is_forwarded(&conversation.dispatch(&put(&id.to_string()))), "{arm}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_shown_twice_or_needlessly() {
+    for arm in Arm::EVERYWHERE {
+        let mut conversation = engine(arm, Blind::Show).talk();
+        let whole = json!({"path": "a", "mode": "slow", "count": 1});
+        assert!(is_forwarded(&conversation.dispatch(&Call::fresh("put", whole))), "{arm}: it leaves nothing out");
+        if arm != Arm::Full {
+            let arguments = if arm == Arm::Seed { json!({"category": "all"}) } else { json!({"tools": ["take"]}) };
+            conversation.dispatch(&Call::fresh("expand_tools", arguments));
+        }
+        assert!(
+            is_forwarded(&conversation.dispatch(&Call::fresh("take", json!({"path": "a"})))),
+            "{arm}: it was opened"
+        );
+        let mut forwards = engine(arm, Blind::Forward).talk();
+        assert!(is_forwarded(&forwards.dispatch(&put("1"))), "{arm}: as it was told to");
+    }
+}
+
+#[test]
+fn a_result_of_a_tool_that_only_reads_says_what_there_is() {
+    for arm in hiding() {
+        for wire in Wire::ALL {
+            let mut conversation = engine(arm, Blind::Show).talk_on(wire);
+            let look = |id: &str| Call::new(id, "look", json!({"path": "a", "count": 1}));
+            let Outcome::Forward(first) = conversation.dispatch(&look("1")) else { panic!("{arm}: it runs") };
+            let line = "[look has parameters that you were not shown, all optional and not given in this call: `mode`]";
+            assert_eq!(first.note.as_deref(), Some(line), "{arm} {wire}");
+            let again = conversation.dispatch(&look("1"));
+            assert!(matches!(&again, Outcome::Forward(own) if own.note == first.note), "the same call, the same note");
+            let replayed = conversation.engine().replay(&conversation.clone().take_log(0)).unwrap();
+            assert!(replayed == conversation, "{arm} {wire}");
+            let messages = Value::Array(conversation.answer(&first.id, "42").unwrap());
+            let text = messages.to_string();
+            assert!(text.contains("`mode`]\\n42"), "{arm} {wire}: {text}");
+            let Outcome::Forward(second) = conversation.dispatch(&look("2")) else { panic!("{arm}") };
+            assert_eq!(second.note, None, "{arm} {wire}: once");
+            conversation.seen_calls(["2"]);
+            let Outcome::Forward(third) = conversation.dispatch(&look("3")) else { panic!("{arm}") };
+            assert!(third.note.is_some(), "{arm} {wire}: it is out of sight");
+        }
+    }
+}
+
+/// The model writes all calls of a message before it reads any answer to them.
+#[test]
+fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
+    for arm in hiding() {
+        for wire in Wire::ALL {
+            let mut conversation = engine(arm, Blind::Show).talk_on(wire);
+            let arguments = json!({"path": "a"});
+            let opens = if arm == Arm::Seed { json!({"category": "all"}) } else { json!({"categories": ["all"]}) };
+            for (first, second) in [(("put", &arguments), "put"), (("expand_tools", &opens), "take")] {
+                let ids = [format!("a-{second}"), format!("b-{second}")];
+                let calls = [(ids[0].as_str(), first.0, first.1.clone()), (ids[1].as_str(), second, arguments.clone())];
+                let made = wire.assistant_message(&calls);
+                let turn = conversation.turn(&made).unwrap();
+                let kinds: Vec<bool> = turn.outcomes().map(is_forwarded).collect();
+                assert_eq!(kinds, [false, false], "{arm} {wire} {second}");
+                let Some(Outcome::Reply(reply)) = turn.outcomes().nth(1) else { panic!("{arm} {wire}") };
+                assert_eq!(reply.kind, ReplyKind::Shown, "{arm} {wire}");
+                assert!(reply.content.contains("in another answer to the same message"), "{}", reply.content);
+                drop(turn.into_messages());
+                let next = conversation.dispatch(&Call::fresh(second, arguments.clone()));
+                assert!(is_forwarded(&next), "{arm} {wire} {second}: read by now");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_transcript_tells_what_was_shown() {
+    for arm in hiding() {
+        for wire in Wire::ALL {
+            let engine = engine(arm, Blind::Show);
+            let mut conversation = engine.talk_on(wire);
+            let mut messages: Vec<Value> = Vec::new();
+            for id in ["1", "2"] {
+                let made = wire.assistant_message(&[(id, "put", json!({"path": "a"}))]);
+                match made.clone() {
+                    Value::Array(items) => messages.extend(items),
+                    other => messages.push(other),
+                }
+                let mut turn = conversation.turn(&made).unwrap();
+                for forward in turn.runnable() {
+                    turn.finish(&forward.id, "done").unwrap();
+                }
+                messages.extend(turn.into_messages());
+                if wire == Wire::Mcp {
+                    break;
+                }
+            }
+            if wire == Wire::Mcp {
+                continue;
+            }
+            let recalled = engine.conversation(wire).arm(arm).from_transcript(&Value::Array(messages)).unwrap();
+            let mut next = [conversation, recalled].map(|mut own| own.dispatch(&put("3")));
+            assert!(next.iter_mut().all(|outcome| is_forwarded(outcome)), "{arm} {wire}: {next:?}");
+        }
+    }
+}
+
+/// What a rendered array names of each tool's parameters, and what the list itself does: read from JSON, not by the library.
+fn names(parameters: &Value) -> BTreeSet<String> {
+    let properties = parameters.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(Map::keys).cloned().collect()
+}
+
+/// A model that leaves out whatever it was not shown.
+#[test]
+fn corpus_no_omission_is_silent() {
+    let (mut calls, mut first, mut noted) = (0, 0, 0);
+    for list in tool_lists() {
+        let catalog = Catalog::import(&list.text, &list.name, None).into_result().unwrap();
+        let engine = Engine::builder(catalog).without_validation().build().unwrap();
+        for arm in Arm::EVERYWHERE {
+            let mut conversation = engine.talk_as(Wire::OpenAiChat, arm);
+            let array: Vec<Value> = conversation.tools().to().unwrap();
+            for tool in engine.catalog().iter() {
+                // A reference at the top of a schema stands for what it leads to.
+                let whole = names(toolfold::schema::top(tool.parameters()));
+                let name = tool.name().as_str();
+                if !is_sent_as_it_is(name) {
+                    continue;
+                }
+                let entry = array.iter().find(|entry| entry["function"]["name"] == name);
+                let named = entry.map(|entry| names(toolfold::schema::top(&entry["function"]["parameters"])));
+                let named = named.unwrap_or_default();
+                let hidden: Vec<&String> = whole.difference(&named).collect();
+                let outcome = conversation.dispatch(&Call::fresh(tool.name().as_str(), json!({})));
+                calls += 1;
+                let said = |text: &str| hidden.iter().all(|name| text.contains(name.as_str()));
+                match outcome {
+                    Outcome::Forward(forward) => match forward.note {
+                        Some(note) => noted += usize::from(note.contains("and ") || said(&note)),
+                        None => assert_eq!(hidden, Vec::<&String>::new(), "{} {arm} {}", list.name, tool.name()),
+                    },
+                    other => {
+                        let reply = shown(other);
+                        assert!(said(&reply.content) && !hidden.is_empty(), "{} {arm} {}", list.name, tool.name());
+                        first += 1;
+                        let again = conversation.dispatch(&Call::fresh(tool.name().as_str(), json!({})));
+                        assert!(is_forwarded(&again), "{} {arm} {}: once", list.name, tool.name());
+                    }
+                }
+            }
+        }
+    }
+    println!(
+        "{calls} calls that leave out what was hidden: {first} answered with it first, {noted} with a line before the result, 0 silent"
+    );
+}
+
+/// Whether Chat Completions takes the name as it is.
+fn is_sent_as_it_is(name: &str) -> bool {
+    name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// Arguments as a model means them, and as it wrote them.
+fn written() -> impl Strategy<Value = (Value, Value)> {
+    let meant = (
+        any::<i64>(),
+        proptest::option::of(any::<i32>()),
+        proptest::option::of(any::<bool>()),
+        proptest::option::of("[a-z0-9]{0,6}"),
+        proptest::option::of(proptest::collection::vec(any::<i16>(), 0..4)),
+        proptest::option::of((any::<i8>(), proptest::option::of("[0-9]{1,3}"))),
+    );
+    (meant, any::<u16>()).prop_map(|((id, count, flag, text, list, inner), how)| {
+        let bit = |at: u16| how >> at & 1 == 1;
+        let (mut meant, mut written) = (json!({"id": id}), json!({"id": id}));
+        if bit(0) {
+            written["id"] = json!(id.to_string());
+        }
+        let mut put = |name: &str, value: Option<Value>, as_text: bool, null: bool| match value {
+            Some(value) => {
+                written[name] = if as_text { json!(value.to_string()) } else { value.clone() };
+                meant[name] = value;
+            }
+            None if null => written[name] = Value::Null,
+            None => {}
+        };
+        put("count", count.map(|own| json!(own)), bit(1), bit(2));
+        put("flag", flag.map(|own| json!(own)), bit(3), bit(4));
+        // A text is a text, whatever it looks like.
+        put("text", text.map(|own| json!(own)), false, bit(5));
+        put("list", list.map(|own| json!(own)), bit(6), bit(7));
+        let inner = inner.map(|(w, s)| match s {
+            Some(s) => json!({"w": w, "s": s}),
+            None => json!({"w": w}),
+        });
+        put("inner", inner, bit(8), bit(9));
+        (meant, written)
+    })
+}
+
+#[cfg(feature = "validate")]
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn what_has_one_meaning_is_forwarded_as_that_and_said((meant, written) in written()) {
+        let schema = json!({"type": "object", "required": ["id"], "additionalProperties": false, "properties": {
+            "id": {"type": "integer"}, "count": {"type": "integer"}, "flag": {"type": "boolean"}, "text": {"type": "string"},
+            "list": {"type": "array", "items": {"type": "integer"}},
+            "inner": {"type": "object", "required": ["w"], "properties": {"w": {"type": "integer"}, "s": {"type": "string"}}}}});
+        let tools = json!([{"name": "put", "description": "Put.", "inputSchema": schema}]).to_string();
+        let engine = |coerce| Engine::builder(Catalog::from_mcp(&tools).unwrap()).coerce(coerce).build().unwrap();
+        let outcome = engine(true).talk().dispatch(&Call::fresh("put", written.clone()));
+        let Outcome::Forward(forward) = outcome else { panic!("{written}: {outcome:?}") };
+        prop_assert_eq!(&forward.arguments, &meant, "{}", written);
+        prop_assert_eq!(&serde_json::from_str::<Value>(&forward.arguments_json).unwrap(), &meant);
+        prop_assert_eq!(forward.context.coerced.is_empty(), meant == written, "{}: {:?}", written, forward.context.coerced);
+        let strict = engine(false).talk().dispatch(&Call::fresh("put", written.clone()));
+        prop_assert_eq!(is_forwarded(&strict), meant == written, "nothing is touched where it is off");
+    }
+}

@@ -12,7 +12,7 @@ pub const BUDGET_TOKENS: usize = 4_000;
 pub const MIN_GAIN_TOKENS: usize = 2_000;
 
 /// The ladder, richest first.
-const LADDER: [Arm; 4] = [Arm::Signature, Arm::Lean, Arm::Stable, Arm::Index];
+const LADDER: [Arm; 6] = [Arm::Kept, Arm::Signature, Arm::Outline, Arm::Lean, Arm::Stable, Arm::Index];
 
 /// The arm chosen, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -92,7 +92,7 @@ const TOTAL: [&str; 14] = [
     "waiting",
 ];
 
-fn total(total: &Total) -> [String; 13] {
+fn total(total: &Total) -> [String; 14] {
     let [calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting] =
         numbers(&total.counts);
     let (arm, variant) = (name(total.arm.as_deref()), name(total.variant.as_deref()));
@@ -123,6 +123,7 @@ const EACH: [&str; 15] = [
     "calls",
     "expanded",
     "repaired",
+    "shown",
     "unknown",
     "loops",
     "refused",
@@ -138,7 +139,7 @@ fn each(told: &Told) -> [String; 15] {
     let id = if told.id.is_empty() { "–".to_owned() } else { short(&told.id) };
     let (arm, variant) = (name(told.arm.as_deref()), name(told.variant.as_deref()));
     let since = told.first.clone();
-    [id, since, arm, variant, calls, expanded, repaired, unknown, loops, refused, ran, blind, failed, waiting]
+    [id, since, arm, variant, calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting]
 }
 
 fn numbers(counts: &Counts) -> [String; 11] {

@@ -63,7 +63,6 @@ mod memory_store;
 mod path;
 mod policy_set;
 mod programs;
-mod refusal;
 mod rule;
 mod schema;
 pub mod shell;

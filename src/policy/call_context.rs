@@ -178,6 +178,16 @@ impl<'a> CallContext<'a> {
         rule.args.is_empty() && matches!(rule.family, Some(Family::Edit | Family::Read | Family::Fetch))
     }
 
+    /// Whether a rule covers this tool, or what it affects.
+    pub(crate) fn concerns(&self, rule: &Rule) -> bool {
+        self.of_tool(rule) || self.of_effects(rule)
+    }
+
+    /// The words of a command.
+    pub(crate) fn words_of(&self, index: usize) -> Option<&[Word]> {
+        self.effects.commands.get(index).map(|command| command.words.as_slice())
+    }
+
     /// Whether an ask or deny matches this call.
     pub(crate) fn caught(&self, rule: &Rule) -> Fit {
         let fit = self.surely_caught(rule);

@@ -54,14 +54,6 @@ pub enum Undo {
     Irreversible,
 }
 
-impl Undo {
-    /// Reads `snapshot`, `inverse`, `compensate` or `irreversible`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        serde_json::from_value(text.into()).ok()
-    }
-}
-
 impl fmt::Display for Undo {
     /// `snapshot`, `inverse`, `compensate` or `irreversible`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,6 +125,9 @@ pub struct ToolCapability {
     /// Where the record is written.
     #[serde(skip)]
     pub place: Place,
+    /// Whether a part of it could not be read: then it has no tier, and every call asks.
+    #[serde(skip)]
+    pub is_broken: bool,
 }
 
 impl ToolCapability {
@@ -170,10 +165,9 @@ impl ToolCapability {
 
     /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
-        let silent = self.tier.is_none() && self.actions.is_none() && self.undo != Undo::default();
-        silent
-            && Self::builtin(tool)
-                .is_some_and(|known| *self == Self { undo: self.undo, place: self.place.clone(), ..known })
+        let (undo, place, is_broken) = (self.undo, self.place.clone(), self.is_broken);
+        undo != Undo::default()
+            && Self::builtin(tool).is_some_and(|known| *self == Self { undo, place, is_broken, ..known })
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its

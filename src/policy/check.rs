@@ -4,6 +4,7 @@ use super::argv::base_name;
 use super::capability::{PolicyTier, ToolCapability};
 use super::command::{CommandPattern, OptionPattern};
 use super::decision::Effect;
+use super::glob::is_glob;
 use super::load::{PolicyFile, PolicyMode};
 use super::programs::{self, Does};
 use super::rule::{Rule, ToolPattern};
@@ -29,32 +30,54 @@ impl PolicyFile {
     #[must_use]
     pub fn check(&self, tools: Option<&[Covered]>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for (name, capability) in &self.capabilities {
-            mutating(name, capability, &mut found);
-            // One that only says how to undo declares nothing that a tool could lack.
-            let Some(tools) = tools.filter(|_| !capability.says_only_undo(name)) else { continue };
-            match tools.iter().find(|t| t.identity == *name) {
-                Some(tool) => arguments(tool, capability, &mut found),
+        for (name, capability) in self.capabilities.iter().filter(|(_, capability)| !capability.is_broken) {
+            found.extend(mutating(name, capability));
+        }
+        let Some(tools) = tools else { return found };
+        let identities = || tools.iter().map(|tool| tool.identity.as_str());
+        // One that only says how to undo declares nothing that a tool could lack.
+        for (name, capability) in self.capabilities.iter().filter(|(name, own)| !own.says_only_undo(name)) {
+            match tools.iter().find(|tool| tool.identity == *name) {
+                Some(tool) => found.extend(capability.declared().filter_map(|name| {
+                    let message = format!("`{}` has no argument `{name}`", tool.identity);
+                    tool.lacks(name, &capability.place, message)
+                })),
                 None => {
-                    let close = nearest(name, tools.iter().map(|t| t.identity.as_str()), 1);
-                    let help = close
-                        .first()
-                        .map_or("remove its `[tool]` table".to_owned(), |c| format!("did you mean `{c}`?"));
-                    let message = format!("there is no tool `{name}`");
-                    found.push(Diagnostic::error("policy-no-such-tool", capability.place.clone(), message).help(help));
+                    let help = did_you_mean(name, identities(), "remove its `[tool]` table");
+                    found.push(error(
+                        &capability.place,
+                        "policy-no-such-tool",
+                        format!("there is no tool `{name}`"),
+                        help,
+                    ));
                 }
             }
         }
-        for tool in tools.unwrap_or_default() {
-            let record = self.capabilities.get(&tool.identity);
-            if record.is_none_or(|record| record.says_only_undo(&tool.identity)) {
-                let message = format!("the tool `{}` has no tier: every call to it asks", tool.identity);
-                let help = format!("write [tool.\"{}\"] with tier = \"read_only\", \"b\" or \"a\"", tool.identity);
-                found.push(Diagnostic::error("policy-no-tier", Place::file(&self.source.0), message).help(help));
+        for Covered { identity, .. } in tools {
+            if self.capabilities.get(identity).is_none_or(|record| record.says_only_undo(identity)) {
+                let message = format!("the tool `{identity}` has no tier: every call to it asks");
+                let help = format!("write [tool.\"{identity}\"] with tier = \"read_only\", \"b\" or \"a\"");
+                found.push(error(&Place::file(&self.source.0), "policy-no-tier", message, help));
             }
         }
-        for rule in self.rules.iter().filter(|_| tools.is_some()) {
-            self.named(rule, tools.unwrap_or_default(), &mut found);
+        for rule in &self.rules {
+            let identity = match &rule.tool {
+                ToolPattern::Name(name) if !is_glob(name) => name.clone(),
+                ToolPattern::Mcp { server, tool } if !is_glob(tool) => format!("mcp:{server}/{tool}"),
+                _ => continue,
+            };
+            if let Some(tool) = tools.iter().find(|tool| tool.identity == identity) {
+                let named = rule.args.iter().filter(|(name, _)| name != "*");
+                found.extend(named.filter_map(|(name, _)| {
+                    let about = format!("the rule `{}` is about the argument `{name}`", rule.text);
+                    tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have"))
+                }));
+            } else if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
+                // Names of families cover tools of other names; a record of the name has been complained of.
+                let help = did_you_mean(&identity, identities(), "remove the rule");
+                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
+                found.push(error(&rule.place, "policy-no-such-tool", message, help));
+            }
         }
         found
     }
@@ -63,22 +86,23 @@ impl PolicyFile {
     /// unanchored paths, a mode or default that allows everything.
     #[must_use]
     pub fn lint(&self) -> Vec<Diagnostic> {
-        let head = |code, message, help| Diagnostic::warning(code, Place::file(&self.source.0), message).help(help);
         let mut found = Vec::new();
+        let mut head = |code, message, help| {
+            found.push(Diagnostic::warning(code, Place::file(&self.source.0), message).help(help));
+        };
         match self.mode {
             Some(PolicyMode::Off) => {
-                let message = "the policy is off: no call is evaluated";
-                found.push(head("policy-off", message, "write mode = \"enforce\""));
+                head("policy-off", "the policy is off: no call is evaluated", "write mode = \"enforce\"");
             }
             Some(PolicyMode::Audit) => {
                 let message = "the policy only audits: it enforces nothing but managed denies and the floor";
-                found.push(head("policy-audit-only", message, "write mode = \"enforce\""));
+                head("policy-audit-only", message, "write mode = \"enforce\"");
             }
             Some(PolicyMode::Enforce) | None => {}
         }
         if self.default == Some(Effect::Allow) {
             let message = "every call that no rule or tier covers is allowed";
-            found.push(head("policy-default-allow", message, "write default = \"ask\""));
+            head("policy-default-allow", message, "write default = \"ask\"");
         }
         for (i, rule) in self.rules.iter().enumerate() {
             let shadowed = || {
@@ -104,32 +128,6 @@ impl PolicyFile {
         found
     }
 
-    /// A rule that names a tool that is not among those it should cover, or an argument that its tool does not have.
-    fn named(&self, rule: &Rule, tools: &[Covered], found: &mut Vec<Diagnostic>) {
-        let identity = match &rule.tool {
-            ToolPattern::Name(name) if !super::glob::is_glob(name) => name.clone(),
-            ToolPattern::Mcp { server, tool } if !super::glob::is_glob(tool) => format!("mcp:{server}/{tool}"),
-            _ => return,
-        };
-        let Some(tool) = tools.iter().find(|tool| tool.identity == identity) else {
-            // Names of families cover tools of other names; a record of the name has been complained of.
-            if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
-                let close = nearest(&identity, tools.iter().map(|t| t.identity.as_str()), 1);
-                let help = close.first().map_or("remove the rule".to_owned(), |c| format!("did you mean `{c}`?"));
-                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
-                found.push(Diagnostic::error("policy-no-such-tool", rule.place.clone(), message).help(help));
-            }
-            return;
-        };
-        for (name, _) in rule.args.iter().filter(|(name, _)| name != "*" && !tool.arguments.contains(name)) {
-            let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
-            let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
-            let message =
-                format!("the rule `{}` is about the argument `{name}`, which `{identity}` does not have", rule.text);
-            found.push(Diagnostic::error("policy-no-such-argument", rule.place.clone(), message).help(help));
-        }
-    }
-
     /// An allow by path for a tool whose tier allows every path.
     fn confines(&self, rule: &Rule) -> Option<Diagnostic> {
         let ToolPattern::Name(name) = &rule.tool else { return None };
@@ -151,7 +149,7 @@ impl PolicyFile {
         for rule in self.rules.iter().filter(|rule| rule.effect == Effect::Allow) {
             let ToolPattern::Name(name) = &rule.tool else { continue };
             let known = self.capabilities.contains_key(name) || ToolCapability::builtin(name).is_some();
-            if known || super::glob::is_glob(name) || !named.insert(name) {
+            if known || is_glob(name) || !named.insert(name) {
                 continue;
             }
             let message = format!(
@@ -161,6 +159,26 @@ impl PolicyFile {
             found.push(warning(rule, "policy-no-record", message, &help));
         }
     }
+}
+
+impl Covered {
+    /// What is wrong where an argument is named that it does not have.
+    fn lacks(&self, name: &str, place: &Place, message: String) -> Option<Diagnostic> {
+        let known = || self.arguments.iter().map(String::as_str);
+        let lacks = known().all(|own| own != name);
+        lacks.then(|| {
+            error(place, "policy-no-such-argument", message, did_you_mean(name, known(), "see the tool's schema"))
+        })
+    }
+}
+
+fn error(place: &Place, code: &'static str, message: String, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, place.clone(), message).help(help)
+}
+
+/// What to do about an unknown name: take the closest known one, or something else where none is close.
+fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    nearest(name, known, 1).first().map_or_else(|| otherwise.to_owned(), |close| format!("did you mean `{close}`?"))
 }
 
 fn warning(rule: &Rule, code: &'static str, message: String, help: &str) -> Diagnostic {
@@ -176,41 +194,27 @@ fn never(rule: &Rule) -> Option<Diagnostic> {
     })
 }
 
-fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
-    let tiers = capability.tier.into_iter().chain(capability.actions.iter().flat_map(|a| a.tiers.values().copied()));
-    let place = || capability.place.clone();
+/// What is wrong with a record alone.
+fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut report = |code, message, help| found.push(error(&capability.place, code, message, help));
+    let actions = capability.actions.iter().flat_map(|actions| actions.tiers.values().copied());
     // What runs is then for rules to say.
     if capability.tier.is_none() && !capability.says_only_undo(name) {
         let message = format!("`{name}` has no tier: every call to it asks");
-        found.push(
-            Diagnostic::error("policy-no-tier", place(), message).help("write tier = \"read_only\", \"b\" or \"a\""),
-        );
+        report("policy-no-tier", message, "write tier = \"read_only\", \"b\" or \"a\"");
     }
-    if tiers.max() > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
+    let tier = capability.tier.into_iter().chain(actions).max();
+    if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
         let message = format!("`{name}` changes something but does not declare which arguments name what it writes");
-        let help = "write writes = [\"…\"], or writes = [] if it writes no file";
-        found.push(Diagnostic::error("policy-no-paths", place(), message).help(help));
+        report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
     }
-    if capability.tier == Some(PolicyTier::ReadOnly)
-        && capability.actions.is_none()
-        && capability.writes.as_ref().is_some_and(|w| !w.is_empty())
-    {
+    let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();
+    if only_reads && capability.writes.as_ref().is_some_and(|writes| !writes.is_empty()) {
         let message = format!("`{name}` is read-only but declares arguments that it writes");
-        found.push(
-            Diagnostic::error("policy-read-only-writes", place(), message).help("change the tier, or remove `writes`"),
-        );
+        report("policy-read-only-writes", message, "change the tier, or remove `writes`");
     }
-}
-
-fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
-    for name in capability.declared() {
-        if !tool.arguments.iter().any(|a| a == name) {
-            let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
-            let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
-            let message = format!("`{}` has no argument `{name}`", tool.identity);
-            found.push(Diagnostic::error("policy-no-such-argument", capability.place.clone(), message).help(help));
-        }
-    }
+    found
 }
 
 /// An allow whose prefix lets a program run arbitrary code.

@@ -7,7 +7,7 @@ use super::call_context::CallContext;
 use super::decision::{Effect, Fit, Reason};
 use super::path::{LexPath, PathPattern};
 use super::rule::Access;
-use super::unicode::Equivalence;
+use super::unicode::is_same_name;
 use crate::diagnostic::visible;
 
 /// Why the floor denies a call, if it does.
@@ -21,8 +21,7 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
     let guarded: LazyCell<Vec<LexPath>, _> =
         LazyCell::new(|| cx.context.protected.iter().flat_map(|p| LexPath::read(p).everywhere(cx.context)).collect());
     let starts = |long: &LexPath, short: &LexPath| {
-        long.parts.len() >= short.parts.len()
-            && long.parts.iter().zip(&short.parts).all(|(a, b)| Equivalence::Confusable.name(a, b))
+        long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| is_same_name(a, b))
     };
     let hits = |file: &&super::shell::FileEffect| {
         // What is known only when it runs is handled by `may_be_protected`.

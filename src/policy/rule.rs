@@ -188,6 +188,11 @@ impl Rule {
             || !self.args.is_empty()
     }
 
+    /// Whether it is about neither paths nor hosts, so that it may cover what commands do.
+    pub(crate) fn is_of_commands(&self) -> bool {
+        self.path.is_none() && self.host.is_none()
+    }
+
     /// Whether the arguments, the target and the hints meet the conditions on them.
     pub(crate) fn arguments_fit(&self, call: &PolicyCall<'_>, target: Option<&str>, hints: Annotations) -> bool {
         let hint = |want: Option<bool>, have: Option<bool>| want.is_none() || want == have;

@@ -6,7 +6,7 @@ use crate::policy::path::LexPath;
 use crate::policy::programs;
 use crate::policy::rule::Access;
 use crate::policy::shell::{Command, FileEffect, SideEffects};
-use crate::policy::unicode::Equivalence;
+use crate::policy::unicode::is_same_name;
 
 /// A link that a command creates.
 struct NewLink<'a> {
@@ -83,13 +83,13 @@ fn last(path: &str) -> &str {
 }
 
 fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
-    let named = |last: &String| link.names.iter().any(|name| Equivalence::Confusable.name(last, name));
+    let named = |last: &String| link.names.iter().any(|name| is_same_name(last, name));
     file.access == Access::Write && path.parts.last().is_some_and(named)
 }
 
 /// A path with its target as another meaning, if one of its segments is the link.
 fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
-    let at = path.parts.iter().position(|part| link.names.iter().any(|name| Equivalence::Confusable.name(part, name)));
+    let at = path.parts.iter().position(|part| link.names.iter().any(|name| is_same_name(part, name)));
     let Some(at) = at else {
         // The glob may name the link, and so lead anywhere.
         let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));

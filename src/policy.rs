@@ -79,7 +79,7 @@ pub use compact::compact;
 pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
 pub use decision::{Decision, Effect, Fit, Reason, Verdict};
 pub use explain::{Explanation, Part};
-pub use gate::{ApprovalStore, Approver, AuditSink, Gate};
+pub use gate::{ApprovalStore, Approver, Gate};
 pub use grant::{Bound, Grant, GrantError, GrantScope, GrantTarget};
 pub use host::HostPattern;
 pub use links::{Disk, LinkTable, Links};

@@ -1,5 +1,7 @@
 //! Checks of a policy file before any call: that it covers its tools, and what in it is probably a mistake.
 
+use std::collections::BTreeSet;
+
 use super::argv::base_name;
 use super::capability::{PolicyTier, ToolCapability};
 use super::command::{CommandPattern, OptionPattern};
@@ -61,11 +63,7 @@ impl PolicyFile {
             }
         }
         for rule in &self.rules {
-            let identity = match &rule.tool {
-                ToolPattern::Name(name) if !is_glob(name) => name.clone(),
-                ToolPattern::Mcp { server, tool } if !is_glob(tool) => format!("mcp:{server}/{tool}"),
-                _ => continue,
-            };
+            let Some(identity) = rule.tool.identity() else { continue };
             if let Some(tool) = tools.iter().find(|tool| tool.identity == identity) {
                 let named = rule.args.iter().filter(|(name, _)| name != "*");
                 found.extend(named.filter_map(|(name, _)| {
@@ -105,47 +103,51 @@ impl PolicyFile {
             head("policy-default-allow", message, "write default = \"ask\"");
         }
         for (i, rule) in self.rules.iter().enumerate() {
-            let shadowed = || {
-                let mut all = self.rules.iter().enumerate();
-                let (_, other) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule)))?;
+            let mut report = |code, message: String, help: &str| {
+                found.push(Diagnostic::warning(code, rule.place.clone(), message).help(help));
+            };
+            match &rule.command {
+                Some(command) if rule.effect == Effect::Allow => wide_commands(rule, command, &mut report),
+                Some(command) => too_narrow(rule, command, &mut report),
+                None => {}
+            }
+            self.paths(rule, &mut report);
+            let mut all = self.rules.iter().enumerate();
+            if let Some((_, other)) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule))) {
                 let shadow = format!("`{} {}` ({})", other.effect, other.text, other.place);
                 let message = format!("this rule never takes effect: {shadow} shadows it");
-                Some(warning(rule, "policy-shadowed", message, "remove one of the two"))
-            };
-            let lints = [
-                code(rule),
-                boundary(rule),
-                alone(rule),
-                middle(rule),
-                anchor(rule),
-                never(rule),
-                self.confines(rule),
-                shadowed(),
-            ];
-            found.extend(lints.into_iter().flatten().chain(code_by_option(rule)));
+                report("policy-shadowed", message, "remove one of the two");
+            }
         }
         self.unrecorded(&mut found);
         found
     }
 
-    /// An allow by path for a tool whose tier allows every path.
-    fn confines(&self, rule: &Rule) -> Option<Diagnostic> {
-        let ToolPattern::Name(name) = &rule.tool else { return None };
-        let tier = self.capabilities.get(name)?.tier?;
-        (rule.effect == Effect::Allow && rule.path.is_some() && tier < PolicyTier::A).then(|| {
+    /// A deny that holds only here, and an allow by path for a tool whose tier allows every path.
+    fn paths(&self, rule: &Rule, report: Report<'_>) {
+        let Some((pattern, _)) = &rule.path else { return };
+        let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
+        // What does not match a pattern is anywhere.
+        if rule.effect == Effect::Deny && !text.starts_with('!') && pattern.is_bare(text) {
+            let message = format!("`{}` denies only paths below the working folder", rule.text);
+            report("policy-unanchored", message, "write `**/…` for any folder, or `./…` if that is intended");
+        }
+        let ToolPattern::Name(name) = &rule.tool else { return };
+        let tier = self.capabilities.get(name).and_then(|record| record.tier);
+        if rule.effect == Effect::Allow && tier.is_some_and(|tier| tier < PolicyTier::A) {
             let message =
                 format!("`{}` confines nothing: the tier of `{name}` allows it for every other path, too", rule.text);
-            warning(rule, "policy-not-confined", message, "give the tool tier \"a\", or deny the other paths")
-        })
+            report("policy-not-confined", message, "give the tool tier \"a\", or deny the other paths");
+        }
     }
 
     /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
     fn unrecorded(&self, found: &mut Vec<Diagnostic>) {
-        let held = |rule: &Rule| rule.effect == Effect::Deny && (rule.path.is_some() || rule.host.is_some());
+        let held = |rule: &Rule| rule.effect == Effect::Deny && !rule.is_of_commands();
         if !self.rules.iter().any(held) {
             return;
         }
-        let mut named = std::collections::BTreeSet::new();
+        let mut named = BTreeSet::new();
         for rule in self.rules.iter().filter(|rule| rule.effect == Effect::Allow) {
             let ToolPattern::Name(name) = &rule.tool else { continue };
             let known = self.capabilities.contains_key(name) || ToolCapability::builtin(name).is_some();
@@ -156,8 +158,59 @@ impl PolicyFile {
                 "`{name}` has no record: every text of its arguments is held against denies of paths and hosts"
             );
             let help = format!("write [tool.{name}] with tier, reads, writes and hosts");
-            found.push(warning(rule, "policy-no-record", message, &help));
+            found.push(Diagnostic::warning("policy-no-record", rule.place.clone(), message).help(help));
         }
+    }
+}
+
+/// Takes the code, the message and the help of a finding.
+type Report<'r> = &'r mut dyn FnMut(&'static str, String, &str);
+
+/// What an allow over commands covers beyond what its author probably means.
+fn wide_commands(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
+    let text = &rule.text;
+    if !command.any && !rule.is_of_commands() {
+        let message = format!("`{text}` never matches: an allow for commands covers no path or host");
+        report("policy-never", message, "write two rules: one for the command, one for the path or host");
+    }
+    if let Some((words, true)) = command.literal()
+        && let Some((program, rest)) = words.split_first()
+    {
+        let program = base_name(program);
+        let narrow = !rest.is_empty() && !rest.iter().any(|word| word.starts_with('-'));
+        let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
+        if runs && !narrow {
+            let message = format!("`{text}` allows arbitrary code: `{program}` runs any code it is given");
+            report("policy-interpreter", message, "name the script or the whole command, without `:*`");
+        }
+    }
+    if command.first_is_glob() {
+        let message = format!("`{text}` has no word boundary: it also allows other programs with the same prefix");
+        report("policy-no-boundary", message, "write `name:*`");
+    }
+    if !command.any && !command.is_word_by_word() {
+        let message = format!("the `*` in the middle of `{text}` stands for any words, another subcommand too");
+        report("policy-any-words", message, "name the words, or write one rule for each form");
+    }
+    let lead = command.lead();
+    let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
+    let rows: Vec<_> = rows.collect();
+    for (name, value) in rule.options.iter().map(OptionPattern::parts) {
+        let does = rows.iter().filter_map(|row| row.does(name)).max();
+        if matches!(does, Some(Does::Run | Does::Load)) && value.is_none_or(|value| value.starts_with('*')) {
+            let message = format!("`options` of `{text}` allows arbitrary code: `{name}` runs or loads any value");
+            report("policy-option-code", message, &format!("name the value: `{name}=VALUE`"));
+        }
+    }
+}
+
+/// A deny or an ask of a program without any of its arguments.
+fn too_narrow(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
+    let Some((words, false)) = command.literal() else { return };
+    if let [program] = words.as_slice() {
+        let message = format!("`{}` matches `{program}` without arguments, and no other command", rule.text);
+        let help = format!("write `{program}:*` for every command of `{program}`");
+        report("policy-without-arguments", message, &help);
     }
 }
 
@@ -181,19 +234,6 @@ fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise:
     nearest(name, known, 1).first().map_or_else(|| otherwise.to_owned(), |close| format!("did you mean `{close}`?"))
 }
 
-fn warning(rule: &Rule, code: &'static str, message: String, help: &str) -> Diagnostic {
-    Diagnostic::warning(code, rule.place.clone(), message).help(help)
-}
-
-/// A rule whose conditions no call meets at once.
-fn never(rule: &Rule) -> Option<Diagnostic> {
-    let command = rule.command.as_ref().is_some_and(|command| !command.any);
-    (command && (rule.path.is_some() || rule.host.is_some()) && rule.effect == Effect::Allow).then(|| {
-        let message = format!("`{}` never matches: an allow for commands covers no path or host", rule.text);
-        warning(rule, "policy-never", message, "write two rules: one for the command, one for the path or host")
-    })
-}
-
 /// What is wrong with a record alone.
 fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -215,75 +255,6 @@ fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
         report("policy-read-only-writes", message, "change the tier, or remove `writes`");
     }
     found
-}
-
-/// An allow whose prefix lets a program run arbitrary code.
-fn code(rule: &Rule) -> Option<Diagnostic> {
-    let (tokens, is_open) = rule.command.as_ref().filter(|_| rule.effect == Effect::Allow)?.literal()?;
-    let (program, rest) = tokens.split_first()?;
-    let program = base_name(program);
-    let narrow = !rest.is_empty() && !rest.iter().any(|t| t.starts_with('-'));
-    let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
-    (is_open && runs && !narrow).then(|| {
-        let message = format!("`{}` allows arbitrary code: `{program}` runs any code it is given", rule.text);
-        warning(rule, "policy-interpreter", message, "name the script or the whole command, without `:*`")
-    })
-}
-
-/// Options that take code, allowed with any value.
-fn code_by_option(rule: &Rule) -> Vec<Diagnostic> {
-    let lead = rule.command.as_ref().map(CommandPattern::lead).unwrap_or_default();
-    let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
-    let rows: Vec<_> = rows.collect();
-    let any_code = |(name, value): &(&str, Option<&str>)| {
-        let does = rows.iter().filter_map(|row| row.does(name)).max();
-        value.is_none_or(|value| value.starts_with('*')) && matches!(does, Some(Does::Run | Does::Load))
-    };
-    let wide = rule.options.iter().map(OptionPattern::parts).filter(any_code);
-    wide.map(|(name, _)| {
-        let message = format!("`options` of `{}` allows arbitrary code: `{name}` runs or loads any value", rule.text);
-        warning(rule, "policy-option-code", message, &format!("name the value: `{name}=VALUE`"))
-    })
-    .collect()
-}
-
-fn boundary(rule: &Rule) -> Option<Diagnostic> {
-    let is_glob = rule.effect == Effect::Allow && rule.command.as_ref()?.first_is_glob();
-    is_glob.then(|| {
-        let message =
-            format!("`{}` has no word boundary: it also allows other programs with the same prefix", rule.text);
-        warning(rule, "policy-no-boundary", message, "write `name:*`")
-    })
-}
-
-/// A deny or an ask of a program without any of its arguments.
-fn alone(rule: &Rule) -> Option<Diagnostic> {
-    let (words, is_open) = rule.command.as_ref().filter(|_| rule.effect != Effect::Allow)?.literal()?;
-    let [program] = words.as_slice() else { return None };
-    (!is_open).then(|| {
-        let message = format!("`{}` matches `{program}` without arguments, and no other command", rule.text);
-        let help = format!("write `{program}:*` for every command of `{program}`");
-        warning(rule, "policy-without-arguments", message, &help)
-    })
-}
-
-/// An allow with a `*` between words, which stands for any number of them.
-fn middle(rule: &Rule) -> Option<Diagnostic> {
-    let command = rule.command.as_ref().filter(|_| rule.effect == Effect::Allow)?;
-    (!command.any && !command.is_word_by_word()).then(|| {
-        let message = format!("the `*` in the middle of `{}` stands for any words, another subcommand too", rule.text);
-        warning(rule, "policy-any-words", message, "name the words, or write one rule for each form")
-    })
-}
-
-fn anchor(rule: &Rule) -> Option<Diagnostic> {
-    let (pattern, _) = rule.path.as_ref()?;
-    let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
-    // What does not match a pattern is anywhere.
-    (rule.effect == Effect::Deny && !text.starts_with('!') && pattern.is_bare(text)).then(|| {
-        let message = format!("`{}` denies only paths below the working folder", rule.text);
-        warning(rule, "policy-unanchored", message, "write `**/…` for any folder, or `./…` if that is intended")
-    })
 }
 
 /// Whether `other` decides every call that `rule` would decide.

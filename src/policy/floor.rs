@@ -48,7 +48,7 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
     let quote = if is_glob { "`" } else { "" };
     let (text, own) = (visible(&file.text), visible(own));
     let text = format!("it may write {quote}{text}{quote}, which may include the protected file `{own}`");
-    Some(Reason::new(Effect::Ask, text))
+    Some(Reason::ask(text))
 }
 
 /// Whether a command is one by which a person answers: `toolfold approvals approve`, or `accept`, its alias, or a
@@ -56,10 +56,8 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
 /// files without being asked. An agent that may run programs must not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
     let command = cx.effects.commands.iter().find_map(|command| approves(&command.words))?;
-    Some(Reason::new(
-        Effect::Deny,
-        format!("only a person approves and undoes calls: no call may run `toolfold {command}`"),
-    ))
+    let text = format!("only a person approves and undoes calls: no call may run `toolfold {command}`");
+    Some(Reason::new(Effect::Deny, text))
 }
 
 /// The command of a person that these words run, or may run.
@@ -69,7 +67,7 @@ fn approves(words: &[Word]) -> Option<&'static str> {
     // Cargo passes on what follows `--`; without it, everything after its own options.
     let own = |at: usize| {
         let behind = rest.get(at + 1..)?;
-        let dashes = behind.iter().position(|word| word.get() == Some("--"));
+        let dashes = behind.iter().position(|word| word.is("--"));
         dashes.map_or(Some(behind), |at| behind.get(at + 1..))
     };
     let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")));
@@ -78,16 +76,15 @@ fn approves(words: &[Word]) -> Option<&'static str> {
         (name, _) if name.eq_ignore_ascii_case("toolfold") => rest,
         _ => return None,
     };
-    let is = |wanted: &str| rest.iter().any(|word| word.get() == Some(wanted));
     // Cargo's example of that name is another program.
-    let example = rest.iter().position(|word| word.get() == Some("--example")).map(|at| at + 1);
-    let named = |wanted: &str| rest.iter().enumerate().any(|(at, word)| word.is(wanted) && Some(at) != example);
-    if let Some(command) = ["session", "undo"].into_iter().find(|command| named(command)) {
+    let example = rest.iter().position(|word| word.is("--example")).map(|at| at + 1);
+    let named = |wanted: &&str| rest.iter().enumerate().any(|(at, word)| word.is(wanted) && Some(at) != example);
+    if let Some(command) = ["session", "undo"].into_iter().find(named) {
         return Some(command);
     }
     // A word that is known only when it runs may be any word.
     let first = rest.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));
     let open = first.is_some_and(|word| word.get().is_none());
     let approve = || rest.iter().any(|word| word.get().is_none_or(|text| matches!(text, "approve" | "accept")));
-    (open || (is("approvals") && approve())).then_some("approvals approve")
+    (open || (rest.iter().any(|word| word.is("approvals")) && approve())).then_some("approvals approve")
 }

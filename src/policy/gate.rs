@@ -15,22 +15,19 @@ use super::decision::Decision;
 use super::grant::Grant;
 use super::policy_set::Policy;
 
-/// A sink for audit records.
-pub trait AuditSink: Send + Sync {
+/// A store of approvals, grants and audit records. Several processes may use one store at the same time.
+pub trait ApprovalStore: Send + Sync {
     /// Adds a record to the chain. When this returns, the record is on disk.
     ///
     /// # Errors
     /// [`ApprovalError::Store`] if it cannot be written. Then the call it is about must not run.
-    fn append(&self, entry: &Entry) -> Result<(), ApprovalError>;
-}
+    fn record(&self, entry: &Entry) -> Result<(), ApprovalError>;
 
-/// A store of approvals and grants. Several processes may use one store at the same time.
-pub trait ApprovalStore: AuditSink {
-    /// Stores a new approval together with its audit record.
+    /// Asks a person to approve a call: stores a new approval together with its audit record.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`].
-    fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
+    /// [`ApprovalError::Store`]: then the call is refused.
+    fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
     /// Returns an approval.
     ///
@@ -120,7 +117,7 @@ pub fn open(store: Arc<dyn ApprovalStore>) -> (Gate, Approver) {
     (Gate { store: Arc::clone(&store) }, Approver { store, consent })
 }
 
-/// Asks for approval, and redeems what was approved. Gives every other access to the store that needs no person.
+/// Redeems what was approved, and gives every access to the store that needs no person.
 #[derive(Clone)]
 pub struct Gate {
     store: Arc<dyn ApprovalStore>,
@@ -161,37 +158,16 @@ impl std::fmt::Debug for Approver {
 }
 
 impl Gate {
-    /// Asks a person to approve a call.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`]: then the call is refused.
-    pub fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
-        self.store.insert(request, now_ms, wait_ms)
-    }
-
     /// Consumes an approval and returns it. The caller must run its stored arguments and nothing else.
     ///
     /// First evaluates the stored call again under the current policy and context, whose [`links`](Context::links) must
-    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition.
-    ///
-    /// # Errors
-    /// [`ApprovalError`]; the call does not run.
-    pub fn redeem(
-        &self,
-        id: &str,
-        policy: &Policy,
-        context: &Context,
-        schema_hash: &str,
-    ) -> Result<Approval, ApprovalError> {
-        self.redeem_with(id, policy, context, schema_hash, |_, _| Ok(()))
-    }
-
-    /// As [`redeem`](Self::redeem), with a last step before the approval is consumed: `leaving` gets the approval and the
-    /// audit record of its use, to which it may add. If it fails, nothing is consumed.
+    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition. `leaving` is the last step
+    /// before the approval is consumed: it gets the approval and the audit record of its use, to which it may add. If it
+    /// fails, nothing is consumed.
     ///
     /// # Errors
     /// [`ApprovalError`], that of `leaving` among them; the call does not run.
-    pub fn redeem_with(
+    pub fn redeem(
         &self,
         id: &str,
         policy: &Policy,
@@ -229,14 +205,6 @@ impl Gate {
             leaving(&approval, &mut record)?;
         }
         self.store.consume(&JudgedAgain(()), id, &request.digest(), context.now_ms, &record)
-    }
-
-    /// Writes an audit record.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`]: then the call it is about does not run.
-    pub fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
-        self.store.append(entry)
     }
 }
 

@@ -17,7 +17,24 @@ pub(crate) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// The same, where `same` says which letters are.
+/// The same for an allow: its wildcards cover no way out of what stands before them.
+pub(crate) fn glob_inside(pattern: &str, text: &str) -> bool {
+    pattern == text || (glob(pattern, text) && (!is_glob(pattern) || !climbs(text)))
+}
+
+/// Whether a text has a `..` as a segment of a path or of a URL, in any notation.
+pub(crate) fn climbs(text: &str) -> bool {
+    let mut plain = text.to_ascii_lowercase();
+    // A text that is decoded twice is still one.
+    for _ in 0..3 {
+        for (code, c) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/")] {
+            plain = plain.replace(code, c);
+        }
+    }
+    plain.split(['/', '\\', ';', '?', '#', '&']).any(|part| part == "..")
+}
+
+/// Whether the whole of `text` fits `pattern`, where `same` says which letters are equal.
 pub(crate) fn glob_with(pattern: &str, text: &str, same: impl Fn(char, char) -> bool) -> bool {
     let (mut p, mut t) = (pattern.chars(), text.chars());
     // Where to continue when the text after a `*` does not fit: after the star, one character further on.

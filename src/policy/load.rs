@@ -1,24 +1,4 @@
-//! Loading of policy files:
-//!
-//! ```toml
-//! [policy]
-//! mode = "enforce"             # enforce | audit | off
-//! default = "ask"              # the effect for calls that no rule or tier covers: allow | ask | deny
-//! order = "strictest"          # or "last-match": a later allow overrides an earlier ask or deny
-//! read_only_shell = true       # allow the built-in table of read-only shell commands
-//!
-//! [tool.write_cells]           # one record for each tool; "mcp:server/tool" for the tool of a server
-//! tier = "b"                   # read_only | b | a
-//! writes = ["file_path"]       # path arguments; of "a|b" every one that is present is judged
-//! undo = "snapshot"
-//!
-//! [[rule]]
-//! decide = "deny"
-//! tool = "run_shell"
-//! command = "rm:*"
-//! match = ["rm -rf /"]         # examples, checked when the file loads
-//! not_match = ["ls"]
-//! ```
+//! Loading of policy files. `docs/policy.md` and `schema.json` say what they contain.
 
 use std::collections::BTreeMap;
 
@@ -143,7 +123,7 @@ impl PolicyFile {
         for (key, value) in head {
             match key.get_ref().as_ref() {
                 "mode" => {
-                    self.mode = reader.value(value, ("policy-mode", "unknown mode", "write enforce, audit or off"))
+                    self.mode = reader.value(value, ("policy-mode", "unknown mode", "write enforce, audit or off"));
                 }
                 "default" => {
                     self.default =

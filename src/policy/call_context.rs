@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::argv::{Word, base_name, display};
+use super::argv::{self, Word, display};
 use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
 use super::command::CommandPattern;
-use super::context::{Context, PolicyCall, ToolOrigin};
+use super::context::{Context, PolicyCall};
 use super::decision::{Effect, Fit};
 use super::hints;
 use super::host::{Host, HostPattern};
@@ -152,10 +152,7 @@ impl<'a> CallContext<'a> {
 
     /// Whether a rule covers this tool.
     pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
-        rule.tool.fits(self.call, self.target.as_deref(), rule.effect)
-            || (rule.family.is_some()
-                && rule.family == self.capability.family
-                && (rule.effect != Effect::Allow || matches!(self.call.origin, ToolOrigin::Native)))
+        rule.covers(self.call, self.target.as_deref(), self.capability.family)
     }
 
     /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
@@ -280,8 +277,7 @@ impl<'a> CallContext<'a> {
             return false;
         }
         self.effects.commands.iter().filter(|command| command.role == Role::Runs).all(|command| {
-            let base = command.words.first().and_then(Word::get).map(base_name);
-            base.is_some_and(|base| base == "cd" || shell::launchers::is_launcher(base))
+            argv::program(&command.words).is_some_and(|name| name == "cd" || shell::launchers::is_launcher(name))
                 || shell::readonly::only_reads(&command.words, false)
         })
     }

@@ -11,7 +11,7 @@ mod options;
 
 use self::letters::letters;
 pub use self::options::OptionPattern;
-use super::argv::{Word, base_name};
+use super::argv::{Word, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
 
@@ -247,7 +247,7 @@ impl CommandPattern {
         if !self.open && own.clone().next().is_some() {
             return Fit::No;
         }
-        let program = argv.first().and_then(Word::get).map_or("", base_name);
+        let program = program(argv).unwrap_or_default();
         let given = operands.iter().map(|o| own.next().map_or(Fit::No, |w| o.fits(w)));
         given.chain(options.iter().map(|o| o.among(rest, program))).fold(fit, Fit::min)
     }

@@ -57,9 +57,7 @@ impl Policy {
         let (capability, _) = self.capability(&call, context);
         let binds = |rule: &&Rule| self.mode == PolicyMode::Enforce || rule.scope == PolicyScope::Managed;
         self.rules().filter(|r| r.effect == Effect::Deny && !r.is_conditional()).filter(binds).any(|rule| {
-            let family = rule.family.is_some() && rule.family == capability.family;
-            (rule.tool.fits(&call, None, Effect::Deny) || family)
-                && rule.arguments_fit(&call, None, context.annotations)
+            rule.covers(&call, None, capability.family) && rule.arguments_fit(&call, None, context.annotations)
         }) || (self.mode == PolicyMode::Enforce
             && self.default == Some(Effect::Deny)
             && capability.tier.is_none()
@@ -207,7 +205,7 @@ impl Policy {
     fn may_loosen(&self, rule: &Rule, cx: &CallContext<'_>) -> bool {
         let hinted =
             rule.annotations != super::context::Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));
-        (rule.scope > PolicyScope::Project || cx.context.workspace_trusted)
+        rule.scope.may_loosen(cx.context)
             && (!hinted || cx.context.server_trusted)
             && cx.concerns(rule)
             && (!cx.of_tool(rule) || rule.arguments_fit(cx.call, cx.target.as_deref(), cx.context.annotations))

@@ -59,6 +59,7 @@ pub struct Row {
     /// What its rules say together: the files of other scopes, and the user's as the last one.
     pub files: Vec<PolicyFile>,
     links: Option<LinkTable>,
+    has_rules: bool,
 }
 
 /// Evaluates a row under its own rules.
@@ -75,11 +76,11 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
 /// # Errors
 /// A sentence if the row has rules, or is not an object with the required members and no unknown ones.
 pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, String> {
-    let written = Written::read(row)?;
-    if !written.rule.is_empty() || written.profile == Profile::LastMatch {
+    let row = Row::read(row)?;
+    if row.has_rules {
         return Err("the row has rules of its own, and it is not clear which of the two policies is meant".to_owned());
     }
-    Ok(Row::try_from(written)?.decide(policy, &[]))
+    Ok(row.decide(policy, &[]))
 }
 
 /// A row as it is written.
@@ -135,20 +136,18 @@ fn lines<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Vec<String>, D::E
     serde_json::from_value(lines).map_err(|_| serde::de::Error::custom("`rule` must be a list of strings"))
 }
 
-impl Written {
-    fn read(row: &Value) -> Result<Self, String> {
+impl Row {
+    /// Reads a row.
+    ///
+    /// # Errors
+    /// A sentence if the row is not an object with the required members and no unknown ones.
+    pub fn read(row: &Value) -> Result<Self, String> {
         let mut row = row.clone();
         if let Some(members) = row.as_object_mut() {
             members.retain(|name, _| !NOTES.contains(&name.as_str()));
         }
-        serde_json::from_value(row).map_err(|why| why.to_string().replace("unknown field", "unknown key"))
-    }
-}
-
-impl TryFrom<Written> for Row {
-    type Error = String;
-
-    fn try_from(row: Written) -> Result<Self, String> {
+        let row: Written =
+            serde_json::from_value(row).map_err(|why| why.to_string().replace("unknown field", "unknown key"))?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
         let absolute = |path: String| if path.starts_with('/') { path } else { format!("{cwd}/{path}") };
@@ -181,17 +180,8 @@ impl TryFrom<Written> for Row {
             links,
             context: setting.context,
             files: setting.others,
+            has_rules: !row.rule.is_empty() || row.profile == Profile::LastMatch,
         })
-    }
-}
-
-impl Row {
-    /// Reads a row.
-    ///
-    /// # Errors
-    /// A sentence if the row is not an object with the required members and no unknown ones.
-    pub fn read(row: &Value) -> Result<Self, String> {
-        Self::try_from(Written::read(row)?)
     }
 
     /// The call of the row.

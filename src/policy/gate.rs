@@ -16,47 +16,31 @@ use super::grant::Grant;
 use super::policy_set::Policy;
 
 /// A store of approvals, grants and audit records. Several processes may use one store at the same time.
+///
+/// # Errors
+/// Every method gives [`ApprovalError::Store`] where the store cannot be read or written: then the call is refused.
 pub trait ApprovalStore: Send + Sync {
-    /// Adds a record to the chain. When this returns, the record is on disk.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`] if it cannot be written. Then the call it is about must not run.
+    /// Adds a record to the chain. When this returns, the record is on disk;
+    /// where that fails, the call that it is about must not run.
     fn record(&self, entry: &Entry) -> Result<(), ApprovalError>;
 
     /// Asks a person to approve a call: stores a new approval together with its audit record.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`]: then the call is refused.
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// Returns an approval.
-    ///
-    /// # Errors
-    /// [`ApprovalError::NotFound`], [`ApprovalError::Store`].
+    /// Returns an approval; [`ApprovalError::NotFound`] if no approval has this id.
     fn get(&self, id: &str) -> Result<Approval, ApprovalError>;
 
     /// The pending approvals, oldest first.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
     /// The approvals of a session that are pending or approved, oldest first.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
-    /// Answers an approval, in one transaction with its audit record.
-    ///
-    /// # Errors
-    /// [`ApprovalError`] if it is not pending.
+    /// Answers a pending approval, in one transaction with its audit record.
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// Consumes an approval, in one transaction with its audit record. Of any number of callers, exactly one succeeds.
-    ///
-    /// # Errors
-    /// [`ApprovalError`] for all the others.
+    /// Consumes an approval, in one transaction with its audit record. Of any number of callers, exactly one succeeds,
+    /// and the others get an [`ApprovalError`].
     fn consume(
         &self,
         judged: &JudgedAgain,
@@ -67,21 +51,12 @@ pub trait ApprovalStore: Send + Sync {
     ) -> Result<Approval, ApprovalError>;
 
     /// Stores a grant together with its audit record. Returns it with its id.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn add_grant(&self, consent: &Consent, grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError>;
 
     /// The grants that are neither revoked nor expired, oldest first.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError>;
 
     /// Revokes a grant. Anyone may, since it only tightens. `false` if no grant has this id.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError>;
 
     /// The time that counts: `clock_ms`, or that of the last record if that is later. A clock that goes back revives

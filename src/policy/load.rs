@@ -21,6 +21,14 @@ use toml_reader::Reader;
 /// The maximum size of a policy file in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// The JSON Schema of policy files (2020-12), for editors. It describes what the loader accepts. Only the loader checks
+/// examples and patterns.
+#[must_use]
+pub fn policy_schema() -> serde_json::Value {
+    // A test reads the same text.
+    serde_json::from_str(include_str!("schema.json")).unwrap_or_default()
+}
+
 /// Whether a policy is enforced or only audited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

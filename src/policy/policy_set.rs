@@ -94,10 +94,10 @@ impl Policy {
         let mut recorded = false;
         for file in self.files.iter().rev() {
             let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
-            recorded |= (file.scope > PolicyScope::Project || context.workspace_trusted)
-                && !capability.says_only_undo(call.tool);
+            let may_loosen = file.scope.may_loosen(context);
+            recorded |= may_loosen && !capability.says_only_undo(call.tool);
             match (&mut found, file.scope) {
-                (None, PolicyScope::Project) if !context.workspace_trusted => {
+                (None, _) if !may_loosen => {
                     let known = ToolCapability::builtin(call.tool).unwrap_or_default();
                     let tier = capability.tier.filter(|&tier| tier == PolicyTier::A);
                     found = Some(Cow::Owned(ToolCapability { tier, ..known.with(capability) }));
@@ -128,7 +128,7 @@ impl Policy {
 
     /// Whether the built-in table of read-only shell commands allows.
     pub(crate) fn read_only_shell(&self, context: &Context) -> bool {
-        self.files.iter().any(|f| f.read_only_shell && (f.scope > PolicyScope::Project || context.workspace_trusted))
+        self.files.iter().any(|f| f.read_only_shell && f.scope.may_loosen(context))
     }
 
     /// Globs over the names of arguments to redact in the audit trail, in addition to the built-in ones.

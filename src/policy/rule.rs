@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::capability::Family;
 use super::command::{CommandPattern, OptionPattern};
-use super::context::{Annotations, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::{Effect, Fit};
 use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
@@ -24,6 +24,13 @@ pub enum PolicyScope {
     User,
     /// The administrator of the machine. Managed denies are part of the floor.
     Managed,
+}
+
+impl PolicyScope {
+    /// Whether its files may loosen: those of a project only in a trusted workspace.
+    pub(crate) fn may_loosen(self, context: &Context) -> bool {
+        self > Self::Project || context.workspace_trusted
+    }
 }
 
 /// The tools that a rule covers.
@@ -205,6 +212,13 @@ impl Rule {
             || self.host.is_some()
             || self.target.as_deref().is_some_and(|t| t != "*")
             || !self.args.is_empty()
+    }
+
+    /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers native tools only.
+    pub(crate) fn covers(&self, call: &PolicyCall<'_>, target: Option<&str>, family: Option<Family>) -> bool {
+        let of_family = self.family.is_some() && self.family == family;
+        self.tool.fits(call, target, self.effect)
+            || of_family && (self.effect != Effect::Allow || *call.origin == ToolOrigin::Native)
     }
 
     /// Whether it is about neither paths nor hosts, so that it may cover what commands do.

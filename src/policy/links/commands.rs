@@ -1,7 +1,7 @@
 //! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
 //! runs, so they are read from its words.
 
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, program};
 use crate::policy::path::LexPath;
 use crate::policy::programs;
 use crate::policy::rule::Access;
@@ -46,12 +46,11 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
 }
 
 fn creates_links(command: &Command) -> bool {
-    let program = command.words.first().and_then(Word::get).map(base_name);
     let option = |w: &Word| {
         w.get()
             .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
     };
-    match program.and_then(programs::find).and_then(|row| row.text("links")) {
+    match program(&command.words).and_then(programs::find).and_then(|row| row.text("links")) {
         Some("always") => true,
         Some(_) => command.words.iter().any(option),
         None => false,

@@ -346,7 +346,7 @@ impl PolicyLayer {
             undo = taken;
             Ok(())
         };
-        let redeemed = self.gate.redeem_with(id, &self.policy, &context, &schema_hash(tool), leaving);
+        let redeemed = self.gate.redeem(id, &self.policy, &context, &schema_hash(tool), leaving);
         redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
 }

@@ -4,7 +4,7 @@
 //! first answer wins, and a rejection is final. The stored arguments run, never a second copy from the caller.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::audit::{Entry, Kind, redact, redact_lines};
 use super::canonical::digest;
@@ -85,9 +85,9 @@ impl Request {
             "cwd": self.cwd, "session": self.session, "call_id": self.call_id, "policy_version": self.policy_version,
             "shown": self.displayed,
         });
-        if let Some(parts) = parts.as_object_mut() {
-            for (name, text) in [("arguments_json", &self.arguments_json), ("channel", &self.channel)] {
-                parts.extend(text.as_ref().map(|text| (name.to_owned(), json!(text))));
+        for (name, text) in [("arguments_json", &self.arguments_json), ("channel", &self.channel)] {
+            if let (Some(parts), Some(text)) = (parts.as_object_mut(), text) {
+                parts.insert(name.to_owned(), json!(text));
             }
         }
         digest(&parts)
@@ -98,6 +98,13 @@ impl Request {
     #[must_use]
     pub fn entry(&self, kind: Kind, now_ms: i64, digest: &str, rule: Option<String>) -> Entry {
         let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
+        let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
+        // Where symbolic links led the paths of the call, leaving out pairs that contain a secret.
+        let pairs = self.displayed.links.iter().filter(|(path, real)| {
+            let pair = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
+            lines(&pair) == pair
+        });
+        let links: Map<String, Value> = pairs.map(|(path, real)| (path.to_owned(), json!(real))).collect();
         Entry {
             session: self.session.clone(),
             origin: Some(self.origin.clone()),
@@ -105,9 +112,9 @@ impl Request {
             call_id: self.call_id.clone(),
             digest: Some(digest.to_owned()),
             arguments: redact(&self.arguments, &hidden),
-            effects: json!(redact_lines(&self.displayed.effects, &self.arguments, &hidden)),
-            rule: rule.and_then(|rule| redact_lines(&[rule], &self.arguments, &hidden).pop()),
-            detail: self.links_on_record(&hidden),
+            effects: json!(lines(&self.displayed.effects)),
+            rule: rule.and_then(|rule| lines(&[rule]).pop()),
+            detail: if links.is_empty() { Value::Null } else { json!({ "links": links }) },
             undo: Some(self.displayed.undo.clone()).filter(|undo| !undo.is_empty()),
             ..Entry::new(kind, now_ms)
         }
@@ -118,27 +125,15 @@ impl Request {
         let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
         let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
         let arguments = redact(&self.arguments, &hidden);
-        let shown = lines(std::slice::from_ref(&self.displayed.arguments)).pop().unwrap_or_default();
-        let (effects, why) = (lines(&self.displayed.effects), lines(&self.displayed.why));
         let displayed = Displayed {
-            arguments: shown,
-            effects,
-            why,
+            arguments: lines(std::slice::from_ref(&self.displayed.arguments)).concat(),
+            effects: lines(&self.displayed.effects),
+            why: lines(&self.displayed.why),
             remember: Vec::new(),
             links: Links::default(),
             ..self.displayed.clone()
         };
         Self { arguments, arguments_json: None, displayed, ..self }
-    }
-
-    /// Where symbolic links led the paths of the call, leaving out pairs that contain a secret. Null if there are none.
-    fn links_on_record(&self, hidden: &[&str]) -> Value {
-        let pairs = self.displayed.links.iter().filter(|(path, real)| {
-            let lines = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
-            redact_lines(&lines, &self.arguments, hidden) == lines
-        });
-        let links: serde_json::Map<String, Value> = pairs.map(|(path, real)| (path.to_owned(), json!(real))).collect();
-        if links.is_empty() { Value::Null } else { json!({ "links": links }) }
     }
 }
 
@@ -245,29 +240,22 @@ impl Approval {
     /// A new, pending approval.
     #[must_use]
     pub fn pending(id: String, request: Request, now_ms: i64, wait_ms: i64) -> Self {
-        let expires_ms = now_ms.saturating_add(wait_ms);
         Self {
             id,
             digest: request.digest(),
             request,
             state: ApprovalState::Pending,
             created_ms: now_ms,
-            expires_ms,
+            expires_ms: now_ms.saturating_add(wait_ms),
             reason: None,
             answered_by: None,
         }
     }
 
-    /// Whether it waits or is approved, at the last change: its call is then stored as it came.
-    #[must_use]
-    pub fn is_unfinished(&self) -> bool {
-        self.state.is_open()
-    }
-
     /// What a store keeps of it: once it is over, its call without secrets.
     #[must_use]
     pub fn kept(self) -> Self {
-        if self.is_unfinished() { self } else { Self { request: self.request.cut(), ..self } }
+        if self.state.is_open() { self } else { Self { request: self.request.cut(), ..self } }
     }
 
     /// The approval after its time, if it had not ended before.

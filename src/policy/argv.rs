@@ -45,6 +45,11 @@ impl Word {
     }
 }
 
+/// The name of the program of a command, if that is known.
+pub(crate) fn program(words: &[Word]) -> Option<&str> {
+    words.first()?.get().map(base_name)
+}
+
 /// The last segment of a program's path, without `.exe`.
 #[must_use]
 pub fn base_name(program: &str) -> &str {

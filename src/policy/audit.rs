@@ -6,11 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::canonical::canonical;
 use super::context::ToolOrigin;
-use super::load::hex;
+use crate::name::sha256_hex;
 
 mod consent;
 mod redact;
@@ -163,7 +162,7 @@ pub struct Sealed {
 /// The hash of a record, given its number, the previous hash and its canonical text.
 #[must_use]
 pub fn link(seq: u64, prev: &str, body: &str) -> String {
-    hex(&Sha256::digest(format!("{seq}\n{prev}\n{body}").as_bytes()))
+    sha256_hex(format!("{seq}\n{prev}\n{body}").as_bytes())
 }
 
 /// The canonical text of a record, which is hashed and stored.

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::argv::{Word, base_name, display};
+use super::argv::{self, Word, display};
 use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
-use super::context::{Context, PolicyCall, ToolOrigin};
+use super::command::CommandPattern;
+use super::context::{Context, PolicyCall};
 use super::decision::{Effect, Fit};
 use super::hints;
-use super::host::Host;
+use super::host::{Host, HostPattern};
 use super::path::{LexPath, PathPattern};
 use super::programs::Program;
 use super::rule::{Access, Rule, best};
@@ -48,43 +49,27 @@ impl<'a> CallContext<'a> {
         let arguments = call.arguments;
         let tier = capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted);
         let target = capability.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
-        let mut unread = None;
-        let mut note = |names: &str| {
-            if unreadable(arguments, names) {
-                unread.get_or_insert_with(|| cannot_be_read(names));
-            }
-        };
-        let named = capability
-            .reads
-            .iter()
-            .chain(capability.writes.iter().flatten())
-            .chain(&capability.hosts)
-            .chain([&capability.target, &capability.workdir].into_iter().flatten());
-        named.for_each(|names| note(names));
+        let named = capability.reads.iter().chain(capability.writes.iter().flatten()).chain(&capability.hosts);
+        let single = [&capability.target, &capability.workdir];
+        let wrong = named.chain(single.into_iter().flatten()).find(|names| unreadable(arguments, names));
+        let mut unread = wrong.map(|names| cannot_be_read(names));
         let mut effects = SideEffects::default();
-        let mut is_shell = false;
+        let is_shell = capability.command.is_some();
         let start = capability.workdir.as_deref().and_then(|w| texts(arguments, w).first().copied());
         let folder = start.map_or_else(LexPath::here, LexPath::read);
         if let Some(arg) = &capability.command {
-            is_shell = true;
             match command_text(arguments, arg) {
                 Some(text) => {
                     effects = shell::effects(&text, &folder);
                     super::links::commands::follow_own_links(&mut effects);
                 }
-                None => note(arg),
-            }
-            if arguments.get(arg).is_none() {
-                unread.get_or_insert_with(|| cannot_be_read(arg));
+                None => drop(unread.get_or_insert_with(|| cannot_be_read(arg))),
             }
             if let Some(start) = start.filter(|_| !is_here(&folder, context)) {
                 starts_in(&mut effects, start, &folder);
             }
         }
-        let file = |text: &str, access| {
-            let (path, text) = (Some(LexPath::read(text)), text.to_owned());
-            FileEffect { path, text, access, own: false, recursive: false, certain: true }
-        };
+        let file = |text: &str, access| whole_file(text, LexPath::read(text), access);
         for names in &capability.reads {
             effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Read)));
         }
@@ -98,7 +83,7 @@ impl<'a> CallContext<'a> {
         let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
         let mut hosts: Vec<Host> = urls.iter().map(|url| Host::read(url)).collect();
-        let mut local: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
+        let mut local: Vec<String> = urls.iter().map(ToString::to_string).collect();
         for command in effects.commands.iter().filter(|_| is_shell) {
             // A URL among the words of a command names a host that it may contact; so does a bare operand of a fetcher.
             let of_hosts = |row: &Program| row.operands == "host" || row.files() == "remote-copy";
@@ -167,15 +152,22 @@ impl<'a> CallContext<'a> {
 
     /// Whether a rule covers this tool.
     pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
-        rule.tool.fits(self.call, self.target.as_deref(), rule.effect)
-            || (rule.family.is_some()
-                && rule.family == self.capability.family
-                && (rule.effect != Effect::Allow || matches!(self.call.origin, ToolOrigin::Native)))
+        rule.covers(self.call, self.target.as_deref(), self.capability.family)
     }
 
     /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
     pub(crate) fn of_effects(&self, rule: &Rule) -> bool {
         rule.args.is_empty() && matches!(rule.family, Some(Family::Edit | Family::Read | Family::Fetch))
+    }
+
+    /// Whether a rule covers this tool, or what it affects.
+    pub(crate) fn concerns(&self, rule: &Rule) -> bool {
+        self.of_tool(rule) || self.of_effects(rule)
+    }
+
+    /// The words of a command.
+    pub(crate) fn words_of(&self, index: usize) -> Option<&[Word]> {
+        self.effects.commands.get(index).map(|command| command.words.as_slice())
     }
 
     /// Whether an ask or deny matches this call.
@@ -192,22 +184,21 @@ impl<'a> CallContext<'a> {
             return false;
         }
         let SideEffects { code_hints, file_hints, .. } = &self.effects;
-        let of_host = rule.host.as_ref().filter(|pattern| !pattern.is_any()).is_some_and(|pattern| {
-            (self.of_tool(rule) || self.of_effects(rule))
-                && self
-                    .mentioned
-                    .get_or_init(|| mentioned(&self.effects))
-                    .iter()
-                    .any(|h| pattern.fit(h, false) == Fit::Yes)
-        });
-        let of_command = rule.command.as_ref().is_some_and(|pattern| {
+        let of_command = |pattern: &CommandPattern| {
             self.of_tool(rule) && code_hints.iter().any(|text| hints::names(text, &pattern.lead()))
-        });
-        let of_path = rule.path.is_some()
-            && !file_hints.is_empty()
-            && (self.of_tool(rule) || self.of_effects(rule))
-            && self.hinted.get_or_init(|| hints::files(file_hints)).iter().any(|f| self.file_fit(rule, f) != Fit::No);
-        of_command || of_path || of_host
+        };
+        let of_path = || {
+            let mut hinted = self.hinted.get_or_init(|| hints::files(file_hints)).iter();
+            hinted.any(|file| self.file_fit(rule, file) != Fit::No)
+        };
+        let of_host = |pattern: &HostPattern| {
+            let mut mentioned = self.mentioned.get_or_init(|| mentioned(&self.effects)).iter();
+            !pattern.is_any() && mentioned.any(|host| pattern.fit(host, false) == Fit::Yes)
+        };
+        rule.command.as_ref().is_some_and(of_command)
+            || self.concerns(rule)
+                && (rule.path.is_some() && !file_hints.is_empty() && of_path()
+                    || rule.host.as_ref().is_some_and(of_host))
     }
 
     fn surely_caught(&self, rule: &Rule) -> Fit {
@@ -226,12 +217,12 @@ impl<'a> CallContext<'a> {
         if !self.of_effects(rule) {
             return Fit::No;
         }
-        match (&rule.host, rule.family) {
-            (Some(pattern), _) => best(self.reached().map(|h| pattern.fit(h, false))),
-            (None, Some(Family::Fetch)) => Fit::No,
+        match &rule.host {
+            Some(pattern) => best(self.reached().map(|h| pattern.fit(h, false))),
+            None if rule.family == Some(Family::Fetch) => Fit::No,
             // A deny of all reading or writing is none of what may be no file at all.
-            (None, _) if rule.path.is_none() => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
-            (None, _) => best(self.named().map(|f| self.file_fit(rule, f))),
+            None if rule.path.is_none() => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
+            None => best(self.named().map(|f| self.file_fit(rule, f))),
         }
     }
 
@@ -286,8 +277,7 @@ impl<'a> CallContext<'a> {
             return false;
         }
         self.effects.commands.iter().filter(|command| command.role == Role::Runs).all(|command| {
-            let base = command.words.first().and_then(Word::get).map(base_name);
-            base.is_some_and(|base| base == "cd" || shell::launchers::is_launcher(base))
+            argv::program(&command.words).is_some_and(|name| name == "cd" || shell::launchers::is_launcher(name))
                 || shell::readonly::only_reads(&command.words, false)
         })
     }
@@ -313,11 +303,6 @@ impl<'a> CallContext<'a> {
     pub(crate) fn heaviest(&self) -> Option<&Unknown> {
         let unlisted = self.effects.unknowns.iter().filter(|u| u.option.is_none());
         unlisted.max_by_key(|u| u.weight)
-    }
-
-    /// The commands that must be allowed, for display.
-    pub(crate) fn command_lines(&self) -> Vec<String> {
-        self.effects.commands.iter().filter(|c| c.role == Role::Runs).map(|c| display(&c.words)).collect()
     }
 }
 
@@ -362,8 +347,12 @@ fn starts_in(effects: &mut SideEffects, start: &str, folder: &LexPath) {
         part.option = part.option.map(|(index, at)| (index + 1, at));
     }
     effects.commands.insert(0, shell::Command { words: vec![Word::known("cd"), Word::known(start)], role: Role::Runs });
-    let (path, text, access) = (Some(folder.clone()), start.to_owned(), Access::Read);
-    effects.files.push(FileEffect { path, text, access, own: false, recursive: false, certain: true });
+    effects.files.push(whole_file(start, folder.clone(), Access::Read));
+}
+
+/// A file that an argument names.
+fn whole_file(text: &str, path: LexPath, access: Access) -> FileEffect {
+    FileEffect { path: Some(path), text: text.to_owned(), access, own: false, recursive: false, certain: true }
 }
 
 fn cannot_be_read(name: &str) -> String {

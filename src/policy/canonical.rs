@@ -5,9 +5,8 @@
 //! to the same double.
 
 use serde_json::{Number, Value};
-use sha2::{Digest, Sha256};
 
-use super::load::hex;
+use crate::name::sha256_hex;
 
 /// The canonical form of a value.
 #[must_use]
@@ -29,7 +28,7 @@ pub fn canonical(value: &Value) -> String {
 /// SHA-256 over the canonical form, in lower-case hexadecimal digits.
 #[must_use]
 pub fn digest(value: &Value) -> String {
-    hex(&Sha256::digest(canonical(value).as_bytes()))
+    sha256_hex(canonical(value).as_bytes())
 }
 
 /// ECMAScript's Number::toString for doubles; integers as they are. Rust prints the same digits, the shortest that give

@@ -54,14 +54,6 @@ pub enum Undo {
     Irreversible,
 }
 
-impl Undo {
-    /// Reads `snapshot`, `inverse`, `compensate` or `irreversible`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        serde_json::from_value(text.into()).ok()
-    }
-}
-
 impl fmt::Display for Undo {
     /// `snapshot`, `inverse`, `compensate` or `irreversible`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,28 +125,33 @@ pub struct ToolCapability {
     /// Where the record is written.
     #[serde(skip)]
     pub place: Place,
+    /// Whether a part of it could not be read: then it has no tier, and every call asks.
+    #[serde(skip)]
+    pub is_broken: bool,
 }
 
 impl ToolCapability {
     /// The built-in record of a tool that no policy file covers: the arguments of widely used tools, never a tier.
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
-        let list = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
         let family = Family::of_name(tool);
         let mut capability = Self { family, ..Self::default() };
+        let one = |names: &str| Some(names.to_owned());
         match (family, tool) {
             (Some(Family::Shell), _) => {
-                capability.command = Some("command".to_owned());
-                capability.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
+                capability.command = one("command");
+                capability.workdir = one("workdir|cwd|directory|working_directory");
             }
             // What is searched for is no path.
-            (Some(Family::Read), "Grep") => capability.reads = list(&["file_path|path|notebook_path"]),
-            (Some(Family::Read), _) => capability.reads = list(&["file_path|path|notebook_path|pattern"]),
-            (Some(Family::Edit), _) => capability.writes = Some(list(&["file_path|path|notebook_path|pattern"])),
-            (Some(Family::Fetch), _) => capability.hosts = list(&["url"]),
-            (None, "Agent" | "Task") => capability.target = Some("subagent_type".to_owned()),
-            (None, "invoke_agent") => capability.target = Some("agent_name".to_owned()),
-            (None, "Skill" | "activate_skill") => capability.target = Some("skill|name|command".to_owned()),
+            (Some(Family::Read), "Grep") => capability.reads.extend(one("file_path|path|notebook_path")),
+            (Some(Family::Read), _) => capability.reads.extend(one("file_path|path|notebook_path|pattern")),
+            (Some(Family::Edit), _) => {
+                capability.writes = Some(Vec::from_iter(one("file_path|path|notebook_path|pattern")));
+            }
+            (Some(Family::Fetch), _) => capability.hosts.extend(one("url")),
+            (None, "Agent" | "Task") => capability.target = one("subagent_type"),
+            (None, "invoke_agent") => capability.target = one("agent_name"),
+            (None, "Skill" | "activate_skill") => capability.target = one("skill|name|command"),
             (None, _) => return None,
         }
         Some(capability)
@@ -170,21 +167,17 @@ impl ToolCapability {
 
     /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
-        let silent = self.tier.is_none() && self.actions.is_none() && self.undo != Undo::default();
-        silent
-            && Self::builtin(tool)
-                .is_some_and(|known| *self == Self { undo: self.undo, place: self.place.clone(), ..known })
+        let (undo, place, is_broken) = (self.undo, self.place.clone(), self.is_broken);
+        undo != Undo::default()
+            && Self::builtin(tool).is_some_and(|known| *self == Self { undo, place, is_broken, ..known })
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
     /// command and where that runs.
     pub(crate) fn with(mut self, other: &Self) -> Self {
         let add = |own: &mut Vec<String>, more: &[String]| {
-            more.iter().for_each(|names| {
-                if !own.contains(names) {
-                    own.push(names.clone());
-                }
-            });
+            let new: Vec<String> = more.iter().filter(|names| !own.contains(names)).cloned().collect();
+            own.extend(new);
         };
         add(&mut self.reads, &other.reads);
         add(&mut self.hosts, &other.hosts);
@@ -234,22 +227,15 @@ fn named<'a>(arguments: &'a Value, names: &str) -> impl Iterator<Item = &'a Valu
 
 /// The values of path-like arguments: strings, and strings in arrays. Of `a|b` every one that is present.
 pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
-    let mut texts = Vec::new();
-    for value in named(arguments, names) {
-        match value {
-            Value::String(text) => texts.push(text.as_str()),
-            Value::Array(items) => texts.extend(items.iter().filter_map(Value::as_str)),
-            _ => {}
-        }
-    }
-    texts
+    named(arguments, names).flat_map(leaves).filter_map(Value::as_str).collect()
 }
 
 /// Whether an argument is present but is neither a string nor a list of strings, so that it cannot be evaluated.
 pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
-    named(arguments, names).any(|value| match value {
-        Value::String(_) => false,
-        Value::Array(items) => !items.iter().all(Value::is_string),
-        _ => true,
-    })
+    named(arguments, names).flat_map(leaves).any(|value| !value.is_string())
+}
+
+/// The items of a list, or the one value.
+fn leaves(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }

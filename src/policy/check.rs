@@ -1,9 +1,12 @@
 //! Checks of a policy file before any call: that it covers its tools, and what in it is probably a mistake.
 
+use std::collections::BTreeSet;
+
 use super::argv::base_name;
 use super::capability::{PolicyTier, ToolCapability};
 use super::command::{CommandPattern, OptionPattern};
 use super::decision::Effect;
+use super::glob::is_glob;
 use super::load::{PolicyFile, PolicyMode};
 use super::programs::{self, Does};
 use super::rule::{Rule, ToolPattern};
@@ -29,32 +32,50 @@ impl PolicyFile {
     #[must_use]
     pub fn check(&self, tools: Option<&[Covered]>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for (name, capability) in &self.capabilities {
-            mutating(name, capability, &mut found);
-            // One that only says how to undo declares nothing that a tool could lack.
-            let Some(tools) = tools.filter(|_| !capability.says_only_undo(name)) else { continue };
-            match tools.iter().find(|t| t.identity == *name) {
-                Some(tool) => arguments(tool, capability, &mut found),
+        for (name, capability) in self.capabilities.iter().filter(|(_, capability)| !capability.is_broken) {
+            found.extend(mutating(name, capability));
+        }
+        let Some(tools) = tools else { return found };
+        let identities = || tools.iter().map(|tool| tool.identity.as_str());
+        // One that only says how to undo declares nothing that a tool could lack.
+        for (name, capability) in self.capabilities.iter().filter(|(name, own)| !own.says_only_undo(name)) {
+            match tools.iter().find(|tool| tool.identity == *name) {
+                Some(tool) => found.extend(capability.declared().filter_map(|name| {
+                    let message = format!("`{}` has no argument `{name}`", tool.identity);
+                    tool.lacks(name, &capability.place, message)
+                })),
                 None => {
-                    let close = nearest(name, tools.iter().map(|t| t.identity.as_str()), 1);
-                    let help = close
-                        .first()
-                        .map_or("remove its `[tool]` table".to_owned(), |c| format!("did you mean `{c}`?"));
-                    let message = format!("there is no tool `{name}`");
-                    found.push(Diagnostic::error("policy-no-such-tool", capability.place.clone(), message).help(help));
+                    let help = did_you_mean(name, identities(), "remove its `[tool]` table");
+                    found.push(error(
+                        &capability.place,
+                        "policy-no-such-tool",
+                        format!("there is no tool `{name}`"),
+                        help,
+                    ));
                 }
             }
         }
-        for tool in tools.unwrap_or_default() {
-            let record = self.capabilities.get(&tool.identity);
-            if record.is_none_or(|record| record.says_only_undo(&tool.identity)) {
-                let message = format!("the tool `{}` has no tier: every call to it asks", tool.identity);
-                let help = format!("write [tool.\"{}\"] with tier = \"read_only\", \"b\" or \"a\"", tool.identity);
-                found.push(Diagnostic::error("policy-no-tier", Place::file(&self.source.0), message).help(help));
+        for Covered { identity, .. } in tools {
+            if self.capabilities.get(identity).is_none_or(|record| record.says_only_undo(identity)) {
+                let message = format!("the tool `{identity}` has no tier: every call to it asks");
+                let help = format!("write [tool.\"{identity}\"] with tier = \"read_only\", \"b\" or \"a\"");
+                found.push(error(&Place::file(&self.source.0), "policy-no-tier", message, help));
             }
         }
-        for rule in self.rules.iter().filter(|_| tools.is_some()) {
-            self.named(rule, tools.unwrap_or_default(), &mut found);
+        for rule in &self.rules {
+            let Some(identity) = rule.tool.identity() else { continue };
+            if let Some(tool) = tools.iter().find(|tool| tool.identity == identity) {
+                let named = rule.args.iter().filter(|(name, _)| name != "*");
+                found.extend(named.filter_map(|(name, _)| {
+                    let about = format!("the rule `{}` is about the argument `{name}`", rule.text);
+                    tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have"))
+                }));
+            } else if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
+                // Names of families cover tools of other names; a record of the name has been complained of.
+                let help = did_you_mean(&identity, identities(), "remove the rule");
+                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
+                found.push(error(&rule.place, "policy-no-such-tool", message, help));
+            }
         }
         found
     }
@@ -63,223 +84,177 @@ impl PolicyFile {
     /// unanchored paths, a mode or default that allows everything.
     #[must_use]
     pub fn lint(&self) -> Vec<Diagnostic> {
-        let head = |code, message, help| Diagnostic::warning(code, Place::file(&self.source.0), message).help(help);
         let mut found = Vec::new();
+        let mut head = |code, message, help| {
+            found.push(Diagnostic::warning(code, Place::file(&self.source.0), message).help(help));
+        };
         match self.mode {
             Some(PolicyMode::Off) => {
-                let message = "the policy is off: no call is evaluated";
-                found.push(head("policy-off", message, "write mode = \"enforce\""));
+                head("policy-off", "the policy is off: no call is evaluated", "write mode = \"enforce\"");
             }
             Some(PolicyMode::Audit) => {
                 let message = "the policy only audits: it enforces nothing but managed denies and the floor";
-                found.push(head("policy-audit-only", message, "write mode = \"enforce\""));
+                head("policy-audit-only", message, "write mode = \"enforce\"");
             }
             Some(PolicyMode::Enforce) | None => {}
         }
         if self.default == Some(Effect::Allow) {
             let message = "every call that no rule or tier covers is allowed";
-            found.push(head("policy-default-allow", message, "write default = \"ask\""));
+            head("policy-default-allow", message, "write default = \"ask\"");
         }
         for (i, rule) in self.rules.iter().enumerate() {
-            let shadowed = || {
-                let mut all = self.rules.iter().enumerate();
-                let (_, other) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule)))?;
+            let mut report = |code, message: String, help: &str| {
+                found.push(Diagnostic::warning(code, rule.place.clone(), message).help(help));
+            };
+            match &rule.command {
+                Some(command) if rule.effect == Effect::Allow => wide_commands(rule, command, &mut report),
+                Some(command) => too_narrow(rule, command, &mut report),
+                None => {}
+            }
+            self.paths(rule, &mut report);
+            let mut all = self.rules.iter().enumerate();
+            if let Some((_, other)) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule))) {
                 let shadow = format!("`{} {}` ({})", other.effect, other.text, other.place);
                 let message = format!("this rule never takes effect: {shadow} shadows it");
-                Some(warning(rule, "policy-shadowed", message, "remove one of the two"))
-            };
-            let lints = [
-                code(rule),
-                boundary(rule),
-                alone(rule),
-                middle(rule),
-                anchor(rule),
-                never(rule),
-                self.confines(rule),
-                shadowed(),
-            ];
-            found.extend(lints.into_iter().flatten().chain(code_by_option(rule)));
+                report("policy-shadowed", message, "remove one of the two");
+            }
         }
         self.unrecorded(&mut found);
         found
     }
 
-    /// A rule that names a tool that is not among those it should cover, or an argument that its tool does not have.
-    fn named(&self, rule: &Rule, tools: &[Covered], found: &mut Vec<Diagnostic>) {
-        let identity = match &rule.tool {
-            ToolPattern::Name(name) if !super::glob::is_glob(name) => name.clone(),
-            ToolPattern::Mcp { server, tool } if !super::glob::is_glob(tool) => format!("mcp:{server}/{tool}"),
-            _ => return,
-        };
-        let Some(tool) = tools.iter().find(|tool| tool.identity == identity) else {
-            // Names of families cover tools of other names; a record of the name has been complained of.
-            if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
-                let close = nearest(&identity, tools.iter().map(|t| t.identity.as_str()), 1);
-                let help = close.first().map_or("remove the rule".to_owned(), |c| format!("did you mean `{c}`?"));
-                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
-                found.push(Diagnostic::error("policy-no-such-tool", rule.place.clone(), message).help(help));
-            }
-            return;
-        };
-        for (name, _) in rule.args.iter().filter(|(name, _)| name != "*" && !tool.arguments.contains(name)) {
-            let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
-            let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
-            let message =
-                format!("the rule `{}` is about the argument `{name}`, which `{identity}` does not have", rule.text);
-            found.push(Diagnostic::error("policy-no-such-argument", rule.place.clone(), message).help(help));
+    /// A deny that holds only here, and an allow by path for a tool whose tier allows every path.
+    fn paths(&self, rule: &Rule, report: Report<'_>) {
+        let Some((pattern, _)) = &rule.path else { return };
+        let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
+        // What does not match a pattern is anywhere.
+        if rule.effect == Effect::Deny && !text.starts_with('!') && pattern.is_bare(text) {
+            let message = format!("`{}` denies only paths below the working folder", rule.text);
+            report("policy-unanchored", message, "write `**/…` for any folder, or `./…` if that is intended");
         }
-    }
-
-    /// An allow by path for a tool whose tier allows every path.
-    fn confines(&self, rule: &Rule) -> Option<Diagnostic> {
-        let ToolPattern::Name(name) = &rule.tool else { return None };
-        let tier = self.capabilities.get(name)?.tier?;
-        (rule.effect == Effect::Allow && rule.path.is_some() && tier < PolicyTier::A).then(|| {
+        let ToolPattern::Name(name) = &rule.tool else { return };
+        let tier = self.capabilities.get(name).and_then(|record| record.tier);
+        if rule.effect == Effect::Allow && tier.is_some_and(|tier| tier < PolicyTier::A) {
             let message =
                 format!("`{}` confines nothing: the tier of `{name}` allows it for every other path, too", rule.text);
-            warning(rule, "policy-not-confined", message, "give the tool tier \"a\", or deny the other paths")
-        })
+            report("policy-not-confined", message, "give the tool tier \"a\", or deny the other paths");
+        }
     }
 
     /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
     fn unrecorded(&self, found: &mut Vec<Diagnostic>) {
-        let held = |rule: &Rule| rule.effect == Effect::Deny && (rule.path.is_some() || rule.host.is_some());
+        let held = |rule: &Rule| rule.effect == Effect::Deny && !rule.is_of_commands();
         if !self.rules.iter().any(held) {
             return;
         }
-        let mut named = std::collections::BTreeSet::new();
+        let mut named = BTreeSet::new();
         for rule in self.rules.iter().filter(|rule| rule.effect == Effect::Allow) {
             let ToolPattern::Name(name) = &rule.tool else { continue };
             let known = self.capabilities.contains_key(name) || ToolCapability::builtin(name).is_some();
-            if known || super::glob::is_glob(name) || !named.insert(name) {
+            if known || is_glob(name) || !named.insert(name) {
                 continue;
             }
             let message = format!(
                 "`{name}` has no record: every text of its arguments is held against denies of paths and hosts"
             );
             let help = format!("write [tool.{name}] with tier, reads, writes and hosts");
-            found.push(warning(rule, "policy-no-record", message, &help));
+            found.push(Diagnostic::warning("policy-no-record", rule.place.clone(), message).help(help));
         }
     }
 }
 
-fn warning(rule: &Rule, code: &'static str, message: String, help: &str) -> Diagnostic {
-    Diagnostic::warning(code, rule.place.clone(), message).help(help)
-}
+/// Takes the code, the message and the help of a finding.
+type Report<'r> = &'r mut dyn FnMut(&'static str, String, &str);
 
-/// A rule whose conditions no call meets at once.
-fn never(rule: &Rule) -> Option<Diagnostic> {
-    let command = rule.command.as_ref().is_some_and(|command| !command.any);
-    (command && (rule.path.is_some() || rule.host.is_some()) && rule.effect == Effect::Allow).then(|| {
-        let message = format!("`{}` never matches: an allow for commands covers no path or host", rule.text);
-        warning(rule, "policy-never", message, "write two rules: one for the command, one for the path or host")
-    })
-}
-
-fn mutating(name: &str, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
-    let tiers = capability.tier.into_iter().chain(capability.actions.iter().flat_map(|a| a.tiers.values().copied()));
-    let place = || capability.place.clone();
-    // What runs is then for rules to say.
-    if capability.tier.is_none() && !capability.says_only_undo(name) {
-        let message = format!("`{name}` has no tier: every call to it asks");
-        found.push(
-            Diagnostic::error("policy-no-tier", place(), message).help("write tier = \"read_only\", \"b\" or \"a\""),
-        );
+/// What an allow over commands covers beyond what its author probably means.
+fn wide_commands(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
+    let text = &rule.text;
+    if !command.any && !rule.is_of_commands() {
+        let message = format!("`{text}` never matches: an allow for commands covers no path or host");
+        report("policy-never", message, "write two rules: one for the command, one for the path or host");
     }
-    if tiers.max() > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
-        let message = format!("`{name}` changes something but does not declare which arguments name what it writes");
-        let help = "write writes = [\"…\"], or writes = [] if it writes no file";
-        found.push(Diagnostic::error("policy-no-paths", place(), message).help(help));
-    }
-    if capability.tier == Some(PolicyTier::ReadOnly)
-        && capability.actions.is_none()
-        && capability.writes.as_ref().is_some_and(|w| !w.is_empty())
+    if let Some((words, true)) = command.literal()
+        && let Some((program, rest)) = words.split_first()
     {
-        let message = format!("`{name}` is read-only but declares arguments that it writes");
-        found.push(
-            Diagnostic::error("policy-read-only-writes", place(), message).help("change the tier, or remove `writes`"),
-        );
-    }
-}
-
-fn arguments(tool: &Covered, capability: &ToolCapability, found: &mut Vec<Diagnostic>) {
-    for name in capability.declared() {
-        if !tool.arguments.iter().any(|a| a == name) {
-            let close = nearest(name, tool.arguments.iter().map(String::as_str), 1);
-            let help = close.first().map_or("see the tool's schema".to_owned(), |c| format!("did you mean `{c}`?"));
-            let message = format!("`{}` has no argument `{name}`", tool.identity);
-            found.push(Diagnostic::error("policy-no-such-argument", capability.place.clone(), message).help(help));
+        let program = base_name(program);
+        let narrow = !rest.is_empty() && !rest.iter().any(|word| word.starts_with('-'));
+        let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
+        if runs && !narrow {
+            let message = format!("`{text}` allows arbitrary code: `{program}` runs any code it is given");
+            report("policy-interpreter", message, "name the script or the whole command, without `:*`");
         }
     }
-}
-
-/// An allow whose prefix lets a program run arbitrary code.
-fn code(rule: &Rule) -> Option<Diagnostic> {
-    let (tokens, is_open) = rule.command.as_ref().filter(|_| rule.effect == Effect::Allow)?.literal()?;
-    let (program, rest) = tokens.split_first()?;
-    let program = base_name(program);
-    let narrow = !rest.is_empty() && !rest.iter().any(|t| t.starts_with('-'));
-    let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
-    (is_open && runs && !narrow).then(|| {
-        let message = format!("`{}` allows arbitrary code: `{program}` runs any code it is given", rule.text);
-        warning(rule, "policy-interpreter", message, "name the script or the whole command, without `:*`")
-    })
-}
-
-/// Options that take code, allowed with any value.
-fn code_by_option(rule: &Rule) -> Vec<Diagnostic> {
-    let lead = rule.command.as_ref().map(CommandPattern::lead).unwrap_or_default();
+    if command.first_is_glob() {
+        let message = format!("`{text}` has no word boundary: it also allows other programs with the same prefix");
+        report("policy-no-boundary", message, "write `name:*`");
+    }
+    if !command.any && !command.is_word_by_word() {
+        let message = format!("the `*` in the middle of `{text}` stands for any words, another subcommand too");
+        report("policy-any-words", message, "name the words, or write one rule for each form");
+    }
+    let lead = command.lead();
     let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
     let rows: Vec<_> = rows.collect();
-    let any_code = |(name, value): &(&str, Option<&str>)| {
+    for (name, value) in rule.options.iter().map(OptionPattern::parts) {
         let does = rows.iter().filter_map(|row| row.does(name)).max();
-        value.is_none_or(|value| value.starts_with('*')) && matches!(does, Some(Does::Run | Does::Load))
-    };
-    let wide = rule.options.iter().map(OptionPattern::parts).filter(any_code);
-    wide.map(|(name, _)| {
-        let message = format!("`options` of `{}` allows arbitrary code: `{name}` runs or loads any value", rule.text);
-        warning(rule, "policy-option-code", message, &format!("name the value: `{name}=VALUE`"))
-    })
-    .collect()
-}
-
-fn boundary(rule: &Rule) -> Option<Diagnostic> {
-    let is_glob = rule.effect == Effect::Allow && rule.command.as_ref()?.first_is_glob();
-    is_glob.then(|| {
-        let message =
-            format!("`{}` has no word boundary: it also allows other programs with the same prefix", rule.text);
-        warning(rule, "policy-no-boundary", message, "write `name:*`")
-    })
+        if matches!(does, Some(Does::Run | Does::Load)) && value.is_none_or(|value| value.starts_with('*')) {
+            let message = format!("`options` of `{text}` allows arbitrary code: `{name}` runs or loads any value");
+            report("policy-option-code", message, &format!("name the value: `{name}=VALUE`"));
+        }
+    }
 }
 
 /// A deny or an ask of a program without any of its arguments.
-fn alone(rule: &Rule) -> Option<Diagnostic> {
-    let (words, is_open) = rule.command.as_ref().filter(|_| rule.effect != Effect::Allow)?.literal()?;
-    let [program] = words.as_slice() else { return None };
-    (!is_open).then(|| {
+fn too_narrow(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
+    let Some((words, false)) = command.literal() else { return };
+    if let [program] = words.as_slice() {
         let message = format!("`{}` matches `{program}` without arguments, and no other command", rule.text);
         let help = format!("write `{program}:*` for every command of `{program}`");
-        warning(rule, "policy-without-arguments", message, &help)
-    })
+        report("policy-without-arguments", message, &help);
+    }
 }
 
-/// An allow with a `*` between words, which stands for any number of them.
-fn middle(rule: &Rule) -> Option<Diagnostic> {
-    let command = rule.command.as_ref().filter(|_| rule.effect == Effect::Allow)?;
-    (!command.any && !command.is_word_by_word()).then(|| {
-        let message = format!("the `*` in the middle of `{}` stands for any words, another subcommand too", rule.text);
-        warning(rule, "policy-any-words", message, "name the words, or write one rule for each form")
-    })
+impl Covered {
+    /// What is wrong where an argument is named that it does not have.
+    fn lacks(&self, name: &str, place: &Place, message: String) -> Option<Diagnostic> {
+        let known = || self.arguments.iter().map(String::as_str);
+        let lacks = known().all(|own| own != name);
+        lacks.then(|| {
+            error(place, "policy-no-such-argument", message, did_you_mean(name, known(), "see the tool's schema"))
+        })
+    }
 }
 
-fn anchor(rule: &Rule) -> Option<Diagnostic> {
-    let (pattern, _) = rule.path.as_ref()?;
-    let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
-    // What does not match a pattern is anywhere.
-    (rule.effect == Effect::Deny && !text.starts_with('!') && pattern.is_bare(text)).then(|| {
-        let message = format!("`{}` denies only paths below the working folder", rule.text);
-        warning(rule, "policy-unanchored", message, "write `**/…` for any folder, or `./…` if that is intended")
-    })
+fn error(place: &Place, code: &'static str, message: String, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, place.clone(), message).help(help)
+}
+
+/// What to do about an unknown name: take the closest known one, or something else where none is close.
+fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    nearest(name, known, 1).first().map_or_else(|| otherwise.to_owned(), |close| format!("did you mean `{close}`?"))
+}
+
+/// What is wrong with a record alone.
+fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut report = |code, message, help| found.push(error(&capability.place, code, message, help));
+    let actions = capability.actions.iter().flat_map(|actions| actions.tiers.values().copied());
+    // What runs is then for rules to say.
+    if capability.tier.is_none() && !capability.says_only_undo(name) {
+        let message = format!("`{name}` has no tier: every call to it asks");
+        report("policy-no-tier", message, "write tier = \"read_only\", \"b\" or \"a\"");
+    }
+    let tier = capability.tier.into_iter().chain(actions).max();
+    if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
+        let message = format!("`{name}` changes something but does not declare which arguments name what it writes");
+        report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
+    }
+    let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();
+    if only_reads && capability.writes.as_ref().is_some_and(|writes| !writes.is_empty()) {
+        let message = format!("`{name}` is read-only but declares arguments that it writes");
+        report("policy-read-only-writes", message, "change the tier, or remove `writes`");
+    }
+    found
 }
 
 /// Whether `other` decides every call that `rule` would decide.

@@ -11,9 +11,9 @@ mod options;
 
 use self::letters::letters;
 pub use self::options::OptionPattern;
-use super::argv::{Word, base_name};
+use super::argv::{Word, program};
 use super::decision::Fit;
-use super::glob::{glob, is_glob};
+use super::glob::{climbs, glob};
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,8 +94,7 @@ impl CommandPattern {
     }
 
     /// The program that the pattern names, if it names one.
-    #[must_use]
-    pub fn program(&self) -> Option<&str> {
+    pub(crate) fn program(&self) -> Option<&str> {
         self.tokens.first()?.literal()
     }
 
@@ -112,20 +111,16 @@ impl CommandPattern {
         if self.any {
             return true;
         }
-        let globs = |token: &Token| !matches!(token, Token::Literal(_));
-        let climbs = |word: &Word| word.get().is_some_and(|text| text.split('/').any(|part| part == ".."));
         if self.over_paths && argv.len() > self.tokens.len() {
             return false;
         }
-        let from = self.tokens.iter().position(globs).unwrap_or(self.tokens.len());
-        let globbed = argv.get(from..).unwrap_or_default();
-        let globbed = if self.open && !self.over_paths && from + 1 >= self.tokens.len() {
-            globbed.get(..1).unwrap_or_default()
-        } else {
-            globbed
-        };
-        if self.tokens.get(from).is_some() && globbed.iter().any(climbs) {
-            return false;
+        if let Some(from) = self.tokens.iter().position(|token| token.literal().is_none()) {
+            // A glob at the end stands for one word; what follows that is left open by the pattern.
+            let is_last = self.open && !self.over_paths && from + 1 == self.tokens.len();
+            let most = if is_last { 1 } else { argv.len() };
+            if argv.iter().skip(from).take(most).filter_map(Word::get).any(climbs) {
+                return false;
+            }
         }
         match self.tokens.split_first() {
             Some((Token::Many, rest)) => {
@@ -142,14 +137,15 @@ impl CommandPattern {
     /// word in particular, and one at the beginning of a token for no option.
     pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
         let Some(word) = argv.get(at) else { return false };
-        let part = |tokens: &[Token], open| Self { tokens: tokens.to_vec(), open, over_paths: false, any: false };
-        let fits = |tokens: &[Token], open, words: Option<&[Word]>| {
-            words.is_some_and(|words| part(tokens, open).fit(words) == Fit::Yes)
+        let fits = |tokens: &[Token], open, words: &[Word]| {
+            Self { tokens: tokens.to_vec(), open, over_paths: false, any: false }.fit(words) == Fit::Yes
         };
+        let (before, behind) = (argv.get(..at).unwrap_or_default(), argv.get(at + 1..).unwrap_or_default());
         self.tokens.iter().enumerate().any(|(i, token)| {
+            let (front, rest) = self.tokens.split_at(i);
             token.names(word)
-                && fits(self.tokens.get(..i).unwrap_or_default(), false, argv.get(..at))
-                && fits(self.tokens.get(i + 1..).unwrap_or_default(), self.open, argv.get(at + 1..))
+                && fits(front, false, before)
+                && fits(rest.get(1..).unwrap_or_default(), self.open, behind)
         })
     }
 
@@ -188,39 +184,30 @@ impl CommandPattern {
 
     /// The same for patterns with a separate `*`, by a table of tokens and words.
     fn fit_table(&self, argv: &[Word]) -> Fit {
-        let n = argv.len();
-        let mut row: Vec<Fit> = (0..=n).map(|j| Fit::of(j == 0)).collect();
+        let mut row: Vec<Fit> = (0..=argv.len()).map(|j| Fit::of(j == 0)).collect();
         for token in &self.tokens {
-            let mut next = vec![Fit::No; n + 1];
-            for j in 0..=n {
-                let before = j.checked_sub(1);
-                let best = match token {
-                    Token::Many => {
-                        let left = before.and_then(|k| next.get(k).copied()).unwrap_or(Fit::No);
-                        row.get(j).copied().unwrap_or(Fit::No).max(left)
-                    }
-                    token => before.map_or(Fit::No, |k| {
-                        let word = argv.get(k).map_or(Fit::No, |w| token.fits(w));
-                        row.get(k).copied().unwrap_or(Fit::No).min(word)
-                    }),
-                };
-                if let Some(cell) = next.get_mut(j) {
+            let mut best = Fit::No;
+            if *token == Token::Many {
+                for cell in &mut row {
+                    best = best.max(*cell);
                     *cell = best;
                 }
+                continue;
             }
-            row = next;
+            // The word before each place decides with what stood before that.
+            let words = std::iter::once(Fit::No).chain(argv.iter().map(|word| token.fits(word)));
+            for (cell, fits) in row.iter_mut().zip(words) {
+                best = std::mem::replace(cell, best.min(fits));
+            }
         }
         let fit = if self.open { row.iter().copied().max() } else { row.last().copied() };
         match fit.unwrap_or(Fit::No) {
-            Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => self.head_may_fit(argv),
+            // What becomes several words may be any of them behind the first.
+            Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => {
+                let head = self.tokens.first().zip(argv.first());
+                head.map_or(Fit::No, |(token, word)| token.fits(word).min(Fit::Maybe))
+            }
             fit => fit,
-        }
-    }
-
-    fn head_may_fit(&self, argv: &[Word]) -> Fit {
-        match (self.tokens.first(), argv.first()) {
-            (Some(token), Some(word)) => token.fits(word).min(Fit::Maybe),
-            _ => Fit::No,
         }
     }
 
@@ -248,22 +235,19 @@ impl CommandPattern {
         if self.any || lead == 0 || options.is_empty() || !plain {
             return Fit::No;
         }
-        let mut fit = Fit::Yes;
-        for (i, token) in self.tokens.iter().take(lead).enumerate() {
-            let one = argv.get(i).map_or(Fit::No, |w| token.fits(w));
-            fit = fit.min(one);
-        }
+        let front = self.tokens.iter().take(lead).enumerate();
+        let fit = front.map(|(i, token)| argv.get(i).map_or(Fit::No, |w| token.fits(w))).fold(Fit::Yes, Fit::min);
         if fit == Fit::No {
             return Fit::No;
         }
         let rest = argv.get(lead..).unwrap_or_default();
         let end = rest.iter().position(|w| w.is("--")).unwrap_or(rest.len());
         let rest = rest.get(..end).unwrap_or_default();
-        if !self.open && rest.iter().any(|w| w.get().is_none_or(|v| !v.starts_with('-'))) {
+        let mut own = rest.iter().filter(|w| w.get().is_none_or(|v| !v.starts_with('-')));
+        if !self.open && own.clone().next().is_some() {
             return Fit::No;
         }
-        let program = argv.first().and_then(Word::get).map_or("", base_name);
-        let mut own = rest.iter().filter(|w| w.get().is_none_or(|v| !v.starts_with('-')));
+        let program = program(argv).unwrap_or_default();
         let given = operands.iter().map(|o| own.next().map_or(Fit::No, |w| o.fits(w)));
         given.chain(options.iter().map(|o| o.among(rest, program))).fold(fit, Fit::min)
     }
@@ -349,43 +333,34 @@ impl Token {
 
 /// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
 fn split(text: &str) -> Result<Vec<Token>, String> {
-    let mut tokens = Vec::new();
-    let (mut word, mut started, mut wild, mut quote) = (String::new(), false, false, None::<char>);
+    // The word that is being read, if one has begun, and whether it has a wildcard.
+    let (mut tokens, mut word, mut wild, mut quote) = (Vec::new(), None::<String>, false, None::<char>);
     let mut chars = text.chars();
-    let mut finish = |word: &mut String, started: &mut bool, wild: &mut bool| {
-        if *started {
-            let text = std::mem::take(word);
-            tokens.push(match (*wild, text.as_str()) {
-                (true, "*") => Token::Many,
-                (true, _) => Token::Glob(text),
-                (false, _) => Token::Literal(text),
-            });
-        }
-        (*started, *wild) = (false, false);
-    };
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(q), c) if q == c => quote = None,
-            (Some(_), c) => word.push(c),
-            (None, '\'' | '"') => {
+    loop {
+        match (quote, chars.next()) {
+            (Some(_), None) => return Err("a quote is not closed".to_owned()),
+            (Some(q), Some(c)) if q == c => quote = None,
+            (Some(_), Some(c)) => word.get_or_insert_default().push(c),
+            (None, Some(c @ ('\'' | '"'))) => {
                 quote = Some(c);
-                started = true;
+                word.get_or_insert_default();
             }
-            (None, '\\') => {
-                started = true;
-                word.extend(chars.next());
+            (None, Some('\\')) => word.get_or_insert_default().extend(chars.next()),
+            (None, Some(c)) if !c.is_whitespace() => {
+                wild |= matches!(c, '*' | '?');
+                word.get_or_insert_default().push(c);
             }
-            (None, c) if c.is_whitespace() => finish(&mut word, &mut started, &mut wild),
-            (None, c) => {
-                wild |= is_glob(c.encode_utf8(&mut [0; 4]));
-                started = true;
-                word.push(c);
+            (None, end) => {
+                tokens.extend(word.take().map(|text| match (wild, text.as_str()) {
+                    (true, "*") => Token::Many,
+                    (true, _) => Token::Glob(text),
+                    (false, _) => Token::Literal(text),
+                }));
+                wild = false;
+                if end.is_none() {
+                    return Ok(tokens);
+                }
             }
         }
     }
-    if quote.is_some() {
-        return Err("a quote is not closed".to_owned());
-    }
-    finish(&mut word, &mut started, &mut wild);
-    Ok(tokens)
 }

@@ -127,6 +127,11 @@ impl Reason {
     pub(crate) fn new(effect: Effect, text: impl Into<String>) -> Self {
         Self { effect, text: text.into(), rule: None, place: None }
     }
+
+    /// Why a person is asked, without a rule.
+    pub(crate) fn ask(text: impl Into<String>) -> Self {
+        Self::new(Effect::Ask, text)
+    }
 }
 
 impl fmt::Display for Reason {

@@ -9,10 +9,15 @@
 //! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`, `workspace_trusted`,
 //! `server_trusted`, `annotations`, `case_insensitive_fs` and `schema_hash_changed`. Unless it does, the working folder is
 //! `/workspace` and the home folder `/home/user`. Paths are evaluated as written, without looking at the disk of this
-//! machine; a row may define symbolic links as `links: {"path": "target"}`.
+//! machine; a row may define symbolic links as `links: {"path": "target"}`, relative ones below the working folder.
+//!
+//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged. Any other member is an error: what is
+//! not understood might have changed the answer.
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
@@ -23,6 +28,9 @@ use super::links::LinkTable;
 use super::load::PolicyFile;
 use super::policy_set::Policy;
 use super::rule::PolicyScope;
+
+/// What corpora say of a row for those who read it.
+const NOTES: [&str; 8] = ["expected", "why", "source", "cls", "grade", "proof", "bash52", "got"];
 
 /// The result of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,12 +59,13 @@ pub struct Row {
     /// What its rules say together: the files of other scopes, and the user's as the last one.
     pub files: Vec<PolicyFile>,
     links: Option<LinkTable>,
+    has_rules: bool,
 }
 
 /// Evaluates a row under its own rules.
 ///
 /// # Errors
-/// A sentence if the row is not an object with the required members.
+/// A sentence if the row is not an object with the required members and no unknown ones.
 pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     let row = Row::read(row)?;
     Ok(row.decide(&Policy::new(row.files.clone()), &[]))
@@ -65,53 +74,113 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
 /// Evaluates a row under a policy. The row has no rules.
 ///
 /// # Errors
-/// A sentence if the row has rules, or is not an object with the required members.
+/// A sentence if the row has rules, or is not an object with the required members and no unknown ones.
 pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, String> {
-    let has_rules = !matches!(row.get("rule"), None | Some(Value::Null)) && !lines(row)?.is_empty();
-    if has_rules || row.get("profile").is_some_and(|profile| profile == "last-match") {
+    let row = Row::read(row)?;
+    if row.has_rules {
         return Err("the row has rules of its own, and it is not clear which of the two policies is meant".to_owned());
     }
-    Ok(Row::read(row)?.decide(policy, &[]))
+    Ok(row.decide(policy, &[]))
 }
 
-fn lines(row: &Value) -> Result<Vec<&str>, String> {
-    const WRONG: &str = "`rule` must be a list of strings";
-    match row.get("rule") {
-        Some(Value::Array(lines)) => lines.iter().map(|line| line.as_str().ok_or(WRONG.to_owned())).collect(),
-        Some(Value::String(line)) => Ok(vec![line]),
-        None => Ok(Vec::new()),
-        Some(_) => Err(WRONG.to_owned()),
-    }
+/// A row as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    id: Value,
+    #[serde(default, deserialize_with = "lines")]
+    rule: Vec<String>,
+    #[serde(default)]
+    profile: Profile,
+    tool: Option<String>,
+    #[serde(default = "no_arguments")]
+    args: Value,
+    ctx: Option<Circumstances>,
+}
+
+/// In which order the rules of a row count. The name of a corpus means nothing.
+#[derive(Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Profile {
+    LastMatch,
+    #[default]
+    #[serde(other)]
+    Strictest,
+}
+
+/// What `ctx` may say.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Circumstances {
+    cwd: Option<String>,
+    home: Option<String>,
+    server: Option<String>,
+    interactive: Option<bool>,
+    workspace_trusted: bool,
+    server_trusted: bool,
+    annotations: Annotations,
+    case_insensitive_fs: Option<bool>,
+    schema_hash_changed: bool,
+    links: Option<BTreeMap<String, String>>,
+}
+
+fn no_arguments() -> Value {
+    serde_json::json!({})
+}
+
+/// The lines of a row: one, or a list of them.
+fn lines<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Vec<String>, D::Error> {
+    let value = Value::deserialize(value)?;
+    let lines = if value.is_string() { Value::Array(vec![value]) } else { value };
+    serde_json::from_value(lines).map_err(|_| serde::de::Error::custom("`rule` must be a list of strings"))
 }
 
 impl Row {
     /// Reads a row.
     ///
     /// # Errors
-    /// A sentence if the row is not an object with the required members.
+    /// A sentence if the row is not an object with the required members and no unknown ones.
     pub fn read(row: &Value) -> Result<Self, String> {
-        let text = |key: &str| row.get(key).and_then(Value::as_str);
-        let empty = Value::Object(Map::new());
-        let ctx = row.get("ctx").filter(|c| c.is_object()).unwrap_or(&empty);
-        let mut setting = Setting { context: context(ctx), ..Setting::default() };
-        setting.file.last_match = text("profile") == Some("last-match");
-        for line in lines(row)? {
-            if !setting.line(line) {
+        let mut row = row.clone();
+        if let Some(members) = row.as_object_mut() {
+            members.retain(|name, _| !NOTES.contains(&name.as_str()));
+        }
+        let row: Written =
+            serde_json::from_value(row).map_err(|why| why.to_string().replace("unknown field", "unknown key"))?;
+        let ctx = row.ctx.unwrap_or_default();
+        let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
+        let absolute = |path: String| if path.starts_with('/') { path } else { format!("{cwd}/{path}") };
+        let pairs = |links: BTreeMap<_, _>| links.into_iter().map(|(path, target)| (absolute(path), target));
+        let links = ctx.links.map(|links| LinkTable::new(pairs(links)));
+        let context = Context {
+            cwd: Some(cwd),
+            home: ctx.home.or_else(|| Some("/home/user".to_owned())),
+            interactive: ctx.interactive.unwrap_or(true),
+            workspace_trusted: ctx.workspace_trusted,
+            server_trusted: ctx.server_trusted,
+            annotations: ctx.annotations,
+            case_sensitive_paths: ctx.case_insensitive_fs.map(|b| !b),
+            definition_changed: ctx.schema_hash_changed,
+            ..Context::default()
+        };
+        let mut setting = Setting { context, ..Setting::default() };
+        setting.file.last_match = row.profile == Profile::LastMatch;
+        for line in &row.rule {
+            if setting.line(line).is_none() {
                 setting.file.broken = true;
             }
         }
         setting.others.push(setting.file);
         Ok(Self {
-            id: text("id").unwrap_or_default().to_owned(),
-            tool: text("tool").ok_or("the row has no `tool`")?.to_owned(),
-            origin: match ctx.get("server").and_then(Value::as_str) {
-                Some(server) => ToolOrigin::Mcp(server.to_owned()),
-                None => ToolOrigin::Native,
-            },
-            arguments: row.get("args").unwrap_or(&empty).clone(),
-            links: links(ctx, setting.context.cwd.as_deref().unwrap_or_default())?,
+            id: row.id.as_str().unwrap_or_default().to_owned(),
+            tool: row.tool.ok_or("the row has no `tool`")?,
+            origin: ctx.server.map_or(ToolOrigin::Native, ToolOrigin::Mcp),
+            arguments: row.args,
+            links,
             context: setting.context,
             files: setting.others,
+            has_rules: !row.rule.is_empty() || row.profile == Profile::LastMatch,
         })
     }
 
@@ -145,39 +214,9 @@ struct Setting {
     others: Vec<PolicyFile>,
 }
 
-/// `links: {"path": "target"}`: the symbolic links of the row's own disk. A relative path is below the
-/// working folder. Without this member, paths are evaluated as written. The disk of this machine is never consulted.
-fn links(ctx: &Value, cwd: &str) -> Result<Option<LinkTable>, String> {
-    let Some(links) = ctx.get("links") else { return Ok(None) };
-    let wrong = || "`links` must be an object of strings".to_owned();
-    let absolute = |path: &str| if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
-    let pair = |(path, target): (&String, &Value)| Some((absolute(path), target.as_str()?.to_owned()));
-    let pairs: Option<Vec<_>> = links.as_object().ok_or_else(wrong)?.iter().map(pair).collect();
-    Ok(Some(LinkTable::new(pairs.ok_or_else(wrong)?)))
-}
-
-fn context(ctx: &Value) -> Context {
-    let flag = |key: &str| ctx.get(key).and_then(Value::as_bool);
-    let text = |key: &str| ctx.get(key).and_then(Value::as_str).map(str::to_owned);
-    Context {
-        cwd: text("cwd").or_else(|| Some("/workspace".to_owned())),
-        home: text("home").or_else(|| Some("/home/user".to_owned())),
-        interactive: flag("interactive").unwrap_or(true),
-        workspace_trusted: flag("workspace_trusted").unwrap_or(false),
-        server_trusted: flag("server_trusted").unwrap_or(false),
-        annotations: ctx
-            .get("annotations")
-            .and_then(|a| serde_json::from_value::<Annotations>(a.clone()).ok())
-            .unwrap_or_default(),
-        case_sensitive_paths: flag("case_insensitive_fs").map(|b| !b),
-        definition_changed: flag("schema_hash_changed").unwrap_or(false),
-        ..Context::default()
-    }
-}
-
 impl Setting {
-    /// Reads one line; `false` if it is unknown.
-    fn line(&mut self, line: &str) -> bool {
+    /// Reads one line; `None` if it is unknown.
+    fn line(&mut self, line: &str) -> Option<()> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if let Some(effect) = Effect::parse(word) {
             return self.rule(effect, rest);
@@ -186,61 +225,42 @@ impl Setting {
             ("managed" | "floor" | "project", rest) => {
                 let scope = if word == "project" { PolicyScope::Project } else { PolicyScope::Managed };
                 let own = std::mem::take(&mut self.file);
-                let known = self.line(rest);
+                let broken = self.line(rest).is_none();
                 let file = std::mem::replace(&mut self.file, own);
-                self.others.push(PolicyFile { scope, broken: !known, ..file });
-                true
+                self.others.push(PolicyFile { scope, broken, ..file });
             }
-            ("default", effect) => {
-                self.file.default = Effect::parse(effect);
-                self.file.default.is_some()
-            }
-            ("mode", "non-interactive") => {
-                self.context.interactive = false;
-                true
-            }
+            ("default", effect) => self.file.default = Some(Effect::parse(effect)?),
+            ("mode", "non-interactive") => self.context.interactive = false,
             // A default of allow bypasses asks but not denies.
-            ("mode", "yolo") => {
-                self.file.default = Some(Effect::Allow);
-                true
+            ("mode", "yolo") => self.file.default = Some(Effect::Allow),
+            ("mode", _) => {}
+            ("builtin", "READ_ONLY_SAFE_SHELL") => self.file.read_only_shell = true,
+            ("tier", rest) => {
+                let (tier, tool) = rest.split_once(' ')?;
+                let tier = match tier {
+                    "READ_ONLY_SAFE" | "READ_ONLY" => PolicyTier::ReadOnly,
+                    "A" => PolicyTier::A,
+                    "B" => PolicyTier::B,
+                    _ => return None,
+                };
+                let known = ToolCapability::builtin(tool).unwrap_or_default();
+                self.file.capabilities.insert(tool.to_owned(), ToolCapability { tier: Some(tier), ..known });
             }
-            ("mode", _) => true,
-            ("builtin", "READ_ONLY_SAFE_SHELL") => {
-                self.file.read_only_shell = true;
-                true
+            ("host_executable", rest) => {
+                let (name, path) = rest.split_once('=')?;
+                self.file.programs.entry(name.to_owned()).or_default().push(path.to_owned());
             }
-            ("tier", rest) => self.tier(rest),
-            ("host_executable", rest) => match rest.split_once('=') {
-                Some((name, path)) => {
-                    self.file.programs.entry(name.to_owned()).or_default().push(path.to_owned());
-                    true
-                }
-                None => false,
-            },
-            _ => false,
+            _ => return None,
         }
+        Some(())
     }
 
-    fn rule(&mut self, effect: Effect, text: &str) -> bool {
+    fn rule(&mut self, effect: Effect, text: &str) -> Option<()> {
         match compact(effect, text, |name| self.file.capabilities.get(name).cloned()) {
-            Ok(rule) => {
-                self.file.rules.push(rule);
-                true
-            }
-            Err(_) => effect == Effect::Allow,
+            Ok(rule) => self.file.rules.push(rule),
+            Err(_) if effect == Effect::Allow => {}
+            Err(_) => return None,
         }
-    }
-
-    fn tier(&mut self, rest: &str) -> bool {
-        let Some((tier, tool)) = rest.split_once(' ') else { return false };
-        let tier = match tier {
-            "READ_ONLY_SAFE" | "READ_ONLY" => PolicyTier::ReadOnly,
-            "A" => PolicyTier::A,
-            "B" => PolicyTier::B,
-            _ => return false,
-        };
-        let capability = ToolCapability { tier: Some(tier), ..ToolCapability::builtin(tool).unwrap_or_default() };
-        self.file.capabilities.insert(tool.to_owned(), capability);
-        true
+        Some(())
     }
 }

@@ -6,15 +6,21 @@ use super::approval::Displayed;
 use super::argv::display;
 use super::call_context::CallContext;
 use super::canonical::canonical;
-use super::capability::PolicyTier;
+use super::capability::{PolicyTier, ToolCapability};
+use super::command::CommandPattern;
+use super::compact::compact;
 use super::context::{Context, PolicyCall};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
+use super::glob::is_glob;
 use super::grant::{Grant, offer};
+use super::host::Host;
+use super::load::PolicyFile;
 use super::path::LexPath;
 use super::policy_set::Policy;
-use super::rule::{Access, Rule};
+use super::rule::{PolicyScope, Rule, ToolPattern};
 use super::shell::Role;
 use crate::diagnostic::visible;
+use crate::name::nearest;
 
 /// A decision, explained part by part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,6 +33,9 @@ pub struct Explanation {
     pub parts: Vec<Part>,
     /// The compact rules that together would allow the call, or why no rule can.
     pub would_allow: Vec<String>,
+    /// The tool that may be meant, where no record and no rule names the tool of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub did_you_mean: Option<String>,
 }
 
 /// A part of a call.
@@ -49,56 +58,77 @@ impl Policy {
         let verdict = self.decide(call, context, grants);
         let cx = CallContext::new(call, context, self.capability(call, context));
         let mut parts = Vec::new();
+        let mut add = |kind, text: &str, got, by| {
+            parts.push(Part { kind, text: visible(text).into_owned(), got, by });
+        };
         for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-            let caught = self.rules().rfind(|r| {
-                r.effect != Effect::Allow
-                    && cx.of_tool(r)
-                    && r.command.as_ref().is_some_and(|c| cx.forms.get(i).is_some_and(|s| c.fit_any_form(s) != Fit::No))
-            });
-            let (got, by) = match (caught, self.command_allowed(&cx, i)) {
+            let matches = |rule: &&Rule| {
+                let fits =
+                    |pattern: &CommandPattern| cx.forms.get(i).is_some_and(|f| pattern.fit_any_form(f) != Fit::No);
+                rule.effect != Effect::Allow && cx.of_tool(rule) && rule.command.as_ref().is_some_and(fits)
+            };
+            let (got, by) = match (self.rules().rfind(matches), self.command_allowed(&cx, i)) {
                 (Some(rule), _) => (rule.effect, rule_text(rule)),
                 (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
                 (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
             };
-            parts.push(Part { kind: "command", text: visible(&display(&command.words)).into_owned(), got, by });
+            add("command", &display(&command.words), got, by);
         }
         // Where the tool's allows are over paths, each of its files needs one.
         let over_paths = self.rules().any(|r| r.effect == Effect::Allow && r.path.is_some() && cx.of_tool(r));
         let needed = !cx.is_shell && over_paths && !verdict.decision.runs();
         for file in &cx.effects.files {
-            let fits =
-                |r: &&Rule| (cx.of_tool(r) || cx.of_effects(r)) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
-            let rule = self.rules().filter(fits).max_by_key(|r| r.effect);
-            let (got, by) = rule.map_or_else(
-                || (if file.own || needed { Effect::Ask } else { Effect::Allow }, "no path rule applies".to_owned()),
-                |r| {
-                    // A file that may fit a deny asks.
-                    let sure = cx.file_fit(r, file) == Fit::Yes;
-                    (if sure { r.effect } else { r.effect.min(Effect::Ask) }, rule_text(r))
-                },
-            );
-            let access = if file.access == Access::Read { "reads" } else { "writes" };
+            let fits = |r: &&Rule| cx.concerns(r) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
+            let (got, by) = match self.rules().filter(fits).max_by_key(|r| r.effect) {
+                // A file that may fit a deny asks.
+                Some(r) if cx.file_fit(r, file) != Fit::Yes => (r.effect.min(Effect::Ask), rule_text(r)),
+                Some(r) => (r.effect, rule_text(r)),
+                None if file.own || needed => (Effect::Ask, "no path rule applies".to_owned()),
+                None => (Effect::Allow, "no path rule applies".to_owned()),
+            };
             let leads = file.path.as_ref().map(|path| leads(path, context)).unwrap_or_default();
-            parts.push(Part { kind: "file", text: format!("{access} {}{leads}", visible(&file.text)), got, by });
+            add("file", &format!("{} {}{leads}", file.access.verb(), file.text), got, by);
         }
         for part in &cx.effects.unknowns {
-            parts.push(Part {
-                kind: "unknown",
-                text: visible(&part.text).into_owned(),
-                got: Effect::Ask,
-                by: part.kind.to_owned(),
-            });
+            add("unknown", &part.text, Effect::Ask, part.kind.to_owned());
         }
         if parts.is_empty() {
             let got = verdict.reasons.first().map_or(Effect::Ask, |r| r.effect);
             parts.push(Part { kind: "tool", text: call.origin.identity(call.tool), got, by: verdict.reason() });
         }
-        let would_allow = if verdict.decision.runs() {
-            Vec::new()
-        } else {
-            helps(&cx, &verdict, &self.needs_no_grant(&cx, &verdict))
+        let would_allow = self.would_allow(&cx, &verdict).unwrap_or_else(|why| vec![why]);
+        Explanation { tier: cx.tier, verdict, parts, would_allow, did_you_mean: self.close_to(&cx) }
+    }
+
+    /// The rules that together allow a call, which has been tried; or why none do.
+    fn would_allow(&self, cx: &CallContext<'_>, verdict: &Verdict) -> Result<Vec<String>, String> {
+        if verdict.decision.runs() {
+            return Ok(Vec::new());
+        }
+        let hints = helps(cx, verdict, &self.needs_no_grant(cx, verdict))?;
+        let read = |hint: &String| match hint.strip_prefix("[[rule]] ") {
+            Some(fields) => PolicyFile::load(&format!("rule = [{{ {fields} }}]"), "", PolicyScope::User).value.rules,
+            None => {
+                let known = |_: &str| Some(cx.capability.clone().into_owned());
+                Vec::from_iter(compact(Effect::Allow, hint.trim_start_matches("allow "), known))
+            }
         };
-        Explanation { tier: cx.tier, verdict, parts, would_allow }
+        let more = PolicyFile { rules: hints.iter().flat_map(read).collect(), ..PolicyFile::default() };
+        let tried = Self::new([self.files(), &[more]].concat()).with_mode(self.mode);
+        let tried = tried.decide(cx.call, cx.context, &[]);
+        if tried.decision.runs() { Ok(hints) } else { Err(format!("no rule: {}", tried.reason())) }
+    }
+
+    /// The tool whose name is close to that of a call, where no record and no rule names that.
+    fn close_to(&self, cx: &CallContext<'_>) -> Option<String> {
+        let own = cx.call.origin.identity(cx.call.tool);
+        let names = |rule: &Rule| rule.tool != ToolPattern::Any && cx.of_tool(rule);
+        if *cx.capability != ToolCapability::default() || self.rules().any(names) {
+            return None;
+        }
+        let records = self.capabilities().into_keys().map(str::to_owned);
+        let known: Vec<String> = records.chain(self.rules().filter_map(|rule| rule.tool.identity())).collect();
+        nearest(&own, known.iter().map(String::as_str), 1).first().map(|&close| close.to_owned())
     }
 
     /// Which commands need no grant, because rules allow them already. Where a rule asks, no allow counts.
@@ -111,10 +141,11 @@ impl Policy {
     #[must_use]
     pub fn displayed(&self, call: &PolicyCall<'_>, context: &Context, verdict: &Verdict) -> Displayed {
         let cx = CallContext::new(call, context, self.capability(call, context));
+        let run = cx.effects.commands.iter().filter(|command| command.role == Role::Runs);
         let mut effects: Vec<String> =
-            cx.command_lines().iter().map(|line| format!("runs {}", visible(line))).collect();
+            run.map(|command| format!("runs {}", visible(&display(&command.words)))).collect();
         for file in &cx.effects.files {
-            let verb = if file.access == Access::Read { "reads" } else { "writes" };
+            let verb = file.access.verb();
             let line = match &file.path {
                 Some(path) => {
                     let own = visible(&path.displayed(context)).into_owned();
@@ -178,15 +209,12 @@ fn narrow(cx: &CallContext<'_>) -> String {
     let text = |text: &str| serde_json::Value::from(text).to_string();
     let condition = match (cx.effects.files.as_slice(), cx.hosts.as_slice()) {
         ([file], []) => {
-            let access = if file.access == Access::Read { "read" } else { "write" };
-            format!("path = {}, access = \"{access}\"", text(&file.text))
+            format!("path = {}, access = \"{}\"", text(&file.text), file.access.verb().trim_end_matches('s'))
         }
-        ([], [host]) if host.plain.is_some() => {
-            format!("host = {}", text(host.plain.as_deref().unwrap_or_default()))
-        }
+        ([], [Host { plain: Some(host), .. }]) => format!("host = {}", text(host)),
         _ => {
             let exact = |(name, value): (&String, &serde_json::Value)| {
-                let value = value.as_str().filter(|value| !super::glob::is_glob(value))?;
+                let value = value.as_str().filter(|value| !is_glob(value))?;
                 Some(format!("{} = {}", text(name), text(value)))
             };
             let args: Vec<String> =
@@ -200,31 +228,34 @@ fn narrow(cx: &CallContext<'_>) -> String {
     format!("[[rule]] decide = \"allow\", tool = {}, {condition}", text(&identity))
 }
 
-fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Vec<String> {
+/// The rules that may allow a call together, each as it is written; or why no rule does.
+fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<String>, String> {
     // The rule of the first reason that has the effect.
     let rule_that = |effect| verdict.reasons.iter().filter(|r| r.effect == effect).find_map(|r| r.rule.as_deref());
-    if let Some(deny) = rule_that(Effect::Deny).filter(|_| verdict.decision == Decision::Deny) {
-        return vec![format!("nothing, while the rule `{deny}` is in force")];
-    }
-    // No allow outranks an ask; only a remembered approval does.
-    if let Some(rule) = rule_that(Effect::Ask) {
-        return vec![format!("no rule, while the rule `{rule}` asks: only a person's approval")];
+    match (rule_that(Effect::Deny), rule_that(Effect::Ask)) {
+        (Some(deny), _) if verdict.decision == Decision::Deny => {
+            return Err(format!("nothing, while the rule `{deny}` is in force"));
+        }
+        // No allow outranks what may be denied, or an ask; only a remembered approval does the latter.
+        (Some(deny), _) => {
+            return Err(format!("no rule, while the rule `{deny}` may deny it: only a person's approval"));
+        }
+        (None, Some(ask)) => return Err(format!("no rule, while the rule `{ask}` asks: only a person's approval")),
+        (None, None) => {}
     }
     if let Some(file) = cx.effects.files.iter().find(|file| file.own && cx.is_shell) {
         let text = visible(&file.text);
-        return vec![format!(
+        return Err(format!(
             "no rule for the command alone: it writes `{text}`, which also needs a rule for that path"
-        )];
+        ));
     }
-    match offer(cx, allowed) {
-        Err(why) => vec![format!("no rule: {why}")],
-        Ok(_) if cx.is_shell => {
-            let asked = cx.effects.commands.iter().enumerate().filter(|(i, c)| c.role == Role::Runs && !allowed(*i));
-            let mut rules: Vec<String> =
-                asked.map(|(_, command)| format!("allow {}({})", cx.call.tool, display(&command.words))).collect();
-            rules.dedup();
-            rules
-        }
-        Ok(_) => vec![narrow(cx)],
+    offer(cx, allowed).map_err(|why| format!("no rule: {why}"))?;
+    if !cx.is_shell {
+        return Ok(vec![narrow(cx)]);
     }
+    let asked = cx.effects.commands.iter().enumerate().filter(|(i, c)| c.role == Role::Runs && !allowed(*i));
+    let tool = cx.call.origin.identity(cx.call.tool);
+    let mut rules: Vec<String> = asked.map(|(_, c)| format!("allow {tool}({})", display(&c.words))).collect();
+    rules.dedup();
+    Ok(rules)
 }

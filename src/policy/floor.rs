@@ -7,7 +7,7 @@ use super::call_context::CallContext;
 use super::decision::{Effect, Fit, Reason};
 use super::path::{LexPath, PathPattern};
 use super::rule::Access;
-use super::unicode::Equivalence;
+use super::unicode::is_same_name;
 use crate::diagnostic::visible;
 
 /// Why the floor denies a call, if it does.
@@ -21,8 +21,7 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
     let guarded: LazyCell<Vec<LexPath>, _> =
         LazyCell::new(|| cx.context.protected.iter().flat_map(|p| LexPath::read(p).everywhere(cx.context)).collect());
     let starts = |long: &LexPath, short: &LexPath| {
-        long.parts.len() >= short.parts.len()
-            && long.parts.iter().zip(&short.parts).all(|(a, b)| Equivalence::Confusable.name(a, b))
+        long.parts.len() >= short.parts.len() && long.parts.iter().zip(&short.parts).all(|(a, b)| is_same_name(a, b))
     };
     let hits = |file: &&super::shell::FileEffect| {
         // What is known only when it runs is handled by `may_be_protected`.
@@ -49,7 +48,7 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
     let quote = if is_glob { "`" } else { "" };
     let (text, own) = (visible(&file.text), visible(own));
     let text = format!("it may write {quote}{text}{quote}, which may include the protected file `{own}`");
-    Some(Reason::new(Effect::Ask, text))
+    Some(Reason::ask(text))
 }
 
 /// Whether a command is one by which a person answers: `toolfold approvals approve`, or `accept`, its alias, or a
@@ -57,10 +56,8 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
 /// files without being asked. An agent that may run programs must not answer for the person.
 fn approves_itself(cx: &CallContext<'_>) -> Option<Reason> {
     let command = cx.effects.commands.iter().find_map(|command| approves(&command.words))?;
-    Some(Reason::new(
-        Effect::Deny,
-        format!("only a person approves and undoes calls: no call may run `toolfold {command}`"),
-    ))
+    let text = format!("only a person approves and undoes calls: no call may run `toolfold {command}`");
+    Some(Reason::new(Effect::Deny, text))
 }
 
 /// The command of a person that these words run, or may run.
@@ -70,7 +67,7 @@ fn approves(words: &[Word]) -> Option<&'static str> {
     // Cargo passes on what follows `--`; without it, everything after its own options.
     let own = |at: usize| {
         let behind = rest.get(at + 1..)?;
-        let dashes = behind.iter().position(|word| word.get() == Some("--"));
+        let dashes = behind.iter().position(|word| word.is("--"));
         dashes.map_or(Some(behind), |at| behind.get(at + 1..))
     };
     let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")));
@@ -79,16 +76,15 @@ fn approves(words: &[Word]) -> Option<&'static str> {
         (name, _) if name.eq_ignore_ascii_case("toolfold") => rest,
         _ => return None,
     };
-    let is = |wanted: &str| rest.iter().any(|word| word.get() == Some(wanted));
     // Cargo's example of that name is another program.
-    let example = rest.iter().position(|word| word.get() == Some("--example")).map(|at| at + 1);
-    let named = |wanted: &str| rest.iter().enumerate().any(|(at, word)| word.is(wanted) && Some(at) != example);
-    if let Some(command) = ["session", "undo"].into_iter().find(|command| named(command)) {
+    let example = rest.iter().position(|word| word.is("--example")).map(|at| at + 1);
+    let named = |wanted: &&str| rest.iter().enumerate().any(|(at, word)| word.is(wanted) && Some(at) != example);
+    if let Some(command) = ["session", "undo"].into_iter().find(named) {
         return Some(command);
     }
     // A word that is known only when it runs may be any word.
     let first = rest.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));
     let open = first.is_some_and(|word| word.get().is_none());
     let approve = || rest.iter().any(|word| word.get().is_none_or(|text| matches!(text, "approve" | "accept")));
-    (open || (is("approvals") && approve())).then_some("approvals approve")
+    (open || (rest.iter().any(|word| word.is("approvals")) && approve())).then_some("approvals approve")
 }

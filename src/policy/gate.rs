@@ -15,51 +15,32 @@ use super::decision::Decision;
 use super::grant::Grant;
 use super::policy_set::Policy;
 
-/// A sink for audit records.
-pub trait AuditSink: Send + Sync {
-    /// Adds a record to the chain. When this returns, the record is on disk.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`] if it cannot be written. Then the call it is about must not run.
-    fn append(&self, entry: &Entry) -> Result<(), ApprovalError>;
-}
+/// A store of approvals, grants and audit records. Several processes may use one store at the same time.
+///
+/// # Errors
+/// Every method gives [`ApprovalError::Store`] where the store cannot be read or written: then the call is refused.
+pub trait ApprovalStore: Send + Sync {
+    /// Adds a record to the chain. When this returns, the record is on disk;
+    /// where that fails, the call that it is about must not run.
+    fn record(&self, entry: &Entry) -> Result<(), ApprovalError>;
 
-/// A store of approvals and grants. Several processes may use one store at the same time.
-pub trait ApprovalStore: AuditSink {
-    /// Stores a new approval together with its audit record.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
-    fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
+    /// Asks a person to approve a call: stores a new approval together with its audit record.
+    fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// Returns an approval.
-    ///
-    /// # Errors
-    /// [`ApprovalError::NotFound`], [`ApprovalError::Store`].
+    /// Returns an approval; [`ApprovalError::NotFound`] if no approval has this id.
     fn get(&self, id: &str) -> Result<Approval, ApprovalError>;
 
     /// The pending approvals, oldest first.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
     /// The approvals of a session that are pending or approved, oldest first.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
-    /// Answers an approval, in one transaction with its audit record.
-    ///
-    /// # Errors
-    /// [`ApprovalError`] if it is not pending.
+    /// Answers a pending approval, in one transaction with its audit record.
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// Consumes an approval, in one transaction with its audit record. Of any number of callers, exactly one succeeds.
-    ///
-    /// # Errors
-    /// [`ApprovalError`] for all the others.
+    /// Consumes an approval, in one transaction with its audit record. Of any number of callers, exactly one succeeds,
+    /// and the others get an [`ApprovalError`].
     fn consume(
         &self,
         judged: &JudgedAgain,
@@ -70,21 +51,12 @@ pub trait ApprovalStore: AuditSink {
     ) -> Result<Approval, ApprovalError>;
 
     /// Stores a grant together with its audit record. Returns it with its id.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn add_grant(&self, consent: &Consent, grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError>;
 
     /// The grants that are neither revoked nor expired, oldest first.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError>;
 
     /// Revokes a grant. Anyone may, since it only tightens. `false` if no grant has this id.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`].
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError>;
 
     /// The time that counts: `clock_ms`, or that of the last record if that is later. A clock that goes back revives
@@ -120,7 +92,7 @@ pub fn open(store: Arc<dyn ApprovalStore>) -> (Gate, Approver) {
     (Gate { store: Arc::clone(&store) }, Approver { store, consent })
 }
 
-/// Asks for approval, and redeems what was approved. Gives every other access to the store that needs no person.
+/// Redeems what was approved, and gives every access to the store that needs no person.
 #[derive(Clone)]
 pub struct Gate {
     store: Arc<dyn ApprovalStore>,
@@ -161,37 +133,16 @@ impl std::fmt::Debug for Approver {
 }
 
 impl Gate {
-    /// Asks a person to approve a call.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`]: then the call is refused.
-    pub fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
-        self.store.insert(request, now_ms, wait_ms)
-    }
-
     /// Consumes an approval and returns it. The caller must run its stored arguments and nothing else.
     ///
     /// First evaluates the stored call again under the current policy and context, whose [`links`](Context::links) must
-    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition.
-    ///
-    /// # Errors
-    /// [`ApprovalError`]; the call does not run.
-    pub fn redeem(
-        &self,
-        id: &str,
-        policy: &Policy,
-        context: &Context,
-        schema_hash: &str,
-    ) -> Result<Approval, ApprovalError> {
-        self.redeem_with(id, policy, context, schema_hash, |_, _| Ok(()))
-    }
-
-    /// As [`redeem`](Self::redeem), with a last step before the approval is consumed: `leaving` gets the approval and the
-    /// audit record of its use, to which it may add. If it fails, nothing is consumed.
+    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition. `leaving` is the last step
+    /// before the approval is consumed: it gets the approval and the audit record of its use, to which it may add. If it
+    /// fails, nothing is consumed.
     ///
     /// # Errors
     /// [`ApprovalError`], that of `leaving` among them; the call does not run.
-    pub fn redeem_with(
+    pub fn redeem(
         &self,
         id: &str,
         policy: &Policy,
@@ -229,14 +180,6 @@ impl Gate {
             leaving(&approval, &mut record)?;
         }
         self.store.consume(&JudgedAgain(()), id, &request.digest(), context.now_ms, &record)
-    }
-
-    /// Writes an audit record.
-    ///
-    /// # Errors
-    /// [`ApprovalError::Store`]: then the call it is about does not run.
-    pub fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
-        self.store.append(entry)
     }
 }
 

@@ -4,26 +4,12 @@
 ///
 /// In the worst case, the time is proportional to the product of both lengths. There is no recursion.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
-    glob_with(pattern, text, |a, b| a == b, |_| true)
+    glob_with(pattern, text, |a, b| a == b)
 }
 
 /// The same, ignoring case.
 pub(crate) fn glob_fold(pattern: &str, text: &str) -> bool {
-    glob_with(pattern, text, same_letter, |_| true)
-}
-
-/// The same within a path segment: neither `*` nor `?` matches `/`.
-pub(crate) fn glob_segment(pattern: &str, text: &str, fold: bool) -> bool {
-    if fold {
-        glob_with(pattern, text, same_letter, |c| c != '/')
-    } else {
-        glob_with(pattern, text, |a, b| a == b, |c| c != '/')
-    }
-}
-
-/// The same within a path segment, where two letters are equal if both their cases agree: narrower than case folding.
-pub(crate) fn glob_ignoring_case(pattern: &str, text: &str) -> bool {
-    glob_with(pattern, text, super::unicode::differs_only_in_case, |c| c != '/')
+    glob_with(pattern, text, |a, b| a == b || a.to_lowercase().eq(b.to_lowercase()))
 }
 
 /// Whether a text contains a wildcard.
@@ -31,11 +17,25 @@ pub(crate) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-fn same_letter(a: char, b: char) -> bool {
-    a == b || a.to_lowercase().eq(b.to_lowercase())
+/// The same for an allow: its wildcards cover no way out of what stands before them.
+pub(crate) fn glob_inside(pattern: &str, text: &str) -> bool {
+    pattern == text || (glob(pattern, text) && (!is_glob(pattern) || !climbs(text)))
 }
 
-fn glob_with(pattern: &str, text: &str, same: impl Fn(char, char) -> bool, wild: impl Fn(char) -> bool) -> bool {
+/// Whether a text has a `..` as a segment of a path or of a URL, in any notation.
+pub(crate) fn climbs(text: &str) -> bool {
+    let mut plain = text.to_ascii_lowercase();
+    // A text that is decoded twice is still one.
+    for _ in 0..3 {
+        for (code, c) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/")] {
+            plain = plain.replace(code, c);
+        }
+    }
+    plain.split(['/', '\\', ';', '?', '#', '&']).any(|part| part == "..")
+}
+
+/// Whether the whole of `text` fits `pattern`, where `same` says which letters are equal.
+pub(crate) fn glob_with(pattern: &str, text: &str, same: impl Fn(char, char) -> bool) -> bool {
     let (mut p, mut t) = (pattern.chars(), text.chars());
     // Where to continue when the text after a `*` does not fit: after the star, one character further on.
     let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
@@ -48,18 +48,16 @@ fn glob_with(pattern: &str, text: &str, same: impl Fn(char, char) -> bool, wild:
                 t = before_t;
                 continue;
             }
-            (Some('?'), Some(c)) if wild(c) => continue,
+            (Some('?'), Some(_)) => continue,
             (Some(a), Some(b)) if a != '?' && same(a, b) => continue,
             _ => {}
         }
         let Some((star, from)) = &mut retry else { return false };
-        match from.next() {
-            Some(c) if wild(c) => {
-                p = star.clone();
-                t = from.clone();
-            }
-            _ => return false,
+        if from.next().is_none() {
+            return false;
         }
+        p = star.clone();
+        t = from.clone();
     }
 }
 
@@ -84,8 +82,7 @@ mod tests {
             assert_eq!(glob(pattern, text), fits, "{pattern} ~ {text}");
         }
         assert!(glob_fold("README*", "readme.md"));
-        assert!(!glob_segment("a*", "a/b", false));
-        assert!(glob_segment("*.RS", "x.rs", true));
+        assert!(glob_fold("*.RS", "x.rs"));
     }
 
     #[test]

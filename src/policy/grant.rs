@@ -10,7 +10,8 @@ use super::argv::{Word, base_name};
 use super::call_context::CallContext;
 use super::canonical::canonical;
 use super::capability::Family;
-use super::context::ToolOrigin;
+use super::context::{Context, ToolOrigin};
+use super::glob::is_glob;
 use super::programs;
 use super::rule::{Rule, ToolPattern};
 use super::shell::{Role, launchers, tables};
@@ -117,27 +118,28 @@ impl Grant {
     /// # Errors
     /// [`GrantError`] if it is a pattern or covers arbitrary code.
     pub fn from_rule(rule: &Rule, id: &str, scope: GrantScope, source: &str) -> Result<Self, GrantError> {
-        let wide = || GrantError::TooWide(rule.text.clone());
+        let too_wide = || GrantError::TooWide(rule.text.clone());
+        let pattern = || GrantError::Pattern(rule.text.clone());
         let (origin, tool) = match &rule.tool {
-            ToolPattern::Any => return Err(wide()),
+            ToolPattern::Any => return Err(too_wide()),
             ToolPattern::Name(name) => (ToolOrigin::Native, name.clone()),
             ToolPattern::Mcp { server, tool } => (ToolOrigin::Mcp(server.clone()), tool.clone()),
         };
-        if tool.contains(['*', '?']) {
-            return Err(GrantError::Pattern(rule.text.clone()));
+        if is_glob(&tool) {
+            return Err(pattern());
         }
         let target = match &rule.command {
+            Some(command) if command.any => return Err(too_wide()),
             Some(command) => {
-                if command.any {
-                    return Err(wide());
+                let (tokens, open) = command.literal().ok_or_else(pattern)?;
+                if !is_narrow(&tokens, open) {
+                    return Err(too_wide());
                 }
-                let (tokens, open) = command.literal().ok_or_else(|| GrantError::Pattern(rule.text.clone()))?;
-                check_tokens(&tokens, open).map_err(|()| wide())?;
-                GrantTarget::Command { tokens: tokens.iter().map(|&t| t.to_owned()).collect(), open }
+                GrantTarget::Command { tokens: tokens.into_iter().map(str::to_owned).collect(), open }
             }
-            None if rule.family == Some(Family::Shell) => return Err(wide()),
-            None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") && !rule.is_conditional() => return Err(wide()),
-            None if rule.is_conditional() => return Err(GrantError::Pattern(rule.text.clone())),
+            None if rule.family == Some(Family::Shell) => return Err(too_wide()),
+            None if rule.is_conditional() => return Err(pattern()),
+            None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") => return Err(too_wide()),
             None => GrantTarget::Tool,
         };
         Ok(Self {
@@ -154,7 +156,7 @@ impl Grant {
 
     /// Whether it is in force now.
     #[must_use]
-    pub fn is_live(&self, context: &super::context::Context) -> bool {
+    pub fn is_live(&self, context: &Context) -> bool {
         let in_scope = match &self.scope {
             // Two sessions without an id are not the same session.
             GrantScope::Session(session) => !session.is_empty() && *session == context.session,
@@ -167,31 +169,28 @@ impl Grant {
 }
 
 /// Whether the first words of a command are narrow enough.
-fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
-    let Some((program, rest)) = tokens.split_first() else { return Err(()) };
+fn is_narrow(tokens: &[&str], open: bool) -> bool {
+    let Some((program, rest)) = tokens.split_first() else { return false };
     let base = base_name(program);
     let second = rest.first().copied();
-    // The path of a script narrows an interpreter. An option does not, nor does the interpreter alone.
-    let script = second.is_some_and(|s| !s.starts_with('-') && s.contains(['.', '/']));
     if tables::is_interpreter(base) || tables::is_shell(base) {
-        let script = script && !base.eq_ignore_ascii_case("cmd");
-        return if script && (!base.ends_with("awk")) { Ok(()) } else { Err(()) };
+        // The path of a script narrows an interpreter. An option does not, nor does the interpreter alone.
+        let script = second.is_some_and(|s| !s.starts_with('-') && s.contains(['.', '/']));
+        return script && !base.eq_ignore_ascii_case("cmd") && !base.ends_with("awk");
     }
     // The row of the program, and of its subcommand.
     let deeper = second.map(|second| format!("{base} {second}"));
-    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
     if launchers::is_launcher(base) {
         let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is("only-shows"));
-        return if (open && !shows) || programs::is(base, "privileged") { Err(()) } else { Ok(()) };
+        return (!open || shows) && !programs::is(base, "privileged");
     }
-    if open && rest.is_empty() && programs::name_of(base).is_some_and(never) {
-        return Err(());
-    }
-    let hands_on = second.is_some_and(|second| launchers::hands_on(base, second));
-    if open && rest.len() == 1 && (hands_on || deeper.as_deref().is_some_and(never)) {
-        return Err(());
-    }
-    if open && second.is_some_and(|s| s.starts_with("-c") && base == "git") { Err(()) } else { Ok(()) }
+    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
+    let wide = match (second, rest.len()) {
+        (None, _) => programs::name_of(base).is_some_and(never),
+        (Some(second), 1) if launchers::hands_on(base, second) || deeper.as_deref().is_some_and(never) => true,
+        (Some(second), _) => base == "git" && second.starts_with("-c"),
+    };
+    !(open && wide)
 }
 
 /// What a person may be offered to remember for a call.

@@ -1,35 +1,16 @@
-//! Loading of policy files:
-//!
-//! ```toml
-//! [policy]
-//! mode = "enforce"             # enforce | audit | off
-//! default = "ask"              # the effect for calls that no rule or tier covers: allow | ask | deny
-//! order = "strictest"          # or "last-match": a later allow overrides an earlier ask or deny
-//! read_only_shell = true       # allow the built-in table of read-only shell commands
-//!
-//! [tool.write_cells]           # one record for each tool; "mcp:server/tool" for the tool of a server
-//! tier = "b"                   # read_only | b | a
-//! writes = ["file_path"]       # path arguments; of "a|b" every one that is present is judged
-//! undo = "snapshot"
-//!
-//! [[rule]]
-//! decide = "deny"
-//! tool = "run_shell"
-//! command = "rm:*"
-//! match = ["rm -rf /"]         # examples, checked when the file loads
-//! not_match = ["ls"]
-//! ```
+//! Loading of policy files. `docs/policy.md` and `schema.json` say what they contain.
 
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use sha2::{Digest, Sha256};
+use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use super::capability::ToolCapability;
 use super::decision::Effect;
 use super::rule::{PolicyScope, Rule};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
+use crate::name::sha256_hex;
 
 mod capabilities;
 mod rules;
@@ -40,8 +21,16 @@ use toml_reader::Reader;
 /// The maximum size of a policy file in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// The JSON Schema of policy files (2020-12), for editors. It describes what the loader accepts. Only the loader checks
+/// examples and patterns.
+#[must_use]
+pub fn policy_schema() -> serde_json::Value {
+    // A test reads the same text.
+    serde_json::from_str(include_str!("schema.json")).unwrap_or_default()
+}
+
 /// Whether a policy is enforced or only audited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyMode {
     /// Verdicts are enforced.
@@ -52,6 +41,14 @@ pub enum PolicyMode {
     Audit,
     /// No call is evaluated: every call runs.
     Off,
+}
+
+/// Which of several rules of a file counts.
+#[derive(PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    Strictest,
+    LastMatch,
 }
 
 /// A policy file.
@@ -86,7 +83,7 @@ impl PolicyFile {
     /// Loads a policy file. Every part that cannot be read is reported. A malformed ask, deny or capability record
     /// makes the whole file [`broken`](Self::broken).
     pub fn load(text: &str, file: &str, scope: PolicyScope) -> Loaded<Self> {
-        let digest = hex(&Sha256::digest(text.as_bytes()));
+        let digest = sha256_hex(text.as_bytes());
         let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
         let mut diagnostics = Vec::new();
         if text.len() > MAX_BYTES {
@@ -130,33 +127,27 @@ impl PolicyFile {
     }
 
     fn head(&mut self, reader: &mut Reader<'_>, head: &DeTable<'_>) {
+        const KEYS: &[&str] = &["mode", "default", "order", "read_only_shell", "description"];
         for (key, value) in head {
-            let at = value.span().start;
-            match (key.get_ref().as_ref(), reader.text_of(value)) {
-                ("mode", Some("enforce")) => self.mode = Some(PolicyMode::Enforce),
-                ("mode", Some("audit")) => self.mode = Some(PolicyMode::Audit),
-                ("mode", Some("off")) => self.mode = Some(PolicyMode::Off),
-                ("mode", _) => reader.error("policy-mode", at, "unknown mode", "write enforce, audit or off"),
-                ("default", Some(effect)) if Effect::parse(effect).is_some() => self.default = Effect::parse(effect),
-                ("default", _) => {
-                    reader.error("policy-default", at, "unknown default", "write allow, ask or deny");
-                    self.broken = true;
+            match key.get_ref().as_ref() {
+                "mode" => {
+                    self.mode = reader.value(value, ("policy-mode", "unknown mode", "write enforce, audit or off"));
                 }
-                ("order", Some("last-match")) => self.last_match = true,
-                ("order", Some("strictest")) => self.last_match = false,
-                ("order", _) => {
-                    reader.error("policy-order", at, "unknown order", "write strictest or last-match");
+                "default" => {
+                    self.default =
+                        reader.value(value, ("policy-default", "unknown default", "write allow, ask or deny"));
+                    self.broken |= self.default.is_none();
                 }
-                ("read_only_shell", _) => match value.get_ref() {
-                    DeValue::Boolean(on) => self.read_only_shell = *on,
-                    _ => reader.error("policy-type", at, "`read_only_shell` must be true or false", ""),
-                },
-                ("description", Some(_)) => {}
-                (other, _) => reader.unknown_key(
-                    key.span().start,
-                    other,
-                    &["mode", "default", "order", "read_only_shell", "description"],
-                ),
+                "order" => {
+                    let order = reader.value(value, ("policy-order", "unknown order", "write strictest or last-match"));
+                    self.last_match = order == Some(Order::LastMatch);
+                }
+                "read_only_shell" => {
+                    let wrong = ("policy-type", "`read_only_shell` must be true or false", "");
+                    self.read_only_shell = reader.value(value, wrong).unwrap_or_default();
+                }
+                "description" => drop(reader.text(value, "description")),
+                other => reader.unknown_key(key.span().start, other, KEYS),
             }
         }
     }
@@ -168,14 +159,4 @@ impl PolicyFile {
             }
         }
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{b:02x}");
-        out
-    })
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, GENESIS, Kind, Stored, body, link};
-use super::gate::{ApprovalStore, AuditSink, Consent, JudgedAgain, about, about_grant};
+use super::gate::{ApprovalStore, Consent, JudgedAgain, about, about_grant};
 use super::grant::Grant;
 use super::store_error::{StoreError, StoreErrorKind};
 
@@ -60,14 +60,12 @@ impl Inner {
     }
 }
 
-impl AuditSink for MemoryStore {
-    fn append(&self, entry: &Entry) -> Result<(), ApprovalError> {
+impl ApprovalStore for MemoryStore {
+    fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
         self.lock()?.append(entry)
     }
-}
 
-impl ApprovalStore for MemoryStore {
-    fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+    fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         inner.next += 1;
         let approval = Approval::pending(format!("ap-{}", inner.next), request, now_ms, wait_ms);

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use super::capability::{PolicyTier, ToolCapability};
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::Effect;
-use super::load::{PolicyFile, PolicyMode, hex};
+use super::load::{PolicyFile, PolicyMode};
 use super::rule::{PolicyScope, Rule};
+use crate::name::sha256_hex;
 
 /// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
 #[derive(Debug, Clone, Default)]
@@ -31,11 +30,11 @@ impl Policy {
         for file in &mut files {
             file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
         }
-        let mut hash = Sha256::new();
+        let mut identity = String::new();
         for file in &files {
-            hash.update(format!("{:?}\n{}\n", file.scope, file.source.1));
+            identity += &format!("{:?}\n{}\n", file.scope, file.source.1);
             if file.source.1.is_empty() {
-                hash.update(format!("{:?}", file.rules));
+                identity += &format!("{:?}", file.rules);
             }
         }
         // The strongest scope that sets a mode or a default decides. A project may only tighten the default.
@@ -48,7 +47,7 @@ impl Policy {
             (own, project) => own.max(project),
         };
         let broken = files.iter().any(|f| f.broken);
-        Self { files: Arc::new(files), version: hex(&hash.finalize()).into(), mode, default, broken }
+        Self { files: Arc::new(files), version: sha256_hex(identity.as_bytes()).into(), mode, default, broken }
     }
 
     /// A digest over all its files. An approval given under another version is void.
@@ -95,10 +94,10 @@ impl Policy {
         let mut recorded = false;
         for file in self.files.iter().rev() {
             let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
-            recorded |= (file.scope > PolicyScope::Project || context.workspace_trusted)
-                && !capability.says_only_undo(call.tool);
+            let may_loosen = file.scope.may_loosen(context);
+            recorded |= may_loosen && !capability.says_only_undo(call.tool);
             match (&mut found, file.scope) {
-                (None, PolicyScope::Project) if !context.workspace_trusted => {
+                (None, _) if !may_loosen => {
                     let known = ToolCapability::builtin(call.tool).unwrap_or_default();
                     let tier = capability.tier.filter(|&tier| tier == PolicyTier::A);
                     found = Some(Cow::Owned(ToolCapability { tier, ..known.with(capability) }));
@@ -129,7 +128,7 @@ impl Policy {
 
     /// Whether the built-in table of read-only shell commands allows.
     pub(crate) fn read_only_shell(&self, context: &Context) -> bool {
-        self.files.iter().any(|f| f.read_only_shell && (f.scope > PolicyScope::Project || context.workspace_trusted))
+        self.files.iter().any(|f| f.read_only_shell && f.scope.may_loosen(context))
     }
 
     /// Globs over the names of arguments to redact in the audit trail, in addition to the built-in ones.

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::capability::Family;
 use super::command::{CommandPattern, OptionPattern};
-use super::context::{Annotations, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::{Effect, Fit};
-use super::glob::{glob, glob_fold, is_glob};
+use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
 use super::path::PathPattern;
 use super::unicode::{fold, has_unseen};
@@ -24,6 +24,13 @@ pub enum PolicyScope {
     User,
     /// The administrator of the machine. Managed denies are part of the floor.
     Managed,
+}
+
+impl PolicyScope {
+    /// Whether its files may loosen: those of a project only in a trusted workspace.
+    pub(crate) fn may_loosen(self, context: &Context) -> bool {
+        self > Self::Project || context.workspace_trusted
+    }
 }
 
 /// The tools that a rule covers.
@@ -77,6 +84,15 @@ impl ToolPattern {
         })
     }
 
+    /// The identity of the one tool that it names; `None` if it may name several.
+    pub(crate) fn identity(&self) -> Option<String> {
+        match self {
+            Self::Name(name) if !is_glob(name) => Some(name.clone()),
+            Self::Mcp { server, tool } if !is_glob(tool) => Some(format!("mcp:{server}/{tool}")),
+            Self::Any | Self::Name(_) | Self::Mcp { .. } => None,
+        }
+    }
+
     /// Whether the pattern covers a call: by the name of its tool or, for ask and deny, by the target of the dispatch.
     pub(crate) fn fits(&self, call: &PolicyCall<'_>, target: Option<&str>, effect: Effect) -> bool {
         let named = |pattern: &str, name: &str| if is_glob(pattern) { glob(pattern, name) } else { pattern == name };
@@ -121,6 +137,16 @@ pub enum Access {
     Read,
     /// Writing, creating, deleting.
     Write,
+}
+
+impl Access {
+    /// What a call with this access does to a file.
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+        }
+    }
 }
 
 /// A rule.
@@ -188,6 +214,18 @@ impl Rule {
             || !self.args.is_empty()
     }
 
+    /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers native tools only.
+    pub(crate) fn covers(&self, call: &PolicyCall<'_>, target: Option<&str>, family: Option<Family>) -> bool {
+        let of_family = self.family.is_some() && self.family == family;
+        self.tool.fits(call, target, self.effect)
+            || of_family && (self.effect != Effect::Allow || *call.origin == ToolOrigin::Native)
+    }
+
+    /// Whether it is about neither paths nor hosts, so that it may cover what commands do.
+    pub(crate) fn is_of_commands(&self) -> bool {
+        self.path.is_none() && self.host.is_none()
+    }
+
     /// Whether the arguments, the target and the hints meet the conditions on them.
     pub(crate) fn arguments_fit(&self, call: &PolicyCall<'_>, target: Option<&str>, hints: Annotations) -> bool {
         let hint = |want: Option<bool>, have: Option<bool>| want.is_none() || want == have;
@@ -209,26 +247,9 @@ fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool 
     let mut leaves = Vec::new();
     collect(value.unwrap_or(&Value::Null), &mut leaves);
     let fits = |leaf: &String| {
-        if loosen {
-            // A `*` covers no way out of what stands before it.
-            leaf == pattern || (glob(pattern, leaf) && (!is_glob(pattern) || !climbs(leaf)))
-        } else {
-            glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf))
-        }
+        if loosen { glob_inside(pattern, leaf) } else { glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf)) }
     };
     if loosen { !leaves.is_empty() && leaves.iter().all(fits) } else { leaves.iter().any(fits) }
-}
-
-/// Whether a text has a `..` as a segment of a path or of a URL, in any notation.
-fn climbs(text: &str) -> bool {
-    let mut plain = text.to_ascii_lowercase();
-    // A text that is decoded twice is still one.
-    for _ in 0..3 {
-        for (code, c) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/")] {
-            plain = plain.replace(code, c);
-        }
-    }
-    plain.split(['/', '\\', ';', '?', '#', '&']).any(|part| part == "..")
 }
 
 fn collect(value: &Value, leaves: &mut Vec<String>) {

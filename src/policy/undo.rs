@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::argv::{Word, base_name};
+use super::argv::{self, Word, base_name};
 use super::call_context::CallContext;
 use super::capability::Undo;
 use super::context::{Context, PolicyCall, ToolOrigin};
@@ -134,7 +134,7 @@ fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
         return Err(visible(&part.reason()).into_owned());
     }
     if let Some(command) = cx.effects.commands.iter().find(|command| !is_exact(&command.words, command.role)) {
-        let line = super::argv::display(&command.words);
+        let line = argv::display(&command.words);
         return Err(format!("what `{}` writes is not known", visible(&line.chars().take(80).collect::<String>())));
     }
     let mut paths = Vec::new();
@@ -157,11 +157,9 @@ fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
     let links = cx.context.links.as_ref();
     let real = |spot: &String| Some(LexPath::plain(links?.lead(spot)?).to_string());
     let spots = path.spots(cx.context);
-    let one_place = spots.len() == 1
-        || spots
-            .first()
-            .and_then(real)
-            .is_some_and(|first| spots.iter().all(|spot| real(spot).as_ref() == Some(&first)));
+    let mut places = spots.iter().map(real);
+    let one_place =
+        spots.len() == 1 || places.next().flatten().is_some_and(|first| places.all(|p| p.as_ref() == Some(&first)));
     let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
     (single && absolute.base == Base::Root).then(|| absolute.to_string())
 }
@@ -170,9 +168,7 @@ fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
 fn is_exact(words: &[Word], role: Role) -> bool {
     let known: Option<Vec<&str>> = words.iter().map(Word::get).collect();
     match role {
-        Role::Carries => {
-            words.first().and_then(Word::get).is_some_and(|program| WRAPPERS.contains(&base_name(program)))
-        }
+        Role::Carries => argv::program(words).is_some_and(|program| WRAPPERS.contains(&program)),
         Role::Guess => false,
         Role::Runs => {
             readonly::only_reads(words, false)

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::glob::{glob_ignoring_case, glob_segment};
+use super::glob::{glob, glob_fold, glob_with};
 use crate::diagnostic::{Invisible, invisible};
 
 /// When two names count as the same.
@@ -39,31 +39,22 @@ impl Equivalence {
 
     /// Whether a segment of a path fits a segment of a pattern.
     pub(crate) fn segment(self, pattern: &str, name: &str) -> bool {
-        let plain = |text: &str| text.bytes().all(|b| b.is_ascii() && !b.is_ascii_control());
+        let plain = |a: &str, b: &str| a.bytes().chain(b.bytes()).all(|b| b.is_ascii() && !b.is_ascii_control());
         match self {
+            Self::Exact => glob(pattern, name),
+            Self::IgnoringCase => glob_with(&nfc(pattern), &nfc(name), differs_only_in_case),
             // Plain ASCII has only one form.
-            Self::Normalized | Self::Confusable if plain(pattern) && plain(name) => {
-                glob_segment(pattern, name, self == Self::Confusable)
-            }
-            Self::Exact => glob_segment(pattern, name, false),
-            Self::IgnoringCase => glob_ignoring_case(&nfc(pattern), &nfc(name)),
             Self::Normalized => {
-                glob_segment(pattern, name, false) || glob_segment(&normalized(pattern), &normalized(name), false)
+                glob(pattern, name) || !plain(pattern, name) && glob(&normalized(pattern), &normalized(name))
             }
-            Self::Confusable => glob_segment(pattern, name, true) || glob_segment(&fold(pattern), &fold(name), false),
+            Self::Confusable => glob_fold(pattern, name) || !plain(pattern, name) && glob(&fold(pattern), &fold(name)),
         }
     }
+}
 
-    /// Whether two names, neither of which is a pattern, are the same.
-    pub(crate) fn name(self, a: &str, b: &str) -> bool {
-        a == b
-            || match self {
-                Self::Exact => false,
-                Self::IgnoringCase => ignoring_case(&nfc(a), &nfc(b)),
-                Self::Normalized => normalized(a) == normalized(b),
-                Self::Confusable => fold(a) == fold(b),
-            }
-    }
+/// Whether some file system treats two names, neither of which is a pattern, as the same.
+pub(crate) fn is_same_name(a: &str, b: &str) -> bool {
+    a == b || fold(a) == fold(b)
 }
 
 /// Whether a character is invisible or changes how others are displayed: every invisible one but variation selectors.
@@ -104,20 +95,8 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     folded.nfkc().collect::<String>().into()
 }
 
-/// Whether two texts differ at most in case.
-fn ignoring_case(a: &str, b: &str) -> bool {
-    let (mut a, mut b) = (a.chars(), b.chars());
-    loop {
-        match (a.next(), b.next()) {
-            (None, None) => return true,
-            (Some(x), Some(y)) if differs_only_in_case(x, y) => {}
-            _ => return false,
-        }
-    }
-}
-
 /// Whether two letters are equal in both upper and lower case. The Kelvin sign and `k` are not: only lower case agrees.
-pub(crate) fn differs_only_in_case(a: char, b: char) -> bool {
+fn differs_only_in_case(a: char, b: char) -> bool {
     a == b || (a.to_lowercase().eq(b.to_lowercase()) && a.to_uppercase().eq(b.to_uppercase()))
 }
 
@@ -142,11 +121,11 @@ mod tests {
             ("a", "b", false, false, false),
             ("\u{430}", "a", false, false, false),
         ] {
-            assert_eq!(Equivalence::IgnoringCase.name(a, b), twins, "twins {a:?} {b:?}");
-            assert_eq!(Equivalence::Normalized.name(a, b), forms, "forms {a:?} {b:?}");
-            assert_eq!(Equivalence::Confusable.name(a, b), any, "any {a:?} {b:?}");
-            assert_eq!(Equivalence::Confusable.segment(a, b), any, "pattern {a:?} {b:?}");
-            assert_eq!(Equivalence::Exact.name(a, b), a == b);
+            assert_eq!(Equivalence::IgnoringCase.segment(a, b), twins, "twins {a:?} {b:?}");
+            assert_eq!(Equivalence::Normalized.segment(a, b), forms, "forms {a:?} {b:?}");
+            assert_eq!(Equivalence::Confusable.segment(a, b), any, "any {a:?} {b:?}");
+            assert_eq!(is_same_name(a, b), any, "names {a:?} {b:?}");
+            assert_eq!(Equivalence::Exact.segment(a, b), a == b);
         }
     }
 }

@@ -7,18 +7,16 @@ use super::proof::{now, proven, proven_grant};
 use super::{SqliteStore, append, damaged, failed};
 use crate::policy::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use crate::policy::audit::{Entry, Kind};
-use crate::policy::gate::{ApprovalStore, AuditSink, Consent, JudgedAgain, about, about_grant};
+use crate::policy::gate::{ApprovalStore, Consent, JudgedAgain, about, about_grant};
 use crate::policy::{Grant, StoreError, StoreErrorKind, canonical};
 
-impl AuditSink for SqliteStore {
-    fn append(&self, entry: &Entry) -> Result<(), ApprovalError> {
+impl ApprovalStore for SqliteStore {
+    fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
         let entry = entry.clone();
         self.write(move |transaction| append(transaction, &entry))
     }
-}
 
-impl ApprovalStore for SqliteStore {
-    fn insert(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+    fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         self.write(move |transaction| {
             let now_ms = now(transaction, now_ms)?;
             cut_expired(transaction, now_ms)?;

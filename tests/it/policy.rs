@@ -9,6 +9,7 @@ mod differential;
 mod doors;
 mod effects;
 mod excel;
+mod explained;
 mod floor;
 #[cfg(feature = "store")]
 mod forged;

@@ -25,7 +25,7 @@ use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
 use crate::configuration::units::size_text;
 use toolfold::diagnostic::visible;
-use toolfold::policy::AuditSink;
+use toolfold::policy::ApprovalStore;
 use toolfold::policy::audit::{Entry, Kind};
 
 const AFTER_HELP: &str = "\
@@ -176,7 +176,7 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
             detail: json!({ "undone": id, "paths": plan.steps.len(), "forced": forced }),
             ..Entry::new(Kind::Undone, now_ms())
         };
-        store.append(&entry).map_err(failure)
+        store.record(&entry).map_err(failure)
     };
     // What is not on record is not done.
     record("begun")?;

@@ -43,54 +43,48 @@ impl Consented {
     }
 
     fn check(&mut self, entry: &Entry) -> Result<(), String> {
-        let named = |key: &str| {
+        let id = |key: &str| {
             let id = entry.detail.get(key).and_then(Value::as_str);
             id.ok_or_else(|| format!("it names no {key}"))
         };
         match entry.kind {
             Kind::Asked => {
-                let (id, digest) = (named("approval")?, entry.digest.clone().ok_or("it has no digest")?);
+                let (id, digest) = (id("approval")?, entry.digest.clone().ok_or("it has no digest")?);
                 let standing = Standing { state: ApprovalState::Pending, digest, approved_ms: 0 };
-                match self.approvals.insert(id.to_owned(), standing) {
-                    None => Ok(()),
-                    Some(_) => Err(format!("it asks a second time as `{id}`")),
+                if self.approvals.insert(id.to_owned(), standing).is_some() {
+                    return Err(format!("it asks a second time as `{id}`"));
                 }
             }
             Kind::Accepted => {
-                let standing = self.standing(named("approval")?, ApprovalState::Pending, entry)?;
+                let standing = self.standing(id("approval")?, ApprovalState::Pending, entry)?;
                 (standing.state, standing.approved_ms) = (ApprovalState::Approved, entry.time_ms);
-                Ok(())
             }
             Kind::Rejected => {
-                self.standing(named("approval")?, ApprovalState::Pending, entry)?.state = ApprovalState::Rejected;
-                Ok(())
+                self.standing(id("approval")?, ApprovalState::Pending, entry)?.state = ApprovalState::Rejected;
             }
             Kind::Consumed => {
-                let id = named("approval")?;
+                let id = id("approval")?;
                 let standing = self.standing(id, ApprovalState::Approved, entry)?;
                 standing.state = ApprovalState::Consumed;
                 if entry.time_ms.saturating_sub(standing.approved_ms) > WAIT_MS {
                     return Err(format!("it uses `{id}` after it had expired"));
                 }
-                Ok(())
             }
             Kind::Granted => {
-                let id = named("grant")?;
-                match self.grants.insert(id.to_owned(), Remembered { proof: on_record(entry), revoked: false }) {
-                    None => Ok(()),
-                    Some(_) => Err(format!("it remembers `{id}` a second time")),
+                let (id, granted) = (id("grant")?, Remembered { proof: on_record(entry), revoked: false });
+                if self.grants.insert(id.to_owned(), granted).is_some() {
+                    return Err(format!("it remembers `{id}` a second time"));
                 }
             }
             Kind::Revoked => {
                 // A grant that could not be read was revoked without its name by older versions.
-                let Ok(id) = named("grant") else { return Ok(()) };
-                let grant =
-                    self.grants.get_mut(id).ok_or_else(|| format!("it revokes `{id}`, which nobody granted"))?;
-                grant.revoked = true;
-                Ok(())
+                let Ok(id) = id("grant") else { return Ok(()) };
+                let grant = self.grants.get_mut(id);
+                grant.ok_or_else(|| format!("it revokes `{id}`, which nobody granted"))?.revoked = true;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// The approval that a record is about, which must be in a state and have the record's digest.
@@ -118,7 +112,7 @@ impl Consented {
             return Err("its digest is not that of what was asked".to_owned());
         }
         // What is over keeps no arguments to compare.
-        if approval.is_unfinished() && approval.request.digest() != standing.digest {
+        if approval.state.is_open() && approval.request.digest() != standing.digest {
             return Err("its call is not the one that was asked about".to_owned());
         }
         let expired = approval.state == ApprovalState::Expired && standing.state.is_open();

@@ -108,46 +108,38 @@ fn has_shape(word: &str) -> bool {
     SHAPES.split_whitespace().any(|shape| word.match_indices(shape).any(|(at, _)| starts(at)))
 }
 
-/// Whether a word is an option whose value is `user:password`, as of curl and wget.
-fn is_user_option(word: &str) -> bool {
-    matches!(word, "-u" | "-U" | "--user" | "--proxy-user")
-}
-
 /// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
 fn words(text: &str, more: &[&str]) -> String {
     let secret = |name: &str| is_secret(name, more);
     let text: &str = &without_pem(text);
-    let mut hide_user = false;
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
-    let mut hide_next = false;
+    let (mut hide_user, mut hide_next) = (false, false);
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_end_matches(char::is_whitespace);
-        let blank = piece.get(word.len()..).unwrap_or_default();
+        if word.is_empty() {
+            out.push_str(piece);
+            continue;
+        }
         let bare = word.trim_matches(|c| matches!(c, '"' | '\'' | ',' | ';' | '(' | ')'));
-        let pair = word.split_once(['=', ':']);
         let glued = bare.strip_prefix("-u").is_some_and(|user| user.contains(':') && !user.contains("//"));
-        if hide_next && !word.is_empty() || hide_user && bare.contains(':') || glued || has_shape(bare) {
+        let named = word.split_once(['=', ':']).filter(|(name, value)| {
+            !value.is_empty() && !value.starts_with("//") && secret(name.trim_start_matches(['-', '"', '\'']))
+        });
+        if hide_next || hide_user && bare.contains(':') || glued || has_shape(bare) {
             out.push_str(REDACTED);
         } else if let Some(plain) = without_userinfo(word) {
             out.push_str(&plain);
-        } else if let Some((name, _)) = pair
-            .filter(|(n, v)| !v.is_empty() && !v.starts_with("//") && secret(n.trim_start_matches(['-', '"', '\''])))
-        {
-            out.push_str(name);
-            out.push('=');
-            out.push_str(REDACTED);
+        } else if let Some((name, _)) = named {
+            out.push_str(&format!("{name}={REDACTED}"));
         } else {
             out.push_str(word);
         }
-        if !word.is_empty() {
-            hide_user = is_user_option(bare);
-        }
+        out.push_str(piece.get(word.len()..).unwrap_or_default());
+        // Options whose value is `user:password`, as of curl and wget.
+        hide_user = matches!(bare, "-u" | "-U" | "--user" | "--proxy-user");
         let name = bare.trim_start_matches('-').trim_end_matches([':', '=']);
-        hide_next = !word.is_empty()
-            && (name.eq_ignore_ascii_case("bearer")
-                || (bare.starts_with("--") && !bare.contains('=') && secret(name))
-                || (bare.ends_with(':') && secret(name)));
-        out.push_str(blank);
+        hide_next = name.eq_ignore_ascii_case("bearer")
+            || (secret(name) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
     }
     let count = out.chars().count();
     if count <= MAX_TEXT {

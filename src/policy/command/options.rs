@@ -1,7 +1,7 @@
 //! Options that a rule allows beside those that the table of programs calls harmless: `--kubeconfig=./kube/*`.
 
 use crate::policy::argv::Word;
-use crate::policy::glob::{glob, is_glob};
+use crate::policy::glob::{glob_inside, is_glob};
 
 /// An option, and the values that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,9 +40,7 @@ impl OptionPattern {
         let text = |at: usize| argv.get(at).and_then(Word::get);
         let Some(own) = text(at) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };
-        let fits = |value: &str| {
-            value == pattern || (glob(pattern, value) && !value.split(['/', '\\']).any(|part| part == ".."))
-        };
+        let fits = |value: &str| glob_inside(pattern, value);
         if own == self.name {
             return text(at + 1).is_some_and(fits);
         }

@@ -1,12 +1,12 @@
 //! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
 //! runs, so they are read from its words.
 
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, program};
 use crate::policy::path::LexPath;
 use crate::policy::programs;
 use crate::policy::rule::Access;
 use crate::policy::shell::{Command, FileEffect, SideEffects};
-use crate::policy::unicode::Equivalence;
+use crate::policy::unicode::is_same_name;
 
 /// A link that a command creates.
 struct NewLink<'a> {
@@ -46,12 +46,11 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
 }
 
 fn creates_links(command: &Command) -> bool {
-    let program = command.words.first().and_then(Word::get).map(base_name);
     let option = |w: &Word| {
         w.get()
             .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
     };
-    match program.and_then(programs::find).and_then(|row| row.text("links")) {
+    match program(&command.words).and_then(programs::find).and_then(|row| row.text("links")) {
         Some("always") => true,
         Some(_) => command.words.iter().any(option),
         None => false,
@@ -83,13 +82,13 @@ fn last(path: &str) -> &str {
 }
 
 fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
-    let named = |last: &String| link.names.iter().any(|name| Equivalence::Confusable.name(last, name));
+    let named = |last: &String| link.names.iter().any(|name| is_same_name(last, name));
     file.access == Access::Write && path.parts.last().is_some_and(named)
 }
 
 /// A path with its target as another meaning, if one of its segments is the link.
 fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
-    let at = path.parts.iter().position(|part| link.names.iter().any(|name| Equivalence::Confusable.name(part, name)));
+    let at = path.parts.iter().position(|part| link.names.iter().any(|name| is_same_name(part, name)));
     let Some(at) = at else {
         // The glob may name the link, and so lead anywhere.
         let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));

@@ -32,7 +32,7 @@ pub(super) fn look<'r>(
     for folder in cx.searched() {
         let open: Vec<&PathPattern> = rules
             .iter()
-            .filter(|(rule, _)| (cx.of_tool(rule) || cx.of_effects(rule)) && cx.file_fit(rule, folder) == Fit::Maybe)
+            .filter(|(rule, _)| cx.concerns(rule) && cx.file_fit(rule, folder) == Fit::Maybe)
             .map(|(_, pattern)| *pattern)
             .collect();
         let Some(path) = folder.path.as_ref().filter(|_| !open.is_empty()) else { continue };

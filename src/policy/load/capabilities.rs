@@ -5,7 +5,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::toml_reader::Reader;
-use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
+use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability};
 
 const KEYS: &[&str] =
     &["tier", "reads", "writes", "hosts", "command", "workdir", "target", "like", "undo", "actions", "why"];
@@ -33,22 +33,13 @@ pub(super) fn read(
         // A record that was not understood must not permit anything: the tool is treated as one without a tier.
         all_sound &= sound;
         if !sound {
-            capability.tier = None;
-            capability.actions = None;
+            capability = ToolCapability { tier: None, actions: None, is_broken: true, ..capability };
         }
-        if let Some(known) = ToolCapability::builtin(name.get_ref())
-            .filter(|_| capability.command.is_none() && capability.target.is_none())
-        {
-            let silent = capability.reads.is_empty() && capability.writes.is_none() && capability.hosts.is_empty();
-            if silent {
-                capability = ToolCapability {
-                    tier: capability.tier,
-                    undo: capability.undo,
-                    actions: capability.actions,
-                    place: capability.place,
-                    ..known
-                };
-            }
+        let silent = capability.command.is_none() && capability.target.is_none() && capability.reads.is_empty();
+        let silent = silent && capability.writes.is_none() && capability.hosts.is_empty();
+        if let Some(known) = ToolCapability::builtin(name.get_ref()).filter(|_| silent) {
+            let ToolCapability { tier, undo, actions, place, is_broken, .. } = capability;
+            capability = ToolCapability { tier, undo, actions, place, is_broken, ..known };
         }
         capabilities.insert(name.get_ref().to_string(), capability);
     }
@@ -63,22 +54,13 @@ fn field(
     key_at: usize,
     value: &Spanned<DeValue<'_>>,
 ) -> bool {
-    let at = value.span().start;
     let before = reader.diagnostics.len();
     match key {
-        "tier" => {
-            capability.tier = reader.text_of(value).and_then(PolicyTier::parse);
-            if capability.tier.is_none() {
-                reader.error("policy-tier", at, "unknown tier", "write read_only, b or a");
-            }
+        "tier" => capability.tier = reader.value(value, ("policy-tier", "unknown tier", "write read_only, b or a")),
+        "undo" => {
+            let help = "write snapshot, inverse, compensate or irreversible";
+            capability.undo = reader.value(value, ("policy-undo", "unknown undo class", help)).unwrap_or_default();
         }
-        "undo" => match reader.text_of(value).and_then(Undo::parse) {
-            Some(undo) => capability.undo = undo,
-            None => {
-                let help = "write snapshot, inverse, compensate or irreversible";
-                reader.error("policy-undo", at, "unknown undo class", help);
-            }
-        },
         "reads" => capability.reads = reader.texts(value, key).unwrap_or_default(),
         "writes" => capability.writes = reader.texts(value, key),
         "hosts" => capability.hosts = reader.texts(value, key).unwrap_or_default(),
@@ -86,10 +68,10 @@ fn field(
         "workdir" => capability.workdir = reader.text(value, key),
         "target" => capability.target = reader.text(value, key),
         "like" => {
-            capability.family = reader.text_of(value).and_then(Family::of_name);
+            capability.family = value.get_ref().as_str().and_then(Family::of_name);
             if capability.family.is_none() {
                 let message = "`like` must be the name of a compact rule";
-                reader.error("policy-like", at, message, "write Bash, Read, Edit or WebFetch");
+                reader.error("policy-like", value.span().start, message, "write Bash, Read, Edit or WebFetch");
             }
         }
         "actions" => actions(reader, capability, value),

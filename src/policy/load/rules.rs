@@ -1,16 +1,17 @@
 //! `[[rule]]` tables and the lists `allow`, `ask` and `deny` of compact rules.
 
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::toml_reader::Reader;
+use super::toml_reader::{Reader, typed};
 use super::{PolicyFile, PolicyMode};
 use crate::policy::capability::{Family, ToolCapability};
 use crate::policy::command::{CommandPattern, OptionPattern};
 use crate::policy::compact::compact;
 use crate::policy::context::{Annotations, Context, PolicyCall, ToolOrigin};
-use crate::policy::decision::{Decision, Effect};
+use crate::policy::decision::Effect;
 use crate::policy::host::HostPattern;
 use crate::policy::path::PathPattern;
 use crate::policy::policy_set::Policy;
@@ -37,7 +38,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                 };
                 for item in items {
                     let place = reader.place(item.span().start);
-                    let read = reader.text_of(item).ok_or_else(|| "a rule must be a string".to_owned());
+                    let read = item.get_ref().as_str().ok_or_else(|| "a rule must be a string".to_owned());
                     match read.and_then(|text| compact(effect, text, |name| file.capabilities.get(name).cloned())) {
                         Ok(rule) => file.rules.push(Rule { place, ..rule }),
                         Err(why) => malformed(reader, file, Some(effect), item.span().start, &why),
@@ -68,35 +69,58 @@ fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effe
     file.broken |= effect != Some(Effect::Allow);
 }
 
-const KEYS: &[&str] = &[
-    "decide",
-    "rule",
-    "tool",
-    "command",
-    "options",
-    "path",
-    "access",
-    "host",
-    "target",
-    "args",
-    "annotations",
-    "why",
-    "match",
-    "not_match",
-];
+/// A `[[rule]]` table as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    decide: Effect,
+    rule: Option<String>,
+    tool: Option<String>,
+    command: Option<String>,
+    options: Option<Vec<String>>,
+    path: Option<String>,
+    access: Option<Reach>,
+    host: Option<String>,
+    target: Option<String>,
+    args: Option<Map<String, Value>>,
+    annotations: Option<Value>,
+    why: Option<String>,
+    #[serde(default, rename = "match")]
+    fits: Vec<Spanned<Value>>,
+    #[serde(default, rename = "not_match")]
+    misses: Vec<Spanned<Value>>,
+}
+
+/// The values of `access`.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Reach {
+    Read,
+    Write,
+    Any,
+}
 
 fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut PolicyFile) {
     let at = item.span().start;
     let DeValue::Table(table) = item.get_ref() else {
         return broken(reader, file, at, "write rules as `[[rule]]` tables");
     };
-    let decide = table.get("decide").and_then(|v| reader.text_of(v)).and_then(Effect::parse);
+    let decide = table.get("decide").and_then(|v| v.get_ref().as_str()).and_then(Effect::parse);
     let Some(effect) = decide else { return malformed(reader, file, None, at, "`decide` must be allow, ask or deny") };
-    match fields(reader, table, effect, file) {
-        Ok(mut rule) => {
-            rule.place = reader.place(at);
+    let written: Written = match typed(item) {
+        Ok(written) => written,
+        Err(why) => {
+            let at = why.span().map_or(at, |span| span.start);
+            let why = why.to_string().replace("unknown field", "unknown key");
+            let (what, key) = why.trim_end().split_once("\nin ").unwrap_or((why.trim_end(), "the rule"));
+            return malformed(reader, file, Some(effect), at, &format!("{key}: {what}"));
+        }
+    };
+    match written.rule(file) {
+        Ok(rule) => {
+            let rule = Rule { place: reader.place(at), ..rule };
             // A rule that does not do what its examples say may do anything else: no part of the file is trusted then.
-            if examples(reader, table, &rule, file) {
+            if written.examples_hold(reader, &rule, file) {
                 file.rules.push(rule);
             } else {
                 file.broken = true;
@@ -106,110 +130,86 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     }
 }
 
-fn fields(reader: &mut Reader<'_>, table: &DeTable<'_>, effect: Effect, file: &PolicyFile) -> Result<Rule, String> {
-    let get = |key: &str| {
-        table.get(key).map(|v| reader.text_of(v).ok_or_else(|| format!("`{key}` must be a string"))).transpose()
-    };
-    if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
-        return Err(format!("unknown key `{}` in a rule; the known keys are {}", key.get_ref(), KEYS.join(", ")));
-    }
-    let known = |name: &str| file.capabilities.get(name).cloned();
-    if let Some(text) = get("rule")? {
-        let mut rule = compact(effect, text, known)?;
-        rule.why = get("why")?.map(str::to_owned);
-        options(reader, table, &mut rule)?;
-        return Ok(rule);
-    }
-    let tool = get("tool")?.ok_or("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`")?;
-    let mut rule = Rule::new(effect, ToolPattern::parse(tool)?, tool);
-    rule.family = Family::of_name(tool);
-    let mut words = vec![tool.to_owned()];
-    if let Some(command) = get("command")? {
-        rule.command = Some(CommandPattern::parse(command)?);
-        words.push(format!("command = {command}"));
-    }
-    options(reader, table, &mut rule)?;
-    if let Some(path) = get("path")? {
-        let access = match get("access")? {
-            None | Some("any") => None,
-            Some("read") => Some(Access::Read),
-            Some("write") => Some(Access::Write),
-            Some(_) => return Err("`access` must be read, write or any".to_owned()),
+impl Written {
+    /// The rule that it says, without its place.
+    fn rule(&self, file: &PolicyFile) -> Result<Rule, String> {
+        let mut rule = match &self.rule {
+            Some(text) => self.compact(text, file)?,
+            None => self.conditions()?,
         };
-        rule.path = Some((PathPattern::parse(path)?, access));
-        words.push(format!("path = {path}"));
-    }
-    if let Some(host) = get("host")? {
-        rule.host = Some(HostPattern::parse(host)?);
-        words.push(format!("host = {host}"));
-    }
-    rule.target = get("target")?.map(str::to_owned);
-    rule.why = get("why")?.map(str::to_owned);
-    if let Some(args) = table.get("args") {
-        let Value::Object(args) = json(args.get_ref()) else { return Err("`args` must be a table".to_owned()) };
-        for (name, value) in args {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            words.push(format!("{name} = {text}"));
-            rule.args.push((name, text));
+        rule.why.clone_from(&self.why);
+        if let Some(options) = &self.options {
+            if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
+                return Err("`options` belongs to an allow with a `command` that names a program".to_owned());
+            }
+            rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
         }
+        Ok(rule)
     }
-    if let Some(hints) = table.get("annotations") {
-        rule.annotations = serde_json::from_value::<Annotations>(json(hints.get_ref()))
-            .map_err(|_| "`annotations` takes hints such as `readOnlyHint = true`".to_owned())?;
-    }
-    rule.text = words.join(", ");
-    Ok(rule)
-}
 
-/// Reads the options that an allow over commands covers.
-fn options(reader: &Reader<'_>, table: &DeTable<'_>, rule: &mut Rule) -> Result<(), String> {
-    let Some(value) = table.get("options") else { return Ok(()) };
-    if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
-        return Err("`options` belongs to an allow with a `command` that names a program".to_owned());
-    }
-    let DeValue::Array(items) = value.get_ref() else { return Err("`options` must be a list of strings".to_owned()) };
-    for item in items {
-        let text = reader.text_of(item).ok_or("`options` must be a list of strings")?;
-        rule.options.push(OptionPattern::parse(text)?);
-    }
-    Ok(())
-}
-
-/// Checks the examples of a rule; `false` if one does not hold.
-fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &Rule, file: &PolicyFile) -> bool {
-    let mut hold = true;
-    for (key, wanted) in [("match", true), ("not_match", false)] {
-        let Some(value) = table.get(key) else { continue };
-        let DeValue::Array(items) = value.get_ref() else {
-            reader.error("policy-type", value.span().start, format!("`{key}` must be a list"), "");
-            hold = false;
-            continue;
-        };
-        // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
-        if rule.command.is_some() && !cfg!(feature = "shell") {
-            reader.note_once(
-                "policy-example-unread",
-                value.span().start,
-                "the examples of this file's commands are not checked: this build reads no shell commands",
-                "build with the feature `shell`",
-            );
-            continue;
+    fn compact(&self, text: &str, file: &PolicyFile) -> Result<Rule, String> {
+        let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
+        let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
+        if !alone || texts.into_iter().any(Option::is_some) {
+            return Err("`rule` stands instead of `tool` and its conditions: write one or the other".to_owned());
         }
-        for item in items {
-            let example = json(item.get_ref());
-            if fits(rule, &example, file) != wanted {
+        compact(self.decide, text, |name| file.capabilities.get(name).cloned())
+    }
+
+    fn conditions(&self) -> Result<Rule, String> {
+        let tool = self.tool.as_ref().ok_or("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`")?;
+        let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
+        rule.family = Family::of_name(tool);
+        rule.target.clone_from(&self.target);
+        rule.command = self.command.as_deref().map(CommandPattern::parse).transpose()?;
+        rule.host = self.host.as_deref().map(HostPattern::parse).transpose()?;
+        if let Some(path) = &self.path {
+            let access = match self.access {
+                Some(Reach::Read) => Some(Access::Read),
+                Some(Reach::Write) => Some(Access::Write),
+                Some(Reach::Any) | None => None,
+            };
+            rule.path = Some((PathPattern::parse(path)?, access));
+        }
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        rule.args = self.args.iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect();
+        if let Some(hints) = &self.annotations {
+            let known = Annotations::deserialize(hints).ok();
+            // A hint that is not known would be a condition that is not checked.
+            rule.annotations = known
+                .filter(|known| serde_json::to_value(known).ok().as_ref() == Some(hints))
+                .ok_or("`annotations` takes hints such as `readOnlyHint = true`")?;
+        }
+        for (key, text) in [("command", &self.command), ("path", &self.path), ("host", &self.host)] {
+            rule.text += &text.as_ref().map(|text| format!(", {key} = {text}")).unwrap_or_default();
+        }
+        rule.text += &rule.args.iter().map(|(name, text)| format!(", {name} = {text}")).collect::<String>();
+        Ok(rule)
+    }
+
+    /// Whether the rule does what its examples say.
+    fn examples_hold(&self, reader: &mut Reader<'_>, rule: &Rule, file: &PolicyFile) -> bool {
+        let mut hold = true;
+        let examples = self.fits.iter().map(|example| (example, true));
+        for (example, wanted) in examples.chain(self.misses.iter().map(|example| (example, false))) {
+            // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
+            if rule.command.is_some() && !cfg!(feature = "shell") {
+                reader.note_once(
+                    "policy-example-unread",
+                    example.span().start,
+                    "the examples of this file's commands are not checked: this build reads no shell commands",
+                    "build with the feature `shell`",
+                );
+            } else if fits(rule, example.get_ref(), file) != wanted {
                 let verb = if wanted { "does not match" } else { "matches" };
-                let message = format!("the rule `{}` {verb} its own example `{}`", rule.text, show(&example));
-                reader.error("policy-example", item.span().start, message, "fix the rule or the example");
+                let shown = example.get_ref().as_str().map_or_else(|| example.get_ref().to_string(), str::to_owned);
+                let message = format!("the rule `{}` {verb} its own example `{shown}`", rule.text);
+                reader.error("policy-example", example.span().start, message, "fix the rule or the example");
                 hold = false;
             }
         }
+        hold
     }
-    hold
-}
-
-fn show(example: &Value) -> String {
-    example.as_str().map_or_else(|| example.to_string(), str::to_owned)
 }
 
 /// Whether a rule alone decides an example: an allow allows all of it, an ask or deny matches it.
@@ -220,42 +220,37 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
         ToolPattern::Any => (ToolOrigin::Native, "any".to_owned()),
     };
     let identity = origin.identity(&tool);
-    let capability =
-        file.capabilities.get(&identity).cloned().or_else(|| ToolCapability::builtin(&tool)).unwrap_or_default();
-    let first = |names: &[String]| names.first().and_then(|n| n.split('|').next()).map(str::to_owned);
-    let arguments = match example {
-        Value::Object(map) => Value::Object(map.clone()),
-        text => {
-            let key = if rule.command.is_some() {
-                capability.command.clone().or(Some("command".to_owned()))
-            } else if let Some((_, access)) = &rule.path {
-                let written = capability.writes.as_deref().and_then(first);
-                if *access == Some(Access::Read) {
-                    first(&capability.reads)
-                } else {
-                    written.or_else(|| first(&capability.reads))
-                }
-                .or(Some("path".to_owned()))
-            } else if rule.host.is_some() {
-                first(&capability.hosts).or(Some("url".to_owned()))
-            } else {
-                capability.target.as_deref().and_then(|t| t.split('|').next()).map(str::to_owned)
-            };
-            Value::Object(key.map(|k| (k, text.clone())).into_iter().collect::<Map<_, _>>())
-        }
-    };
-    let mut capability = ToolCapability { tier: None, actions: None, ..capability };
-    if rule.command.is_some() && capability.command.is_none() {
-        capability.command = Some("command".to_owned());
+    let known = file.capabilities.get(&identity).cloned().or_else(|| ToolCapability::builtin(&tool));
+    let mut capability = ToolCapability { tier: None, actions: None, ..known.unwrap_or_default() };
+    // What the rule is about, the tool has.
+    let named = |name: &str| vec![name.to_owned()];
+    let only_reads = matches!(rule.path, Some((_, Some(Access::Read))));
+    if rule.command.is_some() {
+        capability.command.get_or_insert_with(|| "command".to_owned());
     }
     if rule.path.is_some() && capability.writes.is_none() && capability.reads.is_empty() {
-        capability.writes = Some(vec!["path".to_owned()]);
-        capability.reads =
-            if matches!(rule.path, Some((_, Some(Access::Read)))) { vec!["path".to_owned()] } else { Vec::new() };
+        capability.writes = Some(named("path"));
+        capability.reads = if only_reads { named("path") } else { Vec::new() };
     }
     if rule.host.is_some() && capability.hosts.is_empty() {
-        capability.hosts = vec!["url".to_owned()];
+        capability.hosts = named("url");
     }
+    // A text stands for the argument that the rule is about.
+    let names = if rule.command.is_some() {
+        capability.command.as_ref()
+    } else if rule.path.is_some() {
+        let written = capability.writes.iter().flatten().filter(|_| !only_reads);
+        written.chain(&capability.reads).next()
+    } else if rule.host.is_some() {
+        capability.hosts.first()
+    } else {
+        capability.target.as_ref()
+    };
+    let arguments = match (example, names.and_then(|names| names.split('|').next())) {
+        (Value::Object(_), _) => example.clone(),
+        (text, Some(name)) => json!({ name: text }),
+        (_, None) => json!({}),
+    };
     let alone = PolicyFile {
         mode: Some(PolicyMode::Enforce),
         default: Some(if rule.effect == Effect::Ask { Effect::Allow } else { Effect::Ask }),
@@ -274,31 +269,11 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
         ..Context::default()
     };
     let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
-    let verdict = Policy::new(vec![alone]).decide(&call, &context, &[]);
-    match rule.effect {
-        Effect::Allow => verdict.decision.runs(),
-        Effect::Ask => verdict.decision == Decision::Confirm,
-        Effect::Deny => verdict.decision == Decision::Deny,
-    }
+    let decision = Policy::new(vec![alone]).decide(&call, &context, &[]).decision;
+    decision.word() == rule.effect.to_string()
 }
 
 /// A name that a glob fits.
 fn plain(pattern: &str) -> String {
     pattern.replace(['*', '?'], "x")
-}
-
-fn json(value: &DeValue<'_>) -> Value {
-    match value {
-        DeValue::String(text) => Value::String(text.to_string()),
-        DeValue::Boolean(b) => Value::Bool(*b),
-        DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix()).map_or(Value::Null, Value::from),
-        DeValue::Float(f) => {
-            f.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64).map_or(Value::Null, Value::Number)
-        }
-        DeValue::Datetime(d) => Value::String(d.to_string()),
-        DeValue::Array(items) => Value::Array(items.iter().map(|i| json(i.get_ref())).collect()),
-        DeValue::Table(table) => {
-            Value::Object(table.iter().map(|(k, v)| (k.get_ref().to_string(), json(v.get_ref()))).collect())
-        }
-    }
 }

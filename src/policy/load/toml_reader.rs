@@ -1,7 +1,8 @@
 //! Helpers for TOML with spans: a typed value, or a diagnostic with its place.
 
+use serde::Deserialize;
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeValue, ValueDeserializer};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
@@ -42,36 +43,37 @@ impl Reader<'_> {
         self.error("policy-unknown-key", at, format!("unknown key `{key}`"), &help);
     }
 
-    pub(super) fn text_of<'v>(&self, value: &'v Spanned<DeValue<'_>>) -> Option<&'v str> {
-        match value.get_ref() {
-            DeValue::String(text) => Some(text.as_ref()),
-            _ => None,
+    /// A value of a type, or a diagnostic.
+    pub(super) fn value<'v, T: Deserialize<'v>>(
+        &mut self,
+        value: &'v Spanned<DeValue<'v>>,
+        (code, message, help): (&'static str, &str, &str),
+    ) -> Option<T> {
+        let read = typed(value).ok();
+        if read.is_none() {
+            self.error(code, value.span().start, message, help);
         }
+        read
     }
 
     /// A string, or a diagnostic.
     pub(super) fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
-        let text = self.text_of(value).map(str::to_owned);
-        if text.is_none() {
-            self.error("policy-type", value.span().start, format!("`{key}` must be a string"), "");
-        }
-        text
+        self.value(value, ("policy-type", &format!("`{key}` must be a string"), ""))
     }
 
     /// A list of strings, or a diagnostic. A single string counts as a list of one.
     pub(super) fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<Vec<String>> {
-        if let Some(text) = self.text_of(value) {
-            return Some(vec![text.to_owned()]);
+        match value.get_ref().as_str() {
+            Some(text) => Some(vec![text.to_owned()]),
+            None => self.value(value, ("policy-type", &format!("`{key}` must be a list of strings"), "")),
         }
-        let items = match value.get_ref() {
-            DeValue::Array(items) => {
-                items.iter().map(|i| self.text_of(i).map(str::to_owned)).collect::<Option<Vec<_>>>()
-            }
-            _ => None,
-        };
-        if items.is_none() {
-            self.error("policy-type", value.span().start, format!("`{key}` must be a list of strings"), "");
-        }
-        items
     }
+}
+
+/// A value as a type.
+///
+/// # Errors
+/// What does not fit, with its place.
+pub(super) fn typed<'v, T: Deserialize<'v>>(value: &'v Spanned<DeValue<'v>>) -> Result<T, toml::de::Error> {
+    T::deserialize(ValueDeserializer::from(value.clone()))
 }

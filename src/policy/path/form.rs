@@ -176,27 +176,19 @@ fn decoded(text: &str, found: &mut Readings) -> Vec<String> {
 fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
     let mut all = Vec::new();
     if text.contains('\\') {
-        found.odd = true;
-        all.push(text.replace('\\', "/"));
         // A shell, or a parser of JSON within JSON, removes one of them.
-        all.push(text.replace('\\', ""));
+        all.extend([text.replace('\\', "/"), text.replace('\\', "")]);
     }
-    if let Some(rest) = text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")) {
-        found.odd = true;
-        all.push(rest.to_owned());
-    }
+    all.extend(text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")).map(str::to_owned));
     let own = ["//localhost/", "//127.0.0.1/"].iter().find(|own| text.to_ascii_lowercase().starts_with(**own));
-    if let Some(rest) = own.and_then(|own| text.get(own.len() - 1..)) {
-        found.odd = true;
-        all.push(rest.to_owned());
-    }
+    all.extend(own.and_then(|own| text.get(own.len() - 1..)).map(str::to_owned));
     let mut chars = text.chars();
     if let (Some('A'..='Z' | 'a'..='z'), Some(':')) = (chars.next(), chars.next()) {
-        found.odd = true;
         // `C:a` is relative to the current folder of that drive.
         found.doubt |= !chars.as_str().starts_with(['/', '\\']);
         all.push(chars.as_str().to_owned());
     }
+    found.odd |= !all.is_empty();
     all
 }
 

@@ -110,20 +110,13 @@ impl PathPattern {
             return Fit::No;
         }
         for spot in spots {
-            fit = fit.min(match links.lead(&spot) {
-                None => Fit::No,
-                Some(real) => {
-                    let real = LexPath::plain(real);
-                    let real = real.view(context);
-                    // A negated pattern must not lead into the excluded paths, either.
-                    let by_text = if self.negated {
-                        self.one(&self.followed(context).view(context), &real, reach, how, Some(&here))
-                    } else {
-                        Fit::Yes
-                    };
-                    self.one(&based, &real, reach, how, Some(&here)).min(by_text)
-                }
-            });
+            let Some(real) = links.lead(&spot).map(LexPath::plain) else { return Fit::No };
+            let real = real.view(context);
+            fit = fit.min(self.one(&based, &real, reach, how, Some(&here)));
+            // A negated pattern must not lead into the excluded paths, either.
+            if self.negated {
+                fit = fit.min(self.one(&self.followed(context).view(context), &real, reach, how, Some(&here)));
+            }
         }
         fit
     }
@@ -169,15 +162,15 @@ impl PathPattern {
                 fit = fit.max(Fit::Maybe);
             }
             for spot in spots {
-                fit = fit.max(match links.lead(&spot) {
-                    None => Fit::Maybe,
-                    Some(real) => {
-                        let real = LexPath::plain(real);
-                        let real = real.view(context);
-                        let by_text = if self.negated { Fit::No } else { self.one(written, &real, reach, how, None) };
-                        self.one(&followed, &real, reach, how, None).max(by_text)
-                    }
-                });
+                let Some(real) = links.lead(&spot).map(LexPath::plain) else {
+                    fit = fit.max(Fit::Maybe);
+                    continue;
+                };
+                let real = real.view(context);
+                fit = fit.max(self.one(&followed, &real, reach, how, None));
+                if !self.negated {
+                    fit = fit.max(self.one(written, &real, reach, how, None));
+                }
             }
         }
         fit
@@ -199,17 +192,18 @@ impl PathPattern {
         } else {
             Fit::No
         };
-        let same_base = pattern.base == path.base;
         let fit = if near == Fit::Yes {
             Fit::Yes
-        } else if !same_base {
+        } else if pattern.base != path.base {
             // Whether `/a` and `b` share a base is unknown.
             Fit::Maybe
-        } else if pattern.up != path.up {
-            // `../x` is never certainly below `./`, but may lead back into it.
-            if inside.is_none() && !self.negated { Fit::Maybe } else { near }
-        } else {
+        } else if pattern.up == path.up {
             lies(&pattern.parts, &path.parts, reach.tail, reach.recursive, how).max(near)
+        } else if inside.is_none() && !self.negated {
+            // `../x` is never certainly below `./`, but may lead back into it.
+            Fit::Maybe
+        } else {
+            near
         };
         if !self.negated {
             return fit;
@@ -236,27 +230,32 @@ impl PathPattern {
         if path.base != Base::Root {
             return Vec::new();
         }
-        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(context);
-        vec![base.to_string(), front(&path).0.to_string()]
+        vec![self.base(context).to_string(), front(&path).0.to_string()]
     }
 
-    /// The pattern with links followed in its base: the working folder, or home.
+    /// The folder that it starts from: the working folder, home, or the root.
+    fn base(&self, context: &Context) -> LexPath {
+        LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(context)
+    }
+
+    /// The pattern with links followed in its base.
     fn based(&self, context: &Context) -> LexPath {
-        let base = LexPath { parts: Vec::new(), ..self.path.clone() }.absolute(context);
-        let real = context.links.as_ref().and_then(|links| links.follow_path(&base));
-        let mut path = real.unwrap_or(base);
-        path.parts.extend(self.path.parts.iter().cloned());
-        path
+        below(self.base(context), &self.path.parts, context)
     }
 
     /// The pattern with links followed up to its first glob.
     fn followed(&self, context: &Context) -> LexPath {
         let (front, rest) = front(&self.path.absolute(context));
-        let real = context.links.as_ref().and_then(|links| links.follow_path(&front));
-        let mut path = real.unwrap_or(front);
-        path.parts.extend(rest);
-        path
+        below(front, &rest, context)
     }
+}
+
+/// Segments below a folder, with links followed in that.
+fn below(folder: LexPath, parts: &[String], context: &Context) -> LexPath {
+    let real = context.links.as_ref().and_then(|links| links.follow_path(&folder));
+    let mut path = real.unwrap_or(folder);
+    path.parts.extend_from_slice(parts);
+    path
 }
 
 /// A path up to its first segment with a glob, and the segments from there.

@@ -8,8 +8,8 @@ use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Fault, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    ApprovalError, ApprovalState, ApprovalStore, Approver, AuditSink, Bound, Gate, Grant, GrantScope, GrantTarget,
-    Request, StoreErrorKind, ToolOrigin, canonical,
+    ApprovalError, ApprovalState, ApprovalStore, Approver, Bound, Gate, Grant, GrantScope, GrantTarget, Request,
+    StoreErrorKind, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
 
@@ -103,7 +103,7 @@ fn a_grant_on_an_older_record_counts_as_it_stands_there() {
     let detail = json!({ "grant": "gr-1", "what": old.target, "holds": old.scope, "expires_ms": null });
     let record =
         Entry { origin: Some(ToolOrigin::Native), tool: "delete".to_owned(), detail, ..Entry::new(Kind::Granted, 1) };
-    store.append(&record).unwrap();
+    store.record(&record).unwrap();
     let insert = |old: &Grant| {
         let body = serde_json::to_string(old).unwrap();
         tamper(&folder.store(), &format!("INSERT OR REPLACE INTO remembered (number, body) VALUES (1, '{body}')"));
@@ -164,7 +164,7 @@ fn an_approval_that_nobody_gave_runs_nothing() {
         assert_eq!(store.verify(&[]).unwrap().faults, [], "{name}");
         forge(&folder.store());
         let id = if name == "a row from nowhere" { "ap-7" } else { "ap-1" };
-        is_forged(gate.redeem(id, &policy, &context, "h"));
+        is_forged(gate.redeem(id, &policy, &context, "h", |_, _| Ok(())));
         is_forged(gate.get(id));
         is_forged(approver.approve(id, 6));
         unrecorded(&store, id, why);
@@ -172,7 +172,7 @@ fn an_approval_that_nobody_gave_runs_nothing() {
         assert!(gate.pending(6).unwrap().iter().all(|open| open.id != id), "{name}");
         // Expiring does not make it true.
         gate.ask(request(&policy, 2), WAIT_MS * 3, WAIT_MS).unwrap();
-        assert!(gate.redeem(id, &policy, &context, "h").is_err(), "{name}");
+        assert!(gate.redeem(id, &policy, &context, "h", |_, _| Ok(())).is_err(), "{name}");
     }
 }
 
@@ -185,9 +185,9 @@ fn a_used_approval_cannot_be_wound_back() {
     approver.approve(&asked.id, 5).unwrap();
     let row = rusqlite::Connection::open(folder.store()).unwrap();
     let before: String = row.query_row("SELECT body FROM approval WHERE number = 1", [], |row| row.get(0)).unwrap();
-    gate.redeem(&asked.id, &policy, &context, "h").unwrap();
+    gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())).unwrap();
     row.execute("UPDATE approval SET state = 'approved', body = ?1 WHERE number = 1", [before]).unwrap();
-    is_forged(gate.redeem(&asked.id, &policy, &context, "h"));
+    is_forged(gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())));
     unrecorded(&store, "ap-1", "say consumed");
 }
 
@@ -237,7 +237,7 @@ fn records_that_claim_a_consent_nobody_gave_are_named() {
         let folder = Folder::new(&format!("claims-{n}"));
         let (store, gate, _) = handles(&folder);
         gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
-        records.iter().for_each(|record| store.append(record).unwrap());
+        records.iter().for_each(|record| store.record(record).unwrap());
         let faults = store.verify(&[]).unwrap().faults;
         let last = 1 + records.len() as u64;
         let named = |fault: &Fault| match (fault, why) {
@@ -259,14 +259,14 @@ fn a_clock_that_goes_back_revives_nothing() {
     approver.remember(grant("delete", Some(WAIT_MS)), 2).unwrap();
     assert_eq!((gate.pending(3).unwrap().len(), gate.grants(3).unwrap().len()), (1, 1));
     // Time passes, and is turned back.
-    store.append(&Entry::new(Kind::Outcome, 2 * WAIT_MS)).unwrap();
+    store.record(&Entry::new(Kind::Outcome, 2 * WAIT_MS)).unwrap();
     assert_eq!(
         (gate.pending(3).unwrap().len(), gate.open("s", 3).unwrap().len(), gate.grants(3).unwrap().len()),
         (0, 0, 0)
     );
     let late = approver.approve(&asked.id, 3);
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
-    let late = gate.redeem(&yes.id, &policy, &context, "h");
+    let late = gate.redeem(&yes.id, &policy, &context, "h", |_, _| Ok(()));
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
     // A new question waits its time all the same, and records never go back.
     let again = gate.ask(request(&policy, 3), 4, WAIT_MS).unwrap();
@@ -290,7 +290,7 @@ fn what_is_over_keeps_no_secret_and_can_be_purged() {
     assert!(bodies().iter().all(|body| body.contains("hunter2")), "what waits is stored as it will run");
     let approver = approver.named("ada, by a test");
     approver.approve(&ids[0], 1).unwrap();
-    let run = gate.redeem(&ids[0], &policy, &context, "h").unwrap();
+    let run = gate.redeem(&ids[0], &policy, &context, "h", |_, _| Ok(())).unwrap();
     assert_eq!(run.request.arguments["token"], "hunter2");
     approver.reject(&ids[1], None, 2).unwrap();
     // The third expires, and the next question cuts it.

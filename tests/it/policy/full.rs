@@ -9,7 +9,7 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
-use toolfold::policy::{ApprovalError, ApprovalState, AuditSink, Request, StoreErrorKind};
+use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, Request, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
 use super::store::{Folder, chain, context, filler, policy, request, tamper};
@@ -34,11 +34,11 @@ fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
     };
     full((0..50).try_for_each(|n| gate.record(&filler(n))).map(|()| "50 records".to_owned()));
     full(gate.ask(large(2), 0, WAIT_MS).map(|approval| approval.id));
-    full(gate.redeem(&id, &policy, &context(), "h").map(|approval| approval.id));
+    full(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).map(|approval| approval.id));
     assert_eq!(gate.get(&id).unwrap().state, ApprovalState::Approved, "nothing is used up");
     store.limit_bytes(u64::MAX).unwrap();
-    gate.redeem(&id, &policy, &context(), "h").expect("with room again it runs, once");
-    assert!(gate.redeem(&id, &policy, &context(), "h").is_err());
+    gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).expect("with room again it runs, once");
+    assert!(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_err());
     assert_eq!(store.verify(&[]).unwrap().faults, []);
 }
 
@@ -88,7 +88,7 @@ fn where_the_system_refuses_to_write_nothing_runs() {
     let store = SqliteStore::open(&folder.store()).unwrap();
     let verified = store.verify(&[]).unwrap();
     assert_eq!((verified.records, verified.faults), (written.parse().unwrap(), vec![]), "{said}");
-    store.append(&filler(0)).expect("with room again it goes on");
+    store.record(&filler(0)).expect("with room again it goes on");
 }
 
 #[test]
@@ -190,6 +190,6 @@ fn a_store_that_was_left_half_made_opens() {
     drop(connection);
     // The journal takes the file back to an empty one.
     let store = SqliteStore::open(&left).unwrap();
-    store.append(&Entry::new(Kind::Decision, 1)).unwrap();
+    store.record(&Entry::new(Kind::Decision, 1)).unwrap();
     assert_eq!(store.verify(&[]).unwrap().records, 1);
 }

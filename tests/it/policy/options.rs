@@ -71,8 +71,11 @@ fn options_that_cannot_be_read_are_errors() {
         ("decide = \"deny\"\ncommand = \"rg:*\"\noptions = [\"--pre=x\"]", "belongs to an allow"),
         ("decide = \"allow\"\noptions = [\"--pre=x\"]", "with a `command`"),
         ("decide = \"allow\"\ncommand = \"*\"\noptions = [\"--pre=x\"]", "names a program"),
-        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = \"--pre=x\"", "must be a list of strings"),
-        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [5]", "must be a list of strings"),
+        (
+            "decide = \"allow\"\ncommand = \"rg:*\"\noptions = \"--pre=x\"",
+            "`options`: invalid type: string \"--pre=x\"",
+        ),
+        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [5]", "invalid type: integer `5`, expected a string"),
         ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"--p*=x\"]", "more than one option"),
         ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"pre=x\"]", "is no option"),
         ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"--\"]", "is no option"),

@@ -58,6 +58,8 @@ fn secrets_are_left_out_wherever_they_stand() {
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow".to_owned(), "[redacted]"),
         ("git clone https://me:hunter2@host.org/x.git y".to_owned(), "git clone https://[redacted]@host.org/x.git y"),
         ("curl -u me:hunter2 https://host.org".to_owned(), "curl -u [redacted] https://host.org"),
+        ("Authorization: Bearer  \n hunter2".to_owned(), "Authorization: [redacted]  \n [redacted]"),
+        ("curl --password  hunter2".to_owned(), "curl --password  [redacted]"),
         ("curl -ume:hunter2 https://host.org".to_owned(), "curl [redacted] https://host.org"),
         ("curl --proxy-user me:hunter2 https://h".to_owned(), "curl --proxy-user [redacted] https://h"),
         ("curl -d '{\"k\":\"ghp_abc\"}' https://h".to_owned(), "curl -d [redacted] https://h"),

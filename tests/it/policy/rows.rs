@@ -54,6 +54,24 @@ fn a_redact_list_that_cannot_be_read_redacts_everything() {
     assert!(!redacted.to_string().contains("4111"), "{redacted}");
 }
 
+/// A member that is not understood might have changed the answer.
+#[test]
+fn a_row_with_an_unknown_member_is_an_error() {
+    for (row, says) in [
+        (json!({"tool": "t", "arg": {}}), "unknown key `arg`"),
+        (json!({"tool": "t", "rules": []}), "unknown key `rules`"),
+        (json!({"tool": "t", "ctx": {"interactiv": false}}), "unknown key `interactiv`"),
+        (json!({"tool": "t", "ctx": {"interactive": "no"}}), "expected a boolean"),
+        (json!({"tool": "t", "rule": [5]}), "`rule` must be a list of strings"),
+        (json!({"args": {}}), "no `tool`"),
+    ] {
+        let why = toolfold::policy::eval::evaluate(&row).unwrap_err();
+        assert!(why.contains(says), "{row}: {why}");
+    }
+    let row = json!({"tool": "t", "expected": "ask", "why": "nobody allows it", "source": "here"});
+    assert_eq!(toolfold::policy::eval::evaluate(&row).unwrap().decision, "ask");
+}
+
 #[test]
 fn identity() {
     let mcp = |server: &str| json!({ "server": server });

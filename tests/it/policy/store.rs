@@ -15,7 +15,7 @@ use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Checkpoint, Entry, Fault, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    ApprovalError, ApprovalState, AuditSink, Bound, Context, Displayed, Grant, GrantScope, Policy, PolicyFile,
+    ApprovalError, ApprovalState, ApprovalStore, Bound, Context, Displayed, Grant, GrantScope, Policy, PolicyFile,
     PolicyScope, Request, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
@@ -80,22 +80,25 @@ fn an_approval_from_start_to_end() {
     let (gate, approver) = open(store.clone());
     let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
     assert_eq!(gate.pending(1).unwrap(), std::slice::from_ref(&asked));
-    let early = gate.redeem(&asked.id, &policy, &context(), "h");
+    let early = gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(()));
     assert!(matches!(early, Err(ApprovalError::Not { state: ApprovalState::Pending, .. })), "{early:?}");
     approver.approve(&asked.id, 5).unwrap();
     assert!(approver.reject(&asked.id, None, 6).is_err(), "the first answer wins");
-    let changed = gate.redeem(&asked.id, &policy, &context(), "other");
+    let changed = gate.redeem(&asked.id, &policy, &context(), "other", |_, _| Ok(()));
     assert!(matches!(changed, Err(ApprovalError::Differs(..))), "{changed:?}");
-    let late = gate.redeem(&asked.id, &policy, &Context { now_ms: 10 * WAIT_MS, ..context() }, "h");
+    let late = gate.redeem(&asked.id, &policy, &Context { now_ms: 10 * WAIT_MS, ..context() }, "h", |_, _| Ok(()));
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
     let newer = PolicyFile::load("[[rule]]\ndecide = \"deny\"\ntool = \"delete\"\n", "p", PolicyScope::User)
         .into_result()
         .unwrap();
-    assert!(gate.redeem(&asked.id, &Policy::new(vec![newer]), &context(), "h").is_err(), "another policy");
-    let run = gate.redeem(&asked.id, &policy, &context(), "h").unwrap();
+    assert!(
+        gate.redeem(&asked.id, &Policy::new(vec![newer]), &context(), "h", |_, _| Ok(())).is_err(),
+        "another policy"
+    );
+    let run = gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(())).unwrap();
     assert_eq!(run.request.arguments["path"], "a1.xlsx");
     assert!(matches!(
-        gate.redeem(&asked.id, &policy, &context(), "h"),
+        gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(())),
         Err(ApprovalError::Not { state: ApprovalState::Consumed, .. })
     ));
 
@@ -131,7 +134,7 @@ fn a_deny_wins_over_an_approval() {
     let (gate, approver) = open(Arc::new(SqliteStore::in_memory().unwrap()));
     let asked = gate.ask(Request { arguments: json!({"path": "keep/x"}), ..request(&policy, 1) }, 0, WAIT_MS).unwrap();
     approver.approve(&asked.id, 1).unwrap();
-    assert!(matches!(gate.redeem(&asked.id, &policy, &context(), "h"), Err(ApprovalError::Denied(_))));
+    assert!(matches!(gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(())), Err(ApprovalError::Denied(_))));
 }
 
 #[test]
@@ -147,7 +150,10 @@ fn of_64_threads_one_succeeds() {
         std::thread::scope(|scope| {
             for _ in 0..64 {
                 scope.spawn(|| {
-                    ran.fetch_add(usize::from(gate.redeem(&id, &policy, &context(), "h").is_ok()), Ordering::SeqCst)
+                    ran.fetch_add(
+                        usize::from(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_ok()),
+                        Ordering::SeqCst,
+                    )
                 });
             }
         });
@@ -192,7 +198,7 @@ fn child() {
     match work.as_str() {
         "redeem" => {
             let id = std::env::var("TOOLFOLD_ID").unwrap();
-            if gate.redeem(&id, &policy, &context(), "h").is_ok() {
+            if gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_ok() {
                 println!("ran {id}");
             }
         }
@@ -213,7 +219,7 @@ fn child() {
             for n in 0.. {
                 let id = gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id;
                 approver.approve(&id, 1).unwrap();
-                gate.redeem(&id, &policy, &context(), "h").unwrap();
+                gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).unwrap();
                 use std::io::Write as _;
                 let mut file = fs::OpenOptions::new().create(true).append(true).open(&ran).unwrap();
                 writeln!(file, "{id}").unwrap();
@@ -293,8 +299,8 @@ fn kill_minus_nine_at_any_step() {
         assert!(left.len() <= 1);
         for approval in left {
             approver.approve(&approval.id, 3).unwrap();
-            gate.redeem(&approval.id, &policy, &context(), "h").unwrap();
-            assert!(gate.redeem(&approval.id, &policy, &context(), "h").is_err());
+            gate.redeem(&approval.id, &policy, &context(), "h", |_, _| Ok(())).unwrap();
+            assert!(gate.redeem(&approval.id, &policy, &context(), "h", |_, _| Ok(())).is_err());
         }
     }
     println!("{rounds} kills, {seen} records, chain whole");
@@ -305,7 +311,7 @@ fn kill_minus_nine_at_any_step() {
 pub(super) fn chain(folder: &Folder, n: i64) -> PathBuf {
     let store = SqliteStore::open(&folder.store()).unwrap();
     for i in 0..n {
-        store.append(&Entry { tool: format!("t{i}"), ..Entry::new(Kind::Decision, i) }).unwrap();
+        store.record(&Entry { tool: format!("t{i}"), ..Entry::new(Kind::Decision, i) }).unwrap();
     }
     folder.store()
 }
@@ -392,7 +398,7 @@ fn only_the_user_reads_the_files() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("rights");
     let store = SqliteStore::open(&folder.store()).unwrap();
-    store.append(&Entry::new(Kind::Decision, 0)).unwrap();
+    store.record(&Entry::new(Kind::Decision, 0)).unwrap();
     let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(Result::unwrap).collect();
     assert!(files.len() >= 2, "the log is a file of its own");
     for file in files {

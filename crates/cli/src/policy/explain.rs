@@ -142,6 +142,9 @@ fn page(explained: &Explanation) -> String {
     };
     out.push('\n');
     out.push_str(&table(["part", "gets", "what", "by"], &explained.parts.iter().map(part).collect::<Vec<_>>()));
+    if let Some(close) = &explained.did_you_mean {
+        out.push_str(&format!("\nno record and no rule names this tool: did you mean `{}`?\n", visible(close)));
+    }
     out + &would_allow(&explained.would_allow)
 }
 

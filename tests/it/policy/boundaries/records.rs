@@ -104,6 +104,29 @@ fn a_record_without_a_tier_is_reported_unless_it_says_only_how_to_undo() {
     }
 }
 
+/// What could not be read is complained of once: that the tool has no tier is not its author's mistake then.
+#[test]
+fn a_record_that_cannot_be_read_is_reported_once() {
+    let file = PolicyFile::load("[tool.save]\ntier = \"b\"\nwritez = []", "policy.toml", PolicyScope::User);
+    let codes: Vec<&str> = file.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, ["policy-unknown-key"]);
+    assert_eq!(file.value.check(None), []);
+}
+
+/// A rule whose hint nobody knows, or whose conditions stand beside a compact rule, would be wider than it is written.
+#[test]
+fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
+    for (rule, says) in [
+        ("rule = \"Bash\"\ncommand = \"git log\"", "instead of `tool`"),
+        ("tool = \"x\"\nannotations = { readonlyHint = true }", "takes hints"),
+        ("tool = \"x\"\ncomand = \"git log\"", "unknown key `comand`"),
+    ] {
+        let file = PolicyFile::load(&format!("[[rule]]\ndecide = \"allow\"\n{rule}"), "p", PolicyScope::User);
+        assert!(file.diagnostics.iter().any(|found| found.message.contains(says)), "{rule}: {:?}", file.diagnostics);
+        assert!(file.value.rules.is_empty(), "{rule}");
+    }
+}
+
 /// A record of a tool that has a built-in one takes over the arguments of that where it declares none of its own.
 #[test]
 fn a_record_declares_its_own_arguments_or_those_of_the_built_in_one() {

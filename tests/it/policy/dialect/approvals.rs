@@ -63,7 +63,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     }
     let policy = Policy::new(files);
     if flag("consumed") {
-        gate.redeem(&id, &policy, &context, schema)?;
+        gate.redeem(&id, &policy, &context, schema, |_, _| Ok(()))?;
     }
-    gate.redeem(&id, &policy, &context, schema).map(drop)
+    gate.redeem(&id, &policy, &context, schema, |_, _| Ok(())).map(drop)
 }

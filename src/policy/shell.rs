@@ -90,15 +90,18 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 #[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath) -> SideEffects {
     let strict = strict::read(command);
-    let (mut found, own) = walk::read(command, start, strict.as_ref().ok().map(|line| line.data));
+    let (mut found, own) = walk::read(command, start, strict.as_ref().ok().map(|(_, data)| *data));
     globs::loosen(&mut found, command);
     match strict {
-        Ok(line) if strict::agrees(&line, &own) => {}
-        Ok(line) => {
+        Ok((line, _)) if line.agrees(&own) => {}
+        Ok((line, _)) => {
             found.unknown("two-readers", command, Weight::Code);
             // What either of them found may be denied.
-            found.commands.extend(line.commands().map(|words| Command { words, role: Role::Guess }));
-            line.files().for_each(|file| found.suspect(file, false));
+            let words = line.targets.iter().chain(line.commands.iter().flatten());
+            words
+                .filter_map(|word| word.get().or(word.guess.first().map(String::as_str)))
+                .for_each(|file| found.suspect(file, false));
+            found.commands.extend(line.commands.into_iter().map(|words| Command { words, role: Role::Guess }));
         }
         Err(refused) => found.unknown("strict", refused, Weight::Value),
     }

@@ -84,9 +84,7 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
     for text in texts.iter().take(64) {
         if text.contains("$(") || text.contains('`') {
-            let before = std::mem::replace(&mut walker.supposing, true);
-            walker.expanded(text);
-            walker.supposing = before;
+            walker.supposing(|walker| drop(walker.expanded(text)));
         } else if name == "alias" || text.contains(char::is_whitespace) {
             walker.suppose(text);
         }

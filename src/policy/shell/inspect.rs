@@ -21,23 +21,23 @@ impl Walker {
         self.has_input = *input != Input::Inherited;
         self.guesses(&words);
         let Some(first) = words.first() else { return };
-        let Some(program) = first.get().map(str::to_owned) else {
-            self.found.unknown("program", &first.text, Weight::Code);
-            self.found.commands.push(Command { words, role });
-            return;
-        };
+        let index = self.found.commands.len();
         // Letters of another script look like those that a deny names.
-        if program.is_empty() || !program.is_ascii() {
+        if first.get().is_none_or(|program| program.is_empty() || !program.is_ascii()) {
             self.found.unknown("program", &first.text, Weight::Code);
         }
-        let index = self.found.commands.len();
+        let Some(program) = first.get().map(str::to_owned) else {
+            return self.found.commands.push(Command { words, role });
+        };
         let base = base_name(&program).to_owned();
         if self.functions.contains(&program) && *input != Input::Inherited {
             self.found.unknown("function-input", &program, Weight::Code);
         }
         self.found.commands.push(Command { words: words.clone(), role });
         if base.chars().any(|c| c.is_ascii_uppercase()) {
-            self.in_lower_case(&base, &words);
+            // On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
+            let lower = [&[Word::known(&base.to_ascii_lowercase())], words.get(1..).unwrap_or_default()].concat();
+            heuristics::anywhere(&lower, &mut self.found);
         }
         if wrappers::unwrap(self, &base, &words, input, index) {
             return;
@@ -94,29 +94,19 @@ impl Walker {
         }
     }
 
-    /// On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
-    fn in_lower_case(&mut self, base: &str, words: &[Word]) {
-        let mut lower = vec![Word::known(&base.to_ascii_lowercase())];
-        lower.extend(words.iter().skip(1).cloned());
-        heuristics::anywhere(&lower, &mut self.found);
-    }
-
     /// Adds what unknown words probably become.
     fn guesses(&mut self, words: &[Word]) {
         if words.iter().all(|w| w.guess.is_empty()) {
             return;
         }
-        let mut guess = Vec::new();
-        for word in words {
-            match (&word.value, word.guess.is_empty()) {
-                (None, false) => guess.extend(word.guess.iter().map(|g| Word::known(g))),
-                _ => guess.push(word.clone()),
-            }
-        }
+        let likely = |word: &Word| match word.guess.is_empty() || word.value.is_some() {
+            true => vec![word.clone()],
+            false => word.guess.iter().map(|guess| Word::known(guess)).collect(),
+        };
+        let guess: Vec<Word> = words.iter().flat_map(likely).collect();
         heuristics::tails(&guess, &mut self.found);
-        let program = guess.first().and_then(Word::get).map(|p| base_name(p).to_owned());
-        if let Some(program) = program {
-            files::guessed(self, &program, &guess);
+        if let Some(program) = guess.first().and_then(Word::get) {
+            files::guessed(self, base_name(program), &guess);
         }
     }
 
@@ -142,17 +132,16 @@ impl Walker {
             return;
         }
         if let Some(line) = says.value("--command") {
-            return self.payload(Some(line));
+            return self.payload(line);
         }
         let (text, stdin) = (given("-c"), given("-s"));
         let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
         match rest.first() {
-            Some(_) if text => {
-                self.payload(rest.first());
+            Some(line) if text => {
+                self.payload(line);
                 // Further words are `$0`, `$1` and so on: the text may run them.
-                let given = rest.get(1..).unwrap_or_default();
-                if !given.is_empty() && rest.first().is_some_and(|t| t.text.contains('$')) {
-                    heuristics::anywhere(given, &mut self.found);
+                if line.text.contains('$') {
+                    heuristics::anywhere(rest.get(1..).unwrap_or_default(), &mut self.found);
                 }
             }
             None if text => {}
@@ -184,11 +173,8 @@ impl Walker {
         // `exec=rm x`, `core.pager=rm x`: a name before the command.
         let named = text.split_once('=').filter(|(name, _)| !name.contains(char::is_whitespace));
         let text = named.map_or(text, |(_, rest)| rest.trim_start_matches('!'));
-        let (files, unknowns, place) = (self.found.files.len(), self.found.unknowns.len(), self.place.clone());
-        let before = std::mem::replace(&mut self.supposing, true);
-        self.program(text);
-        self.supposing = before;
-        self.place = place;
+        let (files, unknowns) = (self.found.files.len(), self.found.unknowns.len());
+        self.supposing(|walker| walker.apart(|walker| walker.program(text)));
         self.found.files.iter_mut().skip(files).for_each(|file| file.own = false);
         self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
     }
@@ -200,17 +186,12 @@ impl Walker {
         }
     }
 
-    fn payload(&mut self, text: Option<&Word>) {
-        match text {
-            None => {}
-            Some(Word { value: Some(text), .. }) => {
-                let (text, place) = (text.clone(), self.place.clone());
-                self.program(&text);
-                self.place = place;
-            }
-            Some(word) => {
-                self.found.unknown("payload", &word.text, Weight::Code);
-                heuristics::guess(&word.guess.join(" "), &mut self.found);
+    fn payload(&mut self, text: &Word) {
+        match text.get() {
+            Some(text) => self.apart(|walker| walker.program(text)),
+            None => {
+                self.found.unknown("payload", &text.text, Weight::Code);
+                heuristics::guess(&text.guess.join(" "), &mut self.found);
             }
         }
     }
@@ -219,18 +200,13 @@ impl Walker {
     pub(super) fn stdin_payload(&mut self, input: &Input) {
         match input {
             Input::Inherited => {}
-            Input::Text(Some(text)) => {
-                let (text, place) = (text.clone(), self.place.clone());
-                self.program(&text);
-                self.place = place;
-            }
+            Input::Text(Some(text)) => self.apart(|walker| walker.program(text)),
             Input::Text(None) | Input::Pipe(None) | Input::File => {
                 self.found.unknown("piped-code", "a shell reads its commands from its input", Weight::Code);
             }
             Input::Pipe(Some(text)) => {
                 self.found.unknown("piped-code", text, Weight::Code);
-                let text = text.clone();
-                self.suppose(&text);
+                self.suppose(text);
             }
         }
     }
@@ -238,11 +214,7 @@ impl Walker {
     /// `eval`, `source`, `trap`: text that runs in this shell.
     fn evaluator(&mut self, base: &str, words: &[Word]) {
         let arguments = words.get(1..).unwrap_or_default();
-        let arguments = if arguments.first().is_some_and(|w| w.is("--")) {
-            arguments.get(1..).unwrap_or_default()
-        } else {
-            arguments
-        };
+        let arguments = arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments);
         if matches!(base, "source" | ".") {
             let text = arguments.first().map_or("", |w| w.text.as_str());
             self.found.unknown("sourced-file", text, Weight::Code);
@@ -250,22 +222,18 @@ impl Walker {
             return arguments.iter().take(1).for_each(|w| self.fed(w));
         }
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
-        if arguments.first().is_some_and(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
+        if arguments.first().and_then(Word::get).is_some_and(|text| text.starts_with('-')) {
             return;
         }
-        let text: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
-        match text {
+        match arguments.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
             Some(text) => {
                 self.found.unknown("evaluated", &text.join(" "), Weight::Value);
                 self.program(&text.join(" "));
             }
             None => {
                 self.found.unknown("evaluated", base, Weight::Code);
-                let guess: Vec<&str> = arguments
-                    .iter()
-                    .flat_map(|w| w.get().into_iter().chain(w.guess.iter().map(String::as_str)))
-                    .collect();
-                heuristics::guess(&guess.join(" "), &mut self.found);
+                let likely = |word: &Word| word.value.clone().into_iter().chain(word.guess.clone()).collect::<Vec<_>>();
+                heuristics::guess(&arguments.iter().flat_map(likely).collect::<Vec<_>>().join(" "), &mut self.found);
             }
         }
     }

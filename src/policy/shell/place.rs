@@ -3,7 +3,7 @@
 use crate::policy::path::LexPath;
 
 /// The folders that the shell may be in. Empty: unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Place(Vec<LexPath>);
 
 /// The maximum number of folders that are tracked.

@@ -4,7 +4,7 @@
 //! too, and a long option that is cut short is none that was listed as harmless.
 
 use super::given::{Given, RowSays};
-use super::meaning::{Meant, meaning, suspects};
+use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Unknown, Weight};
 use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
@@ -159,60 +159,31 @@ impl<'w> Reader<'_, 'w> {
                 at += rest.iter().position(|word| word.is(";") || word.is("+")).map_or(rest.len(), |end| end + 1);
                 continue;
             }
-            let meant = match meaning(program, text) {
-                Meant::Unlisted => self.above.map_or(Meant::Unlisted, |above| meaning(above, text)),
-                meant => meant,
-            };
-            // `cargo +nightly test`: the subcommand follows.
-            if text.starts_with('+') && matches!(meant, Meant::Unlisted) && program.subcommands {
-                self.unlisted("option", at);
+            let meant = meaning(program, text).or_else(|| self.above.and_then(|above| meaning(above, text)));
+            let Some(mut meant) = meant else {
+                // `cargo +nightly test`: the subcommand follows.
+                match text.starts_with('+') {
+                    true if !program.subcommands => self.operands.push(at),
+                    true => self.unlisted("option", at),
+                    false => self.suspected(program, text, at),
+                }
                 at += 1;
                 continue;
-            }
-            if text.starts_with('+') && matches!(meant, Meant::Unlisted) {
-                self.operands.push(at);
-                at += 1;
-                continue;
-            }
-            let name = text.split('=').next().unwrap_or(text);
-            let (last, value) = match meant {
-                Meant::Unlisted => {
-                    self.unlisted("option", at);
-                    self.options.extend(Given::unlisted(text));
-                    for (does, value) in suspects(program, text) {
-                        match value {
-                            Some(value) => self.apply(does, Some(&Word::known(value)), at),
-                            None => self.apply(does, self.words.get(at + 1), at),
-                        }
-                    }
-                    at += 1;
-                    continue;
-                }
-                Meant::Option(does, value) => {
-                    self.options.push(Given { name: name.to_owned(), does: Some(does), value: None });
-                    (does, value)
-                }
-                Meant::Cluster(letters, value) => {
-                    for (does, letter) in letters.iter().zip(text.chars().skip(1)) {
-                        self.options.push(Given { name: format!("-{letter}"), does: Some(*does), value: None });
-                    }
-                    let (last, before) = letters.split_last().map_or((Does::Flag, &[][..]), |(l, b)| (*l, b));
-                    before.iter().for_each(|does| self.apply(*does, None, at));
-                    (last, value)
-                }
             };
-            let takes = last.takes_value() && value.is_none();
-            let next = if takes { self.words.get(at + 1) } else { None };
+            let Some((name, last, value)) = meant.pop() else { break };
+            for (name, does, _) in meant {
+                self.apply(does, None, at);
+                self.options.push(Given { name, does: Some(does), value: None });
+            }
+            let next = if last.takes_value() && value.is_none() { self.words.get(at + 1) } else { None };
             let given = match value {
                 Some(value) if known => Some(Word::known(value)),
                 Some(_) => Some(Word::unknown(&word.text, true)),
                 None => next.cloned(),
             };
             self.apply(last, given.as_ref(), at);
-            if let Some(own) = self.options.last_mut() {
-                own.value = given;
-            }
-            let stops = program.stops(name) || stops(program, text);
+            let stops = program.stops(text.split('=').next().unwrap_or(text)) || stops(program, text);
+            self.options.push(Given { name, does: Some(last), value: given });
             // A value that looks like an option may be one, where a program reads its line differently.
             let number = |text: &str| program.style == Style::Word && text.starts_with(|c: char| c.is_ascii_digit());
             let dashed = next.and_then(Word::get).and_then(|text| text.strip_prefix('-'));
@@ -225,6 +196,18 @@ impl<'w> Reader<'_, 'w> {
         }
         self.operands.extend(at.max(self.operands.last().map_or(0, |last| last + 1))..self.words.len());
         self.words.len()
+    }
+
+    /// An option that no row lists, and what it may be.
+    fn suspected(&mut self, program: &Program, text: &str, at: usize) {
+        self.unlisted("option", at);
+        self.options.extend(Given::unlisted(text));
+        for (does, value) in suspects(program, text) {
+            match value {
+                Some(value) => self.apply(does, Some(&Word::known(value)), at),
+                None => self.apply(does, self.words.get(at + 1), at),
+            }
+        }
     }
 
     /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.

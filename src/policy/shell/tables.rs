@@ -1,9 +1,9 @@
 //! What the table of programs says that several modules need.
 
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does, Program};
+use crate::policy::programs::{self, Program};
 
-use super::meaning::{Meant, meaning};
+use super::meaning::meaning;
 
 /// Whether a program runs the code that it receives, with or without a version: `python3.12`.
 pub(crate) fn is_interpreter(base: &str) -> bool {
@@ -36,11 +36,9 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
         let Some(text) = word.get().filter(|text| text.starts_with(['-', '+']) && text.len() > 1) else {
             return Some(at);
         };
-        let alone = |does: Option<&Does>| does.is_none_or(|does| !does.takes_value());
         at += match meaning(program, text) {
-            Meant::Unlisted if text.starts_with('+') => return Some(at),
-            Meant::Option(does, None) if does.takes_value() => 2,
-            Meant::Cluster(letters, None) if !alone(letters.last()) => 2,
+            None if text.starts_with('+') => return Some(at),
+            Some(meant) if matches!(meant.last(), Some((_, does, None)) if does.takes_value()) => 2,
             _ => 1,
         };
     }

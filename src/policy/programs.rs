@@ -95,9 +95,33 @@ pub(crate) enum Does {
 }
 
 impl Does {
+    /// The keys of a row that list options, and what those do.
+    const KEYS: [(&'static str, Self); 15] = [
+        ("flags", Self::Flag),
+        ("values", Self::Value),
+        ("optional", Self::Optional),
+        ("read", Self::Read),
+        ("write", Self::Write),
+        ("makes", Self::Make),
+        ("here", Self::Here),
+        ("run", Self::Run),
+        ("load", Self::Load),
+        ("code", Self::Code),
+        ("starts", Self::Start),
+        ("folder", Self::Folder),
+        ("into", Self::Into),
+        ("host", Self::Host),
+        ("acts", Self::Acts),
+    ];
+
     /// Whether its value is the next word where none is attached.
     pub(crate) fn takes_value(self) -> bool {
-        !matches!(self, Self::Flag | Self::Optional | Self::Here | Self::Start | Self::Acts)
+        self.may_have_value() && self != Self::Optional
+    }
+
+    /// Whether it may have a value.
+    pub(crate) fn may_have_value(self) -> bool {
+        !matches!(self, Self::Flag | Self::Here | Self::Start | Self::Acts)
     }
 }
 
@@ -216,38 +240,19 @@ impl Program {
                 }
                 _ => continue,
             };
-            let does = match key {
-                "flags" => Does::Flag,
-                "values" => Does::Value,
-                "optional" => Does::Optional,
-                "read" => Does::Read,
-                "write" => Does::Write,
-                "makes" => Does::Make,
-                "here" => Does::Here,
-                "run" => Does::Run,
-                "load" => Does::Load,
-                "code" => Does::Code,
-                "starts" => Does::Start,
-                "folder" => Does::Folder,
-                "into" => Does::Into,
-                "host" => Does::Host,
-                "acts" => Does::Acts,
-                other => {
-                    match other {
-                        "operands" => program.operands = text,
-                        "style" if text == "exact" => program.style = Style::Exact,
-                        "style" if text == "word" => program.style = Style::Word,
-                        "order" => program.ordered = text == "first",
-                        "until" => program.until = text.split_whitespace().collect(),
-                        "stop" => program.stop = text.split_whitespace().collect(),
-                        other => drop(program.texts.insert(other, text)),
-                    }
-                    continue;
-                }
-            };
-            program.options.extend(text.split_whitespace().map(|option| (option, does)));
+            let words = text.split_whitespace();
+            match (Does::KEYS.iter().find(|(own, _)| *own == key), key) {
+                (Some((_, does)), _) => program.options.extend(words.map(|option| (option, *does))),
+                (None, "operands") => program.operands = text,
+                (None, "style") if text == "exact" => program.style = Style::Exact,
+                (None, "style") if text == "word" => program.style = Style::Word,
+                (None, "order") => program.ordered = text == "first",
+                (None, "until") => program.until = words.collect(),
+                (None, "stop") => program.stop = words.collect(),
+                (None, "is") => program.kinds = words.collect(),
+                (None, key) => drop(program.texts.insert(key, text)),
+            }
         }
-        program.kinds = program.list("is").collect();
         program
     }
 }
@@ -310,7 +315,7 @@ pub(crate) fn has_list(name: &str) -> bool {
 
 /// The row of a program, with or without a version.
 pub(crate) fn find(base: &str) -> Option<&'static Program> {
-    row(base).or_else(|| name_of(base).and_then(row))
+    name_of(base).and_then(row)
 }
 
 /// Whether a program, with or without a version, is of a kind.
@@ -326,15 +331,10 @@ pub(crate) fn is_begun(name: &str) -> bool {
 /// The name under which a program has a row: its own, or that without a version: `python3.12`, `gcc-14`.
 pub(crate) fn name_of(base: &str) -> Option<&str> {
     let mut name = base;
-    loop {
-        if has(name) {
-            return Some(name);
-        }
-        let shorter = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let shorter = if shorter == name { name.trim_end_matches(['.', '-']) } else { shorter };
-        if shorter == name || shorter.is_empty() {
-            return None;
-        }
-        name = shorter;
+    while !has(name) {
+        let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let short = if short == name { name.trim_end_matches(['.', '-']) } else { short };
+        name = Some(short).filter(|short| !short.is_empty() && *short != name)?;
     }
+    Some(name)
 }

@@ -35,8 +35,8 @@ impl Given {
 pub(super) struct RowSays {
     /// Whether it may take its words and its input for code.
     pub(super) code: bool,
-    /// The operands that it writes, each of which needs an allow of its own.
-    pub(super) written: Vec<Word>,
+    /// Whether each operand that it writes needs an allow of its own.
+    pub(super) needs_write: bool,
     /// The row, that of the subcommand where there is one.
     pub(super) program: Option<&'static Program>,
     pub(super) options: Vec<Given>,
@@ -44,11 +44,6 @@ pub(super) struct RowSays {
 }
 
 impl RowSays {
-    /// What is to be thought of a command of which nothing is known.
-    pub(super) fn unknown() -> Self {
-        Self { code: true, ..Self::default() }
-    }
-
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
         let arguments = words.get(1..).unwrap_or_default();

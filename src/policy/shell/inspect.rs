@@ -2,22 +2,16 @@
 
 use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Weight};
-use super::walker::Input;
-use super::walker::Walker;
+use super::walker::{Input, Walker};
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, tables, wrappers};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
 
 impl Walker {
-    /// A command that runs.
+    /// A command that runs, or that only may.
     pub(super) fn run(&mut self, words: Vec<Word>, input: &Input) {
         let role = if self.supposing { Role::Guess } else { Role::Runs };
-        self.run_as(words, input, role);
-    }
-
-    /// A command that runs, or is only guessed at.
-    pub(super) fn run_as(&mut self, words: Vec<Word>, input: &Input, role: Role) {
         self.has_input = *input != Input::Inherited;
         self.guesses(&words);
         let Some(first) = words.first() else { return };
@@ -68,30 +62,13 @@ impl Walker {
         if !says.program.is_some_and(reads) {
             self.found.file_hints.extend(input.text().map(str::to_owned));
         }
-        let before = self.found.files.len();
         files::files(self, &base, &words, &says);
-        self.need_writes(&says.written, before);
         if let Some(own) = programs::find(&base) {
             code::inspect(self, own, &words, &says, (input, index));
             scripts::inspect(self, own, &says);
             outputs::inspect(self, own, &words, &says);
         }
         files::possible(self, &base, &words, says.program);
-    }
-
-    /// Marks the files among those found since then that need an allow of their own.
-    fn need_writes(&mut self, written: &[Word], before: usize) {
-        for word in written {
-            let mut found = false;
-            for file in self.found.files.iter_mut().skip(before) {
-                if file.access == Access::Write && file.text == word.text {
-                    (file.own, found) = (true, true);
-                }
-            }
-            if !found {
-                self.file(word, Access::Write, true, false);
-            }
-        }
     }
 
     /// Adds what unknown words probably become.
@@ -243,23 +220,18 @@ impl Walker {
         if self.glob(word, access, own, recursive) {
             return;
         }
-        let file = FileEffect { path: None, text: word.text.clone(), access, own, recursive, certain: false };
-        let Some(value) = word.value.clone().or_else(|| word.tilde.clone()) else {
-            self.found.files.push(file.clone());
-            // What it probably becomes, for denies.
-            for guess in &word.guess {
-                let paths = self.place.files(guess).0;
-                let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
-                self.found.files.extend(paths.into_iter().map(guessed));
-            }
-            return;
-        };
-        let (paths, certain) = self.place.files(&value);
+        let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
+        let value = word.get().or(word.tilde.as_deref());
+        let (paths, certain) = value.map(|value| self.place.files(value)).unwrap_or_default();
         if paths.is_empty() {
-            return self.found.files.push(file);
+            self.found.files.push(file.clone());
         }
-        for path in paths {
-            self.found.files.push(FileEffect { path: Some(path), certain, ..file.clone() });
+        let paths = paths.into_iter().map(|path| FileEffect { path: Some(path), certain, ..file.clone() });
+        self.found.files.extend(paths);
+        // What it probably becomes, for denies.
+        for guess in word.guess.iter().filter(|_| value.is_none()) {
+            let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
+            self.found.files.extend(self.place.files(guess).0.into_iter().map(guessed));
         }
     }
 }

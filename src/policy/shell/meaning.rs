@@ -29,10 +29,9 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
     while let Some(letter) = rest.next() {
         let option = format!("-{letter}");
         let Some(does) = program.does(&option) else { return any() };
-        let attached = does == Does::Optional || does.takes_value() && !rest.as_str().is_empty();
-        let ends = does == Does::Optional || does.takes_value();
+        let attached = does.may_have_value() && !(does.takes_value() && rest.as_str().is_empty());
         letters.push((option, does, attached.then(|| rest.as_str())));
-        if ends {
+        if does.may_have_value() {
             break;
         }
     }
@@ -41,11 +40,9 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
 
 /// A long option with its value, if it may have that.
 fn long(does: Does, value: Option<&str>) -> Option<(Does, Option<&str>)> {
-    match (does, value) {
-        // An option without a value that is given one is another option.
-        (Does::Flag | Does::Here | Does::Start | Does::Acts, Some(value)) if !matches!(value, "true" | "false") => None,
-        _ => Some((does, value)),
-    }
+    // An option without a value that is given one is another option.
+    let fits = does.may_have_value() || matches!(value, None | Some("true" | "false"));
+    fits.then_some((does, value))
 }
 
 /// What a long option does that is cut short: the worst of what it may be. A harmless one may be another that has no row.
@@ -77,26 +74,20 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
 #[cfg(feature = "shell")]
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-    let mut found = Vec::new();
-    for (option, does) in program.options() {
+    let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    let suspected = |(option, does): (&str, Does)| {
         if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
-            continue;
+            return None;
         }
         if option.starts_with("--") {
-            if name.len() > 2 && option.starts_with(name) {
-                found.push((does, value));
-            }
-            continue;
+            return (name.len() > 2 && option.starts_with(name)).then_some((does, value));
         }
-        let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1);
-        let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
-        if let Some((before, after)) = letter.and_then(|letter| cluster?.split_once(letter))
-            && before.len() < 4
-            && before.chars().all(|c| c.is_ascii_alphabetic())
-        {
-            found.push((does, Some(after).filter(|after| !after.is_empty())));
-        }
-    }
+        let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+        let (before, after) = cluster?.split_once(letter)?;
+        let among_letters = before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic());
+        among_letters.then_some((does, Some(after).filter(|after| !after.is_empty())))
+    };
+    let mut found: Vec<_> = program.options().filter_map(suspected).collect();
     found.sort_unstable();
     found
 }

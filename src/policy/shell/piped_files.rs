@@ -33,13 +33,9 @@ impl PipedFiles {
     pub(super) fn files(&self, access: Access) -> Vec<FileEffect> {
         let mut found = Vec::new();
         for start in &self.starts {
-            let text = format!("{} and what is below", start.text);
-            let own = FileEffect { path: None, text, access, own: false, recursive: false, certain: false };
-            let Some(folder) = start.get().or(start.tilde.as_deref()) else {
-                found.push(own);
-                continue;
-            };
-            let paths = self.place.files(folder).0;
+            let own = FileEffect::new(&format!("{} and what is below", start.text), access);
+            let folder = start.get().or(start.tilde.as_deref());
+            let paths = folder.map(|folder| self.place.files(folder).0).unwrap_or_default();
             if paths.is_empty() {
                 found.push(own.clone());
             }

@@ -88,10 +88,7 @@ impl Walker {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name.clone(),
             AssignmentName::ArrayElementName(name, index) => {
-                if !index.chars().all(|c| c.is_ascii_digit()) {
-                    self.arithmetic(index);
-                    self.found.unknown("subscript", index, Weight::Code);
-                }
+                self.subscript(index);
                 name.clone()
             }
         };

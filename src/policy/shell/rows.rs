@@ -29,9 +29,8 @@ pub(super) fn options(
     words: &[Word],
     index: usize,
 ) -> (RowSays, usize) {
-    let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
-    let mut reader = Reader { program: Some(program), guessed, ..Reader::new(walker, base, words, (index, 0)) };
-    reader.options(program, 1);
+    let mut reader = Reader::new(walker, base, program, words, (index, 0));
+    reader.options(1);
     let from = reader.operands.first().copied().unwrap_or(words.len());
     let operands = words.get(from..).unwrap_or_default().to_vec();
     (RowSays { options: reader.options, operands, program: Some(program), ..RowSays::default() }, from)
@@ -42,41 +41,28 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
     }
-    let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
-    let Some(name) = programs::name_of(base) else {
-        if !guessed {
+    let (Some(name), Some(program)) = (programs::name_of(base), programs::find(base)) else {
+        if walker.found.commands.get(index).is_none_or(|own| own.role != Role::Guess) {
             walker.found.file_hints.extend(texts(words));
             walker.found.code_hints.extend(texts(words));
         }
-        return RowSays::unknown();
+        return RowSays { code: true, ..RowSays::default() };
     };
-    let mut name = name.to_owned();
-    let mut reader = Reader { guessed, ..Reader::new(walker, base, words, (index, offset)) };
-    let mut from = 1;
+    let (mut name, mut from) = (name.to_owned(), 1);
+    let mut reader = Reader::new(walker, base, program, words, (index, offset));
     for _ in 0..=MAX_SUBCOMMANDS {
-        // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
-        let program =
-            match (programs::row(&name).filter(|row| row.is_listed || reader.program.is_none()), reader.program) {
-                (Some(program), before) => {
-                    reader.above = before.filter(|above| above.global).or(reader.above);
-                    program
-                }
-                (None, Some(before)) => before,
-                (None, None) => return RowSays::unknown(),
-            };
-        if program.is_broken {
+        if reader.program.is_broken {
             reader.walker.found.unknown("table", &format!("the row of `{name}` cannot be read"), Weight::Code);
         }
-        reader.program = Some(program);
         reader.operands.clear();
-        let end = reader.options(program, from);
-        match reader.subcommand(program, &name, end) {
-            Some((deeper, at)) => {
-                (name, from) = (deeper, at + 1);
-                reader.deeper = Some(at);
-            }
-            None => break,
+        let end = reader.options(from);
+        let Some((deeper, at)) = reader.subcommand(&name, end) else { break };
+        // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
+        if let Some(row) = programs::row(&deeper).filter(|row| row.is_listed) {
+            let before = std::mem::replace(&mut reader.program, row);
+            reader.above = Some(before).filter(|above| above.global).or(reader.above);
         }
+        (name, from, reader.deeper) = (deeper, at + 1, Some(at));
     }
     reader.finish()
 }
@@ -88,7 +74,7 @@ struct Reader<'r, 'w> {
     /// The place of the command among those that were found.
     index: usize,
     words: &'w [Word],
-    program: Option<&'static Program>,
+    program: &'static Program,
     /// The row of the program itself, whose options may stand behind the subcommand.
     above: Option<&'static Program>,
     /// Where the operands are.
@@ -103,17 +89,22 @@ struct Reader<'r, 'w> {
 }
 
 impl<'r, 'w> Reader<'r, 'w> {
-    fn new(walker: &'r mut Walker, base: &'r str, words: &'w [Word], (index, offset): (usize, usize)) -> Self {
-        let (program, above, operands, options, deeper) = (None, None, Vec::new(), Vec::new(), None);
-        Self { base, walker, index, words, program, above, operands, options, deeper, offset, guessed: false }
+    fn new(
+        walker: &'r mut Walker,
+        base: &'r str,
+        program: &'static Program,
+        words: &'w [Word],
+        (index, offset): (usize, usize),
+    ) -> Self {
+        let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
+        let (above, deeper, operands, options) = (None, None, Vec::new(), Vec::new());
+        Self { base, walker, index, words, program, above, operands, options, deeper, offset, guessed }
     }
-}
 
-impl<'w> Reader<'_, 'w> {
     /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
     /// ended.
-    fn options(&mut self, program: &'static Program, from: usize) -> usize {
-        let mut at = from;
+    fn options(&mut self, from: usize) -> usize {
+        let (program, mut at) = (self.program, from);
         while let Some(word) = self.words.get(at) {
             let dashed = |text: &str| text.len() > 1 && text.starts_with(['-', '+']);
             let bundles = match word.get() {
@@ -122,7 +113,7 @@ impl<'w> Reader<'_, 'w> {
                 None => false,
             };
             if bundles {
-                at = self.bundled(program, at);
+                at = self.bundled(at);
                 continue;
             }
             let known = word.get().is_some();
@@ -165,7 +156,7 @@ impl<'w> Reader<'_, 'w> {
                 match text.starts_with('+') {
                     true if !program.subcommands => self.operands.push(at),
                     true => self.unlisted("option", at),
-                    false => self.suspected(program, text, at),
+                    false => self.suspected(text, at),
                 }
                 at += 1;
                 continue;
@@ -199,10 +190,10 @@ impl<'w> Reader<'_, 'w> {
     }
 
     /// An option that no row lists, and what it may be.
-    fn suspected(&mut self, program: &Program, text: &str, at: usize) {
+    fn suspected(&mut self, text: &str, at: usize) {
         self.unlisted("option", at);
         self.options.extend(Given::unlisted(text));
-        for (does, value) in suspects(program, text) {
+        for (does, value) in suspects(self.program, text) {
             match value {
                 Some(value) => self.apply(does, Some(&Word::known(value)), at),
                 None => self.apply(does, self.words.get(at + 1), at),
@@ -212,12 +203,12 @@ impl<'w> Reader<'_, 'w> {
 
     /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
     /// Returns where it ended.
-    fn bundled(&mut self, program: &'static Program, from: usize) -> usize {
+    fn bundled(&mut self, from: usize) -> usize {
         let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
         let mut at = from + 1;
         for letter in letters.chars() {
             let name = format!("-{letter}");
-            let does = program.does(&name);
+            let does = self.program.does(&name);
             let value = self.words.get(at).filter(|_| does.is_some_and(Does::takes_value)).cloned();
             at += usize::from(value.is_some());
             match does {
@@ -230,7 +221,8 @@ impl<'w> Reader<'_, 'w> {
     }
 
     /// The row of the subcommand at a place.
-    fn subcommand(&mut self, program: &'static Program, name: &str, at: usize) -> Option<(String, usize)> {
+    fn subcommand(&mut self, name: &str, at: usize) -> Option<(String, usize)> {
+        let program = self.program;
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
         let is_known = |name: &String| programs::is_begun(name) || programs::has_list(name);
@@ -262,7 +254,7 @@ impl<'w> Reader<'_, 'w> {
     fn behind(&mut self, from: usize) {
         let rest = self.words.get(from..).unwrap_or_default();
         let texts = || rest.iter().filter_map(Word::get);
-        let hands_on = self.program.is_some_and(|program| matches!(program.operands, "code" | "write" | "none"));
+        let hands_on = matches!(self.program.operands, "code" | "write" | "none");
         let number =
             |text: &str| text.split_once('=').is_some_and(|(_, value)| value.bytes().all(|b| b.is_ascii_digit()));
         let says_where = |text: &str| text.contains(['/', '=', ':']) && !number(text);
@@ -273,8 +265,7 @@ impl<'w> Reader<'_, 'w> {
 
     /// What the operands are.
     fn finish(mut self) -> RowSays {
-        let Some(program) = self.program else { return RowSays::unknown() };
-        let operands: Vec<&Word> = self.operands.iter().filter_map(|at| self.words.get(*at)).collect();
+        let program = self.program;
         let first = self.operands.first().copied();
         let text = |at: &usize| self.words.get(*at).and_then(Word::get);
         // A setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=; ls' build`.
@@ -316,14 +307,9 @@ impl<'w> Reader<'_, 'w> {
             let rest = self.words.get(first..).unwrap_or_default();
             inspect_from(self.walker, inner, rest, (self.index, self.offset + first));
         }
-        let written = match program.files() {
-            "copy" | "read-write" => operands.get(1..).unwrap_or_default().last().copied().into_iter().collect(),
-            _ => operands.clone(),
-        };
-        let needs = program.needs_write && program.text("in_place").is_none() || program.files() == "read-write";
-        let written = if needs { written.into_iter().cloned().collect() } else { Vec::new() };
-        let operands = operands.into_iter().cloned().collect();
-        RowSays { code, written, program: Some(program), options: self.options, operands }
+        let needs_write = program.needs_write && program.text("in_place").is_none();
+        let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
+        RowSays { code, needs_write, program: Some(program), options: self.options, operands }
     }
 }
 

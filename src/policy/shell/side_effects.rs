@@ -52,6 +52,13 @@ pub struct FileEffect {
     pub certain: bool,
 }
 
+impl FileEffect {
+    /// The effect on a file of which only a text is known.
+    pub(crate) fn new(text: &str, access: Access) -> Self {
+        Self { path: None, text: text.to_owned(), access, own: false, recursive: false, certain: false }
+    }
+}
+
 /// The weight of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,8 +187,7 @@ impl SideEffects {
     pub(crate) fn suspect(&mut self, text: &str, certain: bool) {
         for access in [Access::Read, Access::Write] {
             let path = Some(LexPath::read(text));
-            let text = text.to_owned();
-            self.suspects.push(FileEffect { path, text, access, own: false, recursive: false, certain });
+            self.suspects.push(FileEffect { path, certain, ..FileEffect::new(text, access) });
         }
     }
 

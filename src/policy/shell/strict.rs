@@ -34,19 +34,19 @@ pub(super) fn read(text: &str) -> Result<(Line, usize), Refused> {
 struct Reader<'t> {
     lexer: Lexer<'t>,
     line: Line,
-    ahead: Option<Token>,
+    ahead: Option<Token<'t>>,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn next(&mut self) -> Result<Token, Refused> {
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<Token<'t>, Refused> {
         match self.ahead.take() {
             Some(token) => Ok(token),
             None => self.lexer.next(),
         }
     }
 
-    fn peek(&mut self) -> Result<&Token, Refused> {
+    fn peek(&mut self) -> Result<&Token<'t>, Refused> {
         let token = self.next()?;
         Ok(self.ahead.insert(token))
     }
@@ -124,7 +124,7 @@ impl Reader<'_> {
         self.takes_keyword(&["!"])?;
         // dash has no such keyword: there it is a program that runs the same command.
         if self.takes_keyword(&["time"])?.is_some()
-            && matches!(self.peek()?, Token::Word(word) if word.text().starts_with('-'))
+            && matches!(self.peek()?, Token::Word(word) if word.value.starts_with('-'))
         {
             return Err("`time` with an option");
         }
@@ -196,9 +196,7 @@ impl Reader<'_> {
 
     fn for_each(&mut self) -> Result<(), Refused> {
         match self.next()? {
-            Token::Word(name) if !name.quoted && is_name(name.text()) => {
-                self.line.assigned.push(name.text().to_owned())
-            }
+            Token::Word(name) if !name.quoted && is_name(&name.value) => self.line.assigned.push(name.value),
             _ => return Err("a loop over something that is no name"),
         }
         self.expect(&["in"])?;
@@ -231,13 +229,13 @@ impl Reader<'_> {
                 Token::Word(_) if both => return Err("words behind `&>`"),
                 Token::Word(_) => {
                     let Token::Word(word) = self.next()? else { return Err("a word") };
-                    match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.text().get(..length)) {
+                    match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.value.get(..length)) {
                         Some(name) => self.line.assigned.push(name.to_owned()),
                         None => {
                             if words.is_empty() {
                                 begins(&word)?;
                             }
-                            words.push(word.word);
+                            words.push(word.word());
                         }
                     }
                 }
@@ -257,11 +255,11 @@ impl Reader<'_> {
 
     fn redirect(&mut self) -> Result<(), Refused> {
         match self.next()? {
-            Token::Redirect { file: Some(file), .. } if file.is_open() && !file.text().starts_with('~') => {
+            Token::Redirect { file: Some(file), .. } if file.open && !file.value.starts_with('~') => {
                 Err("a redirection to a pattern")
             }
             Token::Redirect { file, .. } => {
-                self.line.targets.extend(file.map(|file| file.word));
+                self.line.targets.extend(file.map(StrictWord::word));
                 Ok(())
             }
             _ => Err("a redirection"),
@@ -270,11 +268,11 @@ impl Reader<'_> {
 }
 
 /// Refuses what cannot name a program here: a keyword, a pattern.
-fn begins(word: &StrictWord) -> Result<(), Refused> {
-    if word.is_open() {
+fn begins(word: &StrictWord<'_>) -> Result<(), Refused> {
+    if word.open {
         return Err("a program whose name is a pattern");
     }
-    if !word.quoted && KEYWORDS.contains(&word.text()) {
+    if !word.quoted && KEYWORDS.contains(&word.value.as_str()) {
         return Err("a keyword that stands alone or is not read");
     }
     Ok(())

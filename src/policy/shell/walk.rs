@@ -167,18 +167,16 @@ impl Walker {
     fn and_or(&mut self, list: &AndOrList) {
         let start = self.place.clone();
         self.pipeline(&list.first);
-        let mut reached = vec![start.clone(), self.place.clone()];
+        let mut reached = start.or(&self.place);
         for next in &list.additional {
-            match next {
-                AndOr::And(pipeline) => self.pipeline(pipeline),
-                AndOr::Or(pipeline) => {
-                    self.place.clone_from(&start);
-                    self.pipeline(pipeline);
-                }
+            if matches!(next, AndOr::Or(_)) {
+                self.place.clone_from(&start);
             }
-            reached.push(self.place.clone());
+            let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
+            self.pipeline(pipeline);
+            reached = reached.or(&self.place);
         }
-        self.place = reached.iter().skip(1).fold(start, |all, place| all.or(place));
+        self.place = reached;
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
@@ -214,11 +212,13 @@ impl Walker {
             Node::Function(function) => {
                 self.functions.push(function.fname.value.clone());
                 self.found.unknown("function", &function.fname.value, Weight::Value);
-                let place = self.place.clone();
-                let own = self.redirects(function.body.1.as_ref()).unwrap_or_default();
-                self.with_input(own, |walker| walker.deeper(|walker| walker.compound(&function.body.0), "a function"));
+                let (start, own) = (self.place.clone(), self.redirects(function.body.1.as_ref()).unwrap_or_default());
                 // It may run in any folder, or never.
-                self.place = place.or(&self.place);
+                self.branch(&start, |walker| {
+                    walker.with_input(own, |walker| {
+                        walker.deeper(|walker| walker.compound(&function.body.0), "a function")
+                    });
+                });
             }
             Node::ExtendedTest(test, redirects) => {
                 self.redirects(redirects.as_ref());
@@ -260,27 +260,23 @@ impl Walker {
             CompoundCommand::CaseClause(clause) => {
                 self.word(&clause.value.value);
                 let start = self.place.clone();
-                let mut after = start.clone();
                 for cx in &clause.cases {
-                    self.place = start.clone();
-                    cx.patterns.iter().for_each(|p| drop(self.expanded(&p.value)));
-                    cx.cmd.iter().for_each(|list| self.list(list));
-                    after = after.or(&self.place);
+                    self.branch(&start, |walker| {
+                        cx.patterns.iter().for_each(|p| drop(walker.expanded(&p.value)));
+                        cx.cmd.iter().for_each(|list| walker.list(list));
+                    });
                 }
-                self.place = after;
             }
             CompoundCommand::IfClause(clause) => {
                 self.list(&clause.condition);
                 let start = self.place.clone();
-                self.list(&clause.then);
-                let mut after = start.or(&self.place);
+                self.branch(&start, |walker| walker.list(&clause.then));
                 for other in clause.elses.iter().flatten() {
-                    self.place = start.clone();
-                    other.condition.iter().for_each(|list| self.list(list));
-                    self.list(&other.body);
-                    after = after.or(&self.place);
+                    self.branch(&start, |walker| {
+                        other.condition.iter().for_each(|list| walker.list(list));
+                        walker.list(&other.body);
+                    });
                 }
-                self.place = after;
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
                 self.repeated(|walker| {
@@ -299,6 +295,13 @@ impl Walker {
                 });
             }
         }
+    }
+
+    /// Commands that may run, from a folder on: after them it is this one, or where they lead.
+    fn branch(&mut self, start: &Place, walk: impl FnOnce(&mut Self)) {
+        let others = std::mem::replace(&mut self.place, start.clone());
+        walk(self);
+        self.place = others.or(&self.place);
     }
 
     /// A body that may run any number of times: if it changes the folder, the folder is unknown.

@@ -11,7 +11,7 @@ use crate::policy::shell::tables::is_interpreter;
 impl Reader<'_, '_> {
     /// What is not on the list: a rule that names it covers it, and nothing else does.
     pub(super) fn unlisted(&mut self, kind: &'static str, at: usize) {
-        if !self.guessed && self.program.is_some_and(|program| program.is_listed) {
+        if !self.guessed && self.program.is_listed {
             self.doubt(kind, at, Weight::Value, None);
         }
     }
@@ -65,7 +65,7 @@ impl Reader<'_, '_> {
             Does::Load => {
                 // A module of an interpreter is code for it: who allows the interpreter allows that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
-                let module = is_interpreter(self.base) && self.program.is_some_and(|program| stops(program, text));
+                let module = is_interpreter(self.base) && stops(self.program, text);
                 let name = |setting: &str| setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
                 let plain = |setting: &str| {
                     programs::find(self.base).is_some_and(|own| own.lists("plain_settings", &name(setting)))

@@ -24,51 +24,44 @@ const ENDS: &str = " \t\n;|&<>)";
 
 /// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
-    Word(StrictWord),
+pub(super) enum Token<'t> {
+    Word(StrictWord<'t>),
     Op(&'static str),
     /// A redirection, with its file if it names one. `both`: of both outputs, `&>`, which dash does not know.
     Redirect {
-        file: Option<StrictWord>,
+        file: Option<StrictWord<'t>>,
         both: bool,
     },
     End,
 }
 
 /// A word as this reader takes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StrictWord {
-    /// Unknown where the shell makes other words of it: a pattern over file names, or `~` in front. Then its guess is the
-    /// text without quotes.
-    pub(super) word: Word,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct StrictWord<'t> {
+    /// The word without its quotes.
+    pub(super) value: String,
+    /// The word as written.
+    source: &'t str,
+    /// Whether the shell makes other words of it: a pattern over file names, or `~` in front.
+    pub(super) open: bool,
     /// Whether any part was quoted or escaped: such a word is never a keyword.
     pub(super) quoted: bool,
     /// For `NAME=value` with an unquoted name: the length of the name.
     pub(super) assigns: Option<usize>,
 }
 
-impl StrictWord {
+impl StrictWord<'_> {
     pub(super) fn is(&self, keyword: &str) -> bool {
-        !self.quoted && self.word.is(keyword)
+        !self.quoted && !self.open && self.value == keyword
     }
 
-    pub(super) fn is_open(&self) -> bool {
-        self.word.value.is_none()
+    /// The word as others hold it.
+    pub(super) fn word(self) -> Word {
+        match self.open {
+            true => Word { guess: vec![self.value], ..Word::unknown(self.source, false) },
+            false => Word { text: self.source.to_owned(), ..Word::known(&self.value) },
+        }
     }
-
-    /// The word without its quotes.
-    pub(super) fn text(&self) -> &str {
-        self.word.value.as_ref().or(self.word.guess.first()).map_or("", String::as_str)
-    }
-}
-
-/// A word that is being read.
-#[derive(Default)]
-struct Begun {
-    value: String,
-    open: bool,
-    quoted: bool,
-    assigns: Option<usize>,
 }
 
 /// A here-document that begins at the next line.
@@ -128,7 +121,7 @@ impl<'t> Lexer<'t> {
         self.peek().is_none_or(|c| ends.contains(c))
     }
 
-    pub(super) fn next(&mut self) -> Result<Token, Refused> {
+    pub(super) fn next(&mut self) -> Result<Token<'t>, Refused> {
         self.blanks();
         if self.peek() == Some('#') {
             self.until(|c| c == '\n');
@@ -166,7 +159,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// A redirection, behind the number of its descriptor.
-    fn redirect(&mut self) -> Result<Token, Refused> {
+    fn redirect(&mut self) -> Result<Token<'t>, Refused> {
         if self.takes("<<") {
             return self.document();
         }
@@ -184,7 +177,7 @@ impl<'t> Lexer<'t> {
         self.target(false)
     }
 
-    fn target(&mut self, both: bool) -> Result<Token, Refused> {
+    fn target(&mut self, both: bool) -> Result<Token<'t>, Refused> {
         self.blanks();
         if self.ended("\n;|&<>()#") {
             return Err("a redirection without a file");
@@ -192,7 +185,7 @@ impl<'t> Lexer<'t> {
         self.word().map(|word| Token::Redirect { file: Some(word), both })
     }
 
-    fn document(&mut self) -> Result<Token, Refused> {
+    fn document(&mut self) -> Result<Token<'t>, Refused> {
         let indented = self.takes("-");
         self.blanks();
         let mark = self.mark(indented)?;
@@ -249,9 +242,9 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn word(&mut self) -> Result<StrictWord, Refused> {
+    fn word(&mut self) -> Result<StrictWord<'t>, Refused> {
         let start = self.at;
-        let mut word = Begun::default();
+        let mut word = StrictWord::default();
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' | ';' | '|' | '&' | '<' | '>' | '(' | ')' => break,
@@ -305,20 +298,15 @@ impl<'t> Lexer<'t> {
         if word.open && source.contains("\\\n") {
             return Err("a pattern over two lines");
         }
-        let Begun { value, open, quoted, assigns } = word;
-        let word = match open {
-            true => Word { guess: vec![value], ..Word::unknown(source, false) },
-            false => Word { text: source.to_owned(), ..Word::known(&value) },
-        };
-        Ok(StrictWord { word, quoted, assigns })
+        Ok(StrictWord { source, ..word })
     }
 
-    fn plain(&mut self, word: &mut Begun, c: char) {
+    fn plain(&mut self, word: &mut StrictWord<'_>, c: char) {
         self.at += c.len_utf8();
         word.value.push(c);
     }
 
-    fn quoted(&self, word: &mut Begun, text: &str) -> Result<(), Refused> {
+    fn quoted(&self, word: &mut StrictWord<'_>, text: &str) -> Result<(), Refused> {
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             return Err("a control character");
         }
@@ -331,7 +319,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Text in double quotes: a backslash before `"`, `$`, a backquote, itself or a new line, and nothing that expands.
-    fn double(&mut self, word: &mut Begun) -> Result<(), Refused> {
+    fn double(&mut self, word: &mut StrictWord<'_>) -> Result<(), Refused> {
         self.at += 1;
         loop {
             let text = self.until(|c| matches!(c, '"' | '\\' | '$' | '`'));
@@ -364,7 +352,7 @@ impl<'t> Lexer<'t> {
 
     /// `$(cat <<'E' … E)`, which is how text of several lines is given to an option: the text of the here-document, which
     /// is nothing but text.
-    fn text_of_cat(&mut self, word: &mut Begun) -> Result<(), Refused> {
+    fn text_of_cat(&mut self, word: &mut StrictWord<'_>) -> Result<(), Refused> {
         self.takes("$(cat <<");
         let mark = self.mark(false).map_err(|_| "an expansion")?;
         if !mark.quoted || !self.takes("\n") || !self.marks.is_empty() {
@@ -378,7 +366,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// A backslash outside quotes.
-    fn escape(&mut self, word: &mut Begun) -> Result<(), Refused> {
+    fn escape(&mut self, word: &mut StrictWord<'_>) -> Result<(), Refused> {
         self.at += 1;
         match self.peek() {
             Some('\n') if self.marks.is_empty() => self.at += 1,
@@ -392,7 +380,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// `{` alone, `{}` and `{1}`: braces that expand to nothing else.
-    fn braces(&mut self, word: &mut Begun) -> Result<(), Refused> {
+    fn braces(&mut self, word: &mut StrictWord<'_>) -> Result<(), Refused> {
         let first = word.value.is_empty() && !word.quoted;
         self.plain(word, '{');
         let inner = self.until(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));

@@ -35,8 +35,6 @@ mod given;
 mod globs;
 #[cfg(feature = "shell")]
 mod guards;
-#[cfg(feature = "shell")]
-mod harmless;
 pub(crate) mod heuristics;
 #[cfg(feature = "shell")]
 mod inspect;

@@ -52,35 +52,29 @@ fn word(text: &str) -> Option<Word> {
 
 /// Adds a command and, where its program may run another one, that command.
 pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
-    let mut start = 0;
+    let mut rest = words;
     for _ in 0..8 {
-        let Some(rest) = words.get(start..).filter(|r| !r.is_empty()) else { return };
+        let Some((program, arguments)) = rest.split_first() else { return };
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
-        let Some(first) = rest.first().and_then(Word::get) else { return };
+        let Some(first) = program.get() else { return };
         let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
         if KEYWORDS.contains(&first) || assigns {
-            start += 1;
-        } else if let Some(from) = launchers::behind(rest) {
-            // The end of its own options is unknown: every later word may be the program.
-            for at in from..rest.len().min(from + 12) {
-                let tail = rest.get(at..).unwrap_or_default();
-                if tail.first().and_then(Word::get).is_some_and(|w| !w.starts_with('-')) {
-                    inner(tail, found);
-                }
-            }
-            launchers::texts(rest).for_each(|text| guess(text, found));
-            return;
-        } else {
-            return;
+            rest = arguments;
+            continue;
         }
-    }
-}
-
-/// A tail after a launcher, and the command lines that a shell in it receives.
-fn inner(tail: &[Word], found: &mut SideEffects) {
-    found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
-    if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
-        launchers::texts(tail).for_each(|text| guess(text, found));
+        let Some(from) = launchers::behind(rest) else { return };
+        // The end of its own options is unknown: every later word may be the program.
+        for at in from..rest.len().min(from + 12) {
+            let tail = rest.get(at..).unwrap_or_default();
+            let Some(inner) = tail.first().and_then(Word::get).filter(|inner| !inner.starts_with('-')) else {
+                continue;
+            };
+            found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
+            if super::tables::is_shell(base_name(inner)) {
+                launchers::texts(tail).for_each(|text| guess(text, found));
+            }
+        }
+        return launchers::texts(rest).for_each(|text| guess(text, found));
     }
 }
 

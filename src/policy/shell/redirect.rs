@@ -6,7 +6,6 @@ use brush_parser::ast::{
     UnaryPredicate as Unary,
 };
 
-use super::harmless::is_harmless;
 use super::side_effects::Weight;
 use super::tables;
 use super::walker::{Input, Walker};
@@ -129,7 +128,7 @@ impl Walker {
     /// A variable gets a value. Returns whether that may change what runs.
     fn changes(&mut self, kind: &'static str, name: &str, value: Option<&str>) -> bool {
         self.sets(name, value);
-        if value.is_some_and(|value| is_harmless(name, value)) {
+        if value.is_some_and(|value| tables::is_harmless(name, value)) {
             return false;
         }
         let dangerous = tables::is_dangerous_variable(name);

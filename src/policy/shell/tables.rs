@@ -55,3 +55,48 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     // Without the table, any may.
     !programs::is_readable() || programs::row("env").is_some_and(fits)
 }
+
+/// Whether setting a variable for a command asks nobody: it changes how something is displayed, and its value names no
+/// file.
+#[cfg(feature = "shell")]
+pub(super) fn is_harmless(name: &str, value: &str) -> bool {
+    let listed = programs::row("env").is_some_and(|row| row.lists("plain_variables", name));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.,+@=:-".contains(c) || (name == "TZ" && c == '/');
+    // `TZ=:file` and `TZ=/file` are read.
+    listed && value.chars().all(plain) && !value.starts_with([':', '/']) && !value.contains("..")
+}
+
+#[cfg(all(test, feature = "shell"))]
+mod tests {
+    use super::is_harmless;
+
+    #[test]
+    fn only_listed_names_with_plain_values() {
+        for (name, value) in [
+            ("LANG", "C"),
+            ("LC_ALL", "en_US.UTF-8"),
+            ("TZ", "Europe/Berlin"),
+            ("TZ", "UTC+3"),
+            ("NO_COLOR", ""),
+            ("RUST_LOG", "debug,hyper=info"),
+        ] {
+            assert!(is_harmless(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("LANG", "/tmp/x"),
+            ("LANG", "../x"),
+            ("TZ", ":/etc/passwd"),
+            ("TZ", "/etc/passwd"),
+            ("TZ", "a/../../b"),
+            ("TERM", "../../x"),
+            ("LC_ALL", "$(id)"),
+            ("LOCPATH", "x"),
+            ("LANGX", "C"),
+            ("PATH", "x"),
+            ("lang", "C"),
+            ("PYTHONWARNINGS", "ignore"),
+        ] {
+            assert!(!is_harmless(name, value), "{name}={value}");
+        }
+    }
+}

@@ -3,10 +3,9 @@
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::place::Place;
-use super::readonly;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
-use super::{heuristics, launchers};
+use super::{heuristics, launchers, readonly, tables};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
@@ -31,54 +30,45 @@ pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &In
         heuristics::tails(words, &mut walker.found);
         return true;
     };
-    let outer = walker.place.clone();
-    for folder in says.values(Does::Into) {
-        walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
-    }
-    started(walker, wrapper, base, words.get(start..).unwrap_or_default().to_vec(), &says, (input, index));
-    walker.place = outer;
-    true
-}
-
-/// The command that a wrapper starts.
-fn started(
-    walker: &mut Walker,
-    wrapper: &Program,
-    base: &str,
-    mut rest: Vec<Word>,
-    says: &RowSays,
-    (input, index): (&Input, usize),
-) {
+    let rest = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
         if wrapper.is("other-user") || wrapper.is("reads-commands") {
             walker.stdin_payload(input);
         }
-        return;
+        return true;
     }
-    if wrapper.is("transparent") {
-        if let Some(outer) = walker.found.commands.get_mut(index).filter(|c| c.role == Role::Runs) {
-            outer.role = Role::Carries;
-        }
-    } else if wrapper.is("other-user") {
+    if wrapper.is("other-user") {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    if !wrapper.is("adds-arguments") {
-        return walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
-    }
+    let outer = walker.found.commands.get_mut(index).filter(|c| wrapper.is("transparent") && c.role == Role::Runs);
+    outer.into_iter().for_each(|outer| outer.role = Role::Carries);
+    walker.apart(|walker| {
+        for folder in says.values(Does::Into) {
+            walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+        }
+        match wrapper.is("adds-arguments") {
+            true => with_added(walker, rest, &says, input),
+            false => walker.deeper(|walker| walker.run(rest, input), "a wrapped command"),
+        }
+    });
+    true
+}
+
+/// A command that gets words which are known only when it runs: `xargs`.
+fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &Input) {
     let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
         // What is added may be an option that runs something.
-        let runs = super::tables::row_of(&rest).is_some_and(Program::may_run);
-        let weight = if runs { Weight::Code } else { Weight::Value };
-        walker.found.unknown("added-arguments", &program, weight);
+        let runs = tables::row_of(&rest).is_some_and(Program::may_run);
+        walker.found.unknown("added-arguments", &program, if runs { Weight::Code } else { Weight::Value });
+    }
+    if runs_code(&program) {
+        walker.found.unknown("piped-code", &program, Weight::Code);
     }
     let mark = placeholder(says);
     match &mark {
         Some(mark) => fill(&mut rest, mark),
         None => rest.push(readonly::added()),
-    }
-    if runs_code(&program) {
-        walker.found.unknown("piped-code", &program, Weight::Code);
     }
     let from_file = says.values(Does::Read).next().is_some();
     let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
@@ -163,7 +153,7 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
 
 /// Whether a program runs code that it is given.
 fn runs_code(base: &str) -> bool {
-    super::tables::is_shell(base) || super::tables::is_interpreter(base)
+    tables::is_shell(base) || tables::is_interpreter(base)
 }
 
 /// Puts the files that are known in place of those that a word stands for.

@@ -179,7 +179,7 @@ fn check_tokens(tokens: &[&str], open: bool) -> Result<(), ()> {
     }
     // The row of the program, and of its subcommand.
     let deeper = second.map(|second| format!("{base} {second}"));
-    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
+    let never = |name: &str| programs::row(name).is_some_and(|row| row.is("never_remember"));
     if launchers::is_launcher(base) {
         let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is("only-shows"));
         return if (open && !shows) || programs::is(base, "privileged") { Err(()) } else { Ok(()) };

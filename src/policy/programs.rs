@@ -142,29 +142,15 @@ pub(crate) enum Style {
 pub(crate) struct Program {
     options: HashMap<&'static str, Does, Names>,
     pub(crate) style: Style,
-    /// Whether options end at the first operand.
-    pub(crate) ordered: bool,
     pub(crate) operands: &'static str,
-    /// Whether the first operand must be a subcommand that has a row.
-    pub(crate) subcommands: bool,
-    /// Whether its options may stand behind the subcommand, too.
-    pub(crate) global: bool,
-    /// Options behind whose value everything is the arguments of something else.
-    stop: Vec<&'static str>,
-    /// Options behind which a command stands, up to `;` or `+`: `find -exec`.
-    until: Vec<&'static str>,
-    /// Whether what its operands name is written and needs an allow of its own.
-    pub(crate) needs_write: bool,
     /// Whether its options are listed. Where they are not, a rule that allows the program means what it says.
     pub(crate) is_listed: bool,
-    /// Whether no prefix of its words may be remembered.
-    pub(crate) never_remember: bool,
     /// Whether the row itself cannot be read.
     #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands asks"))]
     pub(crate) is_broken: bool,
     /// What else the row says, by its key.
     texts: HashMap<&'static str, &'static str, Names>,
-    /// The words of the key `is`.
+    /// The words of the key `is`, and the keys that are true.
     kinds: Vec<&'static str>,
 }
 
@@ -174,20 +160,28 @@ impl Program {
         self.options.get(option).copied()
     }
 
+    /// Whether everything behind the value of an option, which may be a letter of a cluster such as `-Ic`, is the arguments
+    /// of something else.
     #[cfg(feature = "shell")]
-    pub(crate) fn stops(&self, option: &str) -> bool {
-        self.stop.contains(&option)
+    pub(crate) fn stops(&self, text: &str) -> bool {
+        let name = text.split('=').next().unwrap_or(text);
+        let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);
+        self.list("stop").any(|own| {
+            let letter = own.strip_prefix('-').filter(|letter| letter.chars().count() == 1);
+            own == text || own == name || letters.zip(letter).is_some_and(|(all, letter)| all.contains(letter))
+        })
     }
 
+    /// Whether a command stands behind an option, up to `;` or `+`: `find -exec`.
     #[cfg(feature = "shell")]
     pub(crate) fn starts_command(&self, option: &str) -> bool {
-        self.until.contains(&option)
+        self.list("until").any(|own| own == option)
     }
 
     /// Whether one of its options runs something.
     #[cfg(feature = "shell")]
     pub(crate) fn may_run(&self) -> bool {
-        !self.until.is_empty() || self.options.values().any(|does| matches!(does, Does::Run | Does::Start))
+        self.text("until").is_some() || self.options().any(|(_, does)| matches!(does, Does::Run | Does::Start))
     }
 
     /// The words of a key that is no list of options; none where the row does not have it.
@@ -199,7 +193,7 @@ impl Program {
         self.texts.get(key).copied()
     }
 
-    /// Whether it is of this kind: a word of the key `is`.
+    /// Whether it is of this kind: a word of the key `is`, or a key that is true.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kinds.contains(&kind)
     }
@@ -228,14 +222,8 @@ impl Program {
                 // Read once and kept as long as the process lives, as the rows themselves are.
                 DeValue::String(Cow::Owned(text)) => text.clone().leak(),
                 DeValue::Boolean(on) => {
-                    match key {
-                        "subcommands" => program.subcommands = *on,
-                        "global" => program.global = *on,
-                        "needs_write" => program.needs_write = *on,
-                        "listed" => program.is_listed = *on,
-                        "never_remember" => program.never_remember = *on,
-                        _ => {}
-                    }
+                    program.is_listed &= key != "listed" || *on;
+                    program.kinds.extend(on.then_some(key));
                     continue;
                 }
                 _ => continue,
@@ -246,10 +234,7 @@ impl Program {
                 (None, "operands") => program.operands = text,
                 (None, "style") if text == "exact" => program.style = Style::Exact,
                 (None, "style") if text == "word" => program.style = Style::Word,
-                (None, "order") => program.ordered = text == "first",
-                (None, "until") => program.until = words.collect(),
-                (None, "stop") => program.stop = words.collect(),
-                (None, "is") => program.kinds = words.collect(),
+                (None, "is") => program.kinds.extend(words),
                 (None, key) => drop(program.texts.insert(key, text)),
             }
         }
@@ -305,12 +290,6 @@ pub(crate) fn row(name: &str) -> Option<&'static Program> {
 /// Whether a name has a row.
 pub(crate) fn has(name: &str) -> bool {
     TABLE.as_ref().is_some_and(|table| table.places.contains_key(name))
-}
-
-/// Whether a name has a row that lists its options.
-#[cfg(feature = "shell")]
-pub(crate) fn has_list(name: &str) -> bool {
-    row(name).is_some_and(|row| row.is_listed)
 }
 
 /// The row of a program, with or without a version.

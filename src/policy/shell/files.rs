@@ -8,7 +8,7 @@ use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Program, Style};
+use crate::policy::programs::{Program, Style};
 use crate::policy::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob names. Its row says by
@@ -30,12 +30,12 @@ fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, boo
 
 /// Adds the files of a command that is only guessed at.
 pub(super) fn guessed(walker: &mut Walker, base: &str, words: &[Word]) {
-    files(walker, base, words, &RowSays::guessed(base, words));
+    files(walker, words, &RowSays::guessed(base, words));
 }
 
 /// Adds the operands of a command that are files.
-pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowSays) {
-    let (Some(own), Some(program)) = (programs::find(base), says.program) else { return };
+pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
+    let (Some(own), Some(program)) = (says.own, says.program) else { return };
     let (arguments, files) = (words.get(1..).unwrap_or_default(), says.operands.as_slice());
     let (recursive, down) = is_recursive(own, words, says);
     let kind = match program.files() {
@@ -61,16 +61,12 @@ pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowS
         }
         "assigned" => {
             for word in arguments {
-                if word.get().is_none() && !word.text.starts_with("if=") {
-                    add(walker, &[Word::unknown(&word.text, true)], Access::Write);
-                }
-                match word.get().and_then(|v| v.split_once('=')) {
-                    Some(("of", path)) => {
-                        add(walker, &[Word::known(path)], Access::Write);
-                        walker.file(&Word::known(path), Access::Write, true, false);
-                    }
-                    Some(("if", path)) => add(walker, &[Word::known(path)], Access::Read),
-                    _ => {}
+                match word.get().map(|text| text.split_once('=')) {
+                    None if word.text.starts_with("if=") => {}
+                    None => add(walker, &[Word::unknown(&word.text, true)], Access::Write),
+                    Some(Some(("of", path))) => walker.file(&Word::known(path), Access::Write, true, false),
+                    Some(Some(("if", path))) => add(walker, &[Word::known(path)], Access::Read),
+                    Some(_) => {}
                 }
             }
         }
@@ -165,9 +161,9 @@ fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
 }
 
 /// Adds the files that the words of a program may name of which little is known: that asks, and does not deny.
-pub(super) fn possible(walker: &mut Walker, base: &str, words: &[Word], program: Option<&Program>) {
-    let shows = program.is_some_and(|program| program.is("shows-files"));
-    if programs::is(base, "reads-nothing") && !shows {
+pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
+    let shows = says.program.is_some_and(|program| program.is("shows-files"));
+    if says.own.is_some_and(|own| own.is("reads-nothing")) && !shows {
         return;
     }
     words.iter().skip(1).filter_map(|word| named(word.get()?)).for_each(|text| may_read(walker, text));

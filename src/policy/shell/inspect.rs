@@ -3,7 +3,7 @@
 use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
-use super::{builtins, code, files, heuristics, launchers, outputs, scripts, tables, wrappers};
+use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
@@ -33,26 +33,26 @@ impl Walker {
             let lower = [&[Word::known(&base.to_ascii_lowercase())], words.get(1..).unwrap_or_default()].concat();
             heuristics::anywhere(&lower, &mut self.found);
         }
-        if wrappers::unwrap(self, &base, &words, input, index) {
+        let own = programs::find(&base);
+        if wrappers::unwrap(self, own, &base, &words, (input, index)) {
             return;
         }
         if !program.contains('/') {
             builtins::inspect(self, &base, &words);
         }
-        if tables::is_shell(&base) {
-            return self.shell(&base, &words, input, index);
+        if let Some(shell) = own.filter(|own| own.is("shell")) {
+            return self.shell(shell, &base, &words, (input, index));
         }
-        if base == "eval" || base == "source" || base == "." || base == "trap" {
-            if matches!(base.as_str(), "source" | ".") && words.get(1).is_some_and(is_stdin) {
-                self.stdin_payload(input);
-            }
-            return self.evaluator(&base, &words);
+        match base.as_str() {
+            "source" | "." => return self.sourced(&base, &words, input),
+            "eval" | "trap" => return self.evaluated(&base, &words),
+            _ => {}
         }
         if self.functions.contains(&program) {
             // The function may run its arguments.
             heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
-        let says = rows::inspect(self, &base, &words, index);
+        let says = rows::inspect(self, &base, &words, (index, 0));
         // What takes its words for code may take its input for code.
         if says.code {
             self.found.code_hints.extend(input.text().map(str::to_owned));
@@ -62,13 +62,13 @@ impl Walker {
         if !says.program.is_some_and(reads) {
             self.found.file_hints.extend(input.text().map(str::to_owned));
         }
-        files::files(self, &base, &words, &says);
-        if let Some(own) = programs::find(&base) {
+        files::files(self, &words, &says);
+        if let Some(own) = own {
             code::inspect(self, own, &words, &says, (input, index));
             scripts::inspect(self, own, &says);
             outputs::inspect(self, own, &words, &says);
         }
-        files::possible(self, &base, &words, says.program);
+        files::possible(self, &words, &says);
     }
 
     /// Adds what unknown words probably become.
@@ -88,8 +88,7 @@ impl Walker {
     }
 
     /// `bash -c text`, `bash file`, `bash` reading its input.
-    fn shell(&mut self, base: &str, words: &[Word], input: &Input, index: usize) {
-        let Some(program) = programs::find(base) else { return };
+    fn shell(&mut self, program: &'static Program, base: &str, words: &[Word], (input, index): (&Input, usize)) {
         if program.is("takes-text") {
             return self.windows_shell(words);
         }
@@ -188,16 +187,21 @@ impl Walker {
         }
     }
 
-    /// `eval`, `source`, `trap`: text that runs in this shell.
-    fn evaluator(&mut self, base: &str, words: &[Word]) {
+    /// `source file`: what it holds runs in this shell.
+    fn sourced(&mut self, base: &str, words: &[Word], input: &Input) {
+        if words.get(1).is_some_and(is_stdin) {
+            self.stdin_payload(input);
+        }
+        let file = words.iter().skip(1).find(|word| !word.is("--"));
+        self.found.unknown("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
+        files::guessed(self, base, words);
+        file.into_iter().for_each(|file| self.fed(file));
+    }
+
+    /// `eval`, `trap`: text that runs in this shell.
+    fn evaluated(&mut self, base: &str, words: &[Word]) {
         let arguments = words.get(1..).unwrap_or_default();
         let arguments = arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments);
-        if matches!(base, "source" | ".") {
-            let text = arguments.first().map_or("", |w| w.text.as_str());
-            self.found.unknown("sourced-file", text, Weight::Code);
-            files::guessed(self, base, words);
-            return arguments.iter().take(1).for_each(|w| self.fed(w));
-        }
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
         if arguments.first().and_then(Word::get).is_some_and(|text| text.starts_with('-')) {
             return;

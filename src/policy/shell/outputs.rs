@@ -22,7 +22,7 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
     let filled = says.values(Does::Read).filter(|_| says.has("fills"));
     for file in changed.chain(filled) {
         // A glob may name folders, and formatters descend.
-        walker.file(file, Access::Write, own.needs_write, file.get().is_none());
+        walker.file(file, Access::Write, own.is("needs_write"), file.get().is_none());
     }
     unpacked(walker, words, says);
 }

@@ -15,12 +15,6 @@ mod does;
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
 
-/// Holds the options of the command at `index` against its row. `words` are its words, the program first.
-/// Returns what its row says of the command as a whole.
-pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> RowSays {
-    inspect_from(walker, base, words, (index, 0))
-}
-
 /// Reads the options of a command that starts another one. Returns what it says, and where its operands begin.
 pub(super) fn options(
     walker: &mut Walker,
@@ -33,11 +27,15 @@ pub(super) fn options(
     reader.options(1);
     let from = reader.operands.first().copied().unwrap_or(words.len());
     let operands = words.get(from..).unwrap_or_default().to_vec();
-    (RowSays { options: reader.options, operands, program: Some(program), ..RowSays::default() }, from)
+    (
+        RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() },
+        from,
+    )
 }
 
-/// The same for a command that begins at a word of another one.
-fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
+/// Holds the options of a command against its row. `words` are its words, the program first; they begin at `offset` among
+/// those of the command at `index`. Returns what its row says of the command as a whole.
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
     }
@@ -60,7 +58,7 @@ fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset)
         // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
         if let Some(row) = programs::row(&deeper).filter(|row| row.is_listed) {
             let before = std::mem::replace(&mut reader.program, row);
-            reader.above = Some(before).filter(|above| above.global).or(reader.above);
+            reader.above = Some(before).filter(|above| above.is("global")).or(reader.above);
         }
         (name, from, reader.deeper) = (deeper, at + 1, Some(at));
     }
@@ -74,6 +72,8 @@ struct Reader<'r, 'w> {
     /// The place of the command among those that were found.
     index: usize,
     words: &'w [Word],
+    own: &'static Program,
+    /// The row, that of the subcommand where there is one.
     program: &'static Program,
     /// The row of the program itself, whose options may stand behind the subcommand.
     above: Option<&'static Program>,
@@ -98,7 +98,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     ) -> Self {
         let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
         let (above, deeper, operands, options) = (None, None, Vec::new(), Vec::new());
-        Self { base, walker, index, words, program, above, operands, options, deeper, offset, guessed }
+        Self { base, walker, index, words, own: program, program, above, operands, options, deeper, offset, guessed }
     }
 
     /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
@@ -119,10 +119,10 @@ impl<'r, 'w> Reader<'r, 'w> {
             let known = word.get().is_some();
             let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
                 self.operands.push(at);
-                if program.subcommands {
+                if program.is("subcommands") {
                     return at;
                 }
-                if program.ordered {
+                if program.text("order").is_some() {
                     break;
                 }
                 at += 1;
@@ -154,7 +154,7 @@ impl<'r, 'w> Reader<'r, 'w> {
             let Some(mut meant) = meant else {
                 // `cargo +nightly test`: the subcommand follows.
                 match text.starts_with('+') {
-                    true if !program.subcommands => self.operands.push(at),
+                    true if !program.is("subcommands") => self.operands.push(at),
                     true => self.unlisted("option", at),
                     false => self.suspected(text, at),
                 }
@@ -173,7 +173,7 @@ impl<'r, 'w> Reader<'r, 'w> {
                 None => next.cloned(),
             };
             self.apply(last, given.as_ref(), at);
-            let stops = program.stops(text.split('=').next().unwrap_or(text)) || stops(program, text);
+            let stops = program.stops(text);
             self.options.push(Given { name, does: Some(last), value: given });
             // A value that looks like an option may be one, where a program reads its line differently.
             let number = |text: &str| program.style == Style::Word && text.starts_with(|c: char| c.is_ascii_digit());
@@ -223,9 +223,9 @@ impl<'r, 'w> Reader<'r, 'w> {
     /// The row of the subcommand at a place.
     fn subcommand(&mut self, name: &str, at: usize) -> Option<(String, usize)> {
         let program = self.program;
-        let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
+        let first = self.operands.first().copied().filter(|first| *first == at || !program.is("subcommands"));
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        let is_known = |name: &String| programs::is_begun(name) || programs::has_list(name);
+        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed);
         // What stands behind `python3.11` has rows behind `python`.
         let names = [name, name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')];
         let deeper = |word: &str| names.iter().map(|name| format!("{name} {word}")).find(is_known);
@@ -242,7 +242,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         if module.is_some() {
             return module;
         }
-        if program.subcommands
+        if program.is("subcommands")
             && let Some(first) = first
         {
             self.unlisted("subcommand", first);
@@ -305,11 +305,11 @@ impl<'r, 'w> Reader<'r, 'w> {
             && let Some(inner) = text(&first).map(base_name)
         {
             let rest = self.words.get(first..).unwrap_or_default();
-            inspect_from(self.walker, inner, rest, (self.index, self.offset + first));
+            inspect(self.walker, inner, rest, (self.index, self.offset + first));
         }
-        let needs_write = program.needs_write && program.text("in_place").is_none();
+        let needs_write = program.is("needs_write") && program.text("in_place").is_none();
         let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
-        RowSays { code, needs_write, program: Some(program), options: self.options, operands }
+        RowSays { code, needs_write, own: Some(self.own), program: Some(program), options: self.options, operands }
     }
 }
 
@@ -357,11 +357,4 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '~') || (c == '.' && text.contains('/')))
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '~' | '+' | '@'))
         || text == ":memory:"
-}
-
-/// Whether an option, or a letter of a cluster such as `-Ic`, is one behind which everything belongs to something else.
-fn stops(program: &Program, text: &str) -> bool {
-    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && program.style != Style::Word);
-    program.stops(text)
-        || letters.is_some_and(|letters| letters.chars().any(|letter| program.stops(&format!("-{letter}"))))
 }

@@ -30,7 +30,7 @@ pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
 /// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    let program = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
+    let program = programs::row(base).filter(|program| program.is("subcommands") || programs::is_begun(base))?;
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.get().filter(|text| text.starts_with(['-', '+']) && text.len() > 1) else {

@@ -7,18 +7,22 @@ use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does, Program};
+use crate::policy::programs::{Does, Program};
 use crate::policy::rule::Access;
 
 /// Handles a command that starts another program; `false` if it does not.
-pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &Input, index: usize) -> bool {
-    let program = programs::find(base);
-    if let Some(program) = program.filter(|program| program.is("finds")) {
-        find(walker, program, words);
-        return false;
-    }
-    let Some(wrapper) = program.filter(|program| program.is("wrapper")) else {
-        launched(walker, base, words, input);
+pub(super) fn unwrap(
+    walker: &mut Walker,
+    own: Option<&'static Program>,
+    base: &str,
+    words: &[Word],
+    (input, index): (&Input, usize),
+) -> bool {
+    let Some(wrapper) = own.filter(|own| own.is("wrapper")) else {
+        match own.filter(|own| own.is("finds")) {
+            Some(own) => find(walker, own, words),
+            None => launched(walker, own, base, words, input),
+        }
         return false;
     };
     let (says, from) = super::rows::options(walker, base, wrapper, words, index);
@@ -181,8 +185,8 @@ fn starts(words: &[Word]) -> Vec<Word> {
 }
 
 /// Programs that start another program by a grammar that is not known here: what they start is guessed.
-fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
-    let is = |kind| programs::is(base, kind);
+fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
+    let is = |kind| own.is_some_and(|own| own.is(kind));
     if words.len() < 2 && !is("reads-commands") {
         return;
     }

@@ -28,6 +28,8 @@
 //! | `never_remember` | no prefix that ends here is remembered |
 //! | `variables` | of `env`: variables that make programs run or load something |
 
+#![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -146,7 +148,6 @@ pub(crate) struct Program {
     /// Whether its options are listed. Where they are not, a rule that allows the program means what it says.
     pub(crate) is_listed: bool,
     /// Whether the row itself cannot be read.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands asks"))]
     pub(crate) is_broken: bool,
     /// What else the row says, by its key.
     texts: HashMap<&'static str, &'static str, Names>,
@@ -162,7 +163,6 @@ impl Program {
 
     /// Whether everything behind the value of an option, which may be a letter of a cluster such as `-Ic`, is the arguments
     /// of something else.
-    #[cfg(feature = "shell")]
     pub(crate) fn stops(&self, text: &str) -> bool {
         let name = text.split('=').next().unwrap_or(text);
         let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);
@@ -173,13 +173,11 @@ impl Program {
     }
 
     /// Whether a command stands behind an option, up to `;` or `+`: `find -exec`.
-    #[cfg(feature = "shell")]
     pub(crate) fn starts_command(&self, option: &str) -> bool {
         self.list("until").any(|own| own == option)
     }
 
     /// Whether one of its options runs something.
-    #[cfg(feature = "shell")]
     pub(crate) fn may_run(&self) -> bool {
         self.text("until").is_some() || self.options().any(|(_, does)| matches!(does, Does::Run | Does::Start))
     }
@@ -272,7 +270,6 @@ static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
 });
 
 /// Whether the table can be read. Where it cannot, every command is unknown.
-#[cfg(feature = "shell")]
 pub(crate) fn is_readable() -> bool {
     TABLE.is_some()
 }

@@ -12,6 +12,8 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic guesses, so that denies
 //! still apply.
 
+#![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
+
 use super::argv::Word;
 use super::path::LexPath;
 use super::unicode::is_unseen;

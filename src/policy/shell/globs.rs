@@ -318,25 +318,25 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
     if negated {
         return Some((Item::One, end + 1));
     }
-    let (mut ranges, mut at) = (Vec::new(), 0);
-    while let Some(&(a, _)) = body.get(at) {
-        match (body.get(at + 1), body.get(at + 2)) {
-            (Some(('-', _)), Some(&(b, _))) => {
+    let (mut ranges, mut rest) = (Vec::new(), body);
+    loop {
+        rest = match rest {
+            [] => return Some((Item::Class(ranges), end + 1)),
+            [(a, _), ('-', _), (b, _), rest @ ..] => {
                 // A range of letters depends on the locale: it includes at least both cases of all letters in between.
-                let known = a.is_ascii_digit() && b.is_ascii_digit();
-                let lettered = a.is_ascii_alphabetic() && b.is_ascii_alphabetic();
-                match (known, lettered) {
-                    (true, _) => ranges.push((a, b)),
-                    (false, true) => ranges.extend([('a', 'z'), ('A', 'Z')]),
-                    _ => return Some((Item::Unknown, end + 1)),
+                match a.is_ascii_digit() && b.is_ascii_digit() {
+                    true => ranges.push((*a, *b)),
+                    false if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
+                        ranges.extend([('a', 'z'), ('A', 'Z')]);
+                    }
+                    false => return Some((Item::Unknown, end + 1)),
                 }
-                at += 3;
+                rest
             }
-            _ => {
-                ranges.push((a, a));
-                at += 1;
+            [(a, _), rest @ ..] => {
+                ranges.push((*a, *a));
+                rest
             }
-        }
+        };
     }
-    Some((Item::Class(ranges), end + 1))
 }

@@ -28,14 +28,12 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
 }
 
 /// The maximum number of words of one text that are taken for files.
-#[cfg(feature = "shell")]
 const MAX_FILES: usize = 4_000;
 
 /// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for the floor.
-#[cfg(feature = "shell")]
 pub(crate) fn files(text: &str, found: &mut SideEffects) {
     let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
-    let text: String = text.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let text = bare(&text.replace("\\\n", ""));
     for word in text.split(apart).filter(|word| !word.is_empty()).take(MAX_FILES) {
         found.suspect(word, false);
     }
@@ -43,11 +41,14 @@ pub(crate) fn files(text: &str, found: &mut SideEffects) {
 
 /// A word without its quotes and backslashes, unless a part of it is known only when it runs.
 fn word(text: &str) -> Option<Word> {
-    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-    if bare.is_empty() {
-        return None;
-    }
-    Some(if bare.contains(['$', '*', '?', '~']) { Word::unknown(text, false) } else { Word::known(&bare) })
+    let bare = bare(text);
+    let open = bare.contains(['$', '*', '?', '~']);
+    (!bare.is_empty()).then(|| if open { Word::unknown(text, false) } else { Word::known(&bare) })
+}
+
+/// A text without quotes and backslashes.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
 /// Adds a command and, where its program may run another one, that command.
@@ -79,7 +80,6 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
 }
 
 /// Adds every tail of a list of words, and every command line in it: for programs that pass on their arguments.
-#[cfg(feature = "shell")]
 pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();

@@ -71,7 +71,6 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
 
 /// What an option that is not listed may be that runs, loads or writes: one that is cut short, one with its value
 /// attached, a letter among others.
-#[cfg(feature = "shell")]
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));

@@ -150,7 +150,6 @@ pub struct SideEffects {
 
 /// What a line itself says, in the order of the source, without what it hands to another shell: both readers must find
 /// the same.
-#[cfg(feature = "shell")]
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     /// The words of each simple command.
@@ -161,7 +160,6 @@ pub(super) struct Line {
     pub(super) assigned: Vec<String>,
 }
 
-#[cfg(feature = "shell")]
 impl Line {
     /// Whether another reader found the same commands, files and variables.
     pub(super) fn agrees(&self, other: &Self) -> bool {

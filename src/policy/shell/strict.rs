@@ -105,9 +105,19 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A list that is not empty, as groups, branches and loops need one.
-    fn body(&mut self, ends: &[&'static str]) -> Result<(), Refused> {
-        if self.list(ends)? == 0 { Err("a group, a branch or a loop without commands") } else { Ok(()) }
+    /// A list that is not empty, as groups, branches and loops need one, and the keyword that ends it: none is `)`.
+    fn body(&mut self, ends: &[&'static str]) -> Result<&'static str, Refused> {
+        match self.list(ends)? {
+            0 => Err("a group, a branch or a loop without commands"),
+            _ if !ends.is_empty() => self.expect(ends),
+            _ => {
+                if self.takes(")")? {
+                    Ok(")")
+                } else {
+                    Err("`(` without `)`")
+                }
+            }
+        }
     }
 
     fn and_or(&mut self) -> Result<(), Refused> {
@@ -139,30 +149,22 @@ impl<'t> Reader<'t> {
 
     fn command(&mut self) -> Result<(), Refused> {
         if self.takes("(")? {
-            return self.nested(|reader| {
-                reader.body(&[])?;
-                if reader.takes(")")? { Ok(()) } else { Err("`(` without `)`") }
-            });
+            return self.nested(|reader| reader.body(&[]));
         }
         match self.takes_keyword(&["{", "if", "for", "while", "until"])? {
             None => self.simple(),
-            Some(keyword) => self.nested(|reader| match keyword {
-                "{" => {
-                    reader.body(&["}"])?;
-                    reader.expect(&["}"]).map(drop)
-                }
-                "if" => reader.branches(),
-                "for" => reader.for_each(),
-                _ => {
-                    reader.body(&["do"])?;
-                    reader.do_group()
-                }
+            Some("{") => self.nested(|reader| reader.body(&["}"])),
+            Some("if") => self.nested(Self::branches),
+            Some("for") => self.nested(Self::for_each),
+            Some(_) => self.nested(|reader| {
+                reader.body(&["do"])?;
+                reader.body(&["done"])
             }),
         }
     }
 
     /// A compound command one level deeper, with the redirections behind it.
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<&'static str, Refused>) -> Result<(), Refused> {
         if self.depth >= MAX_DEPTH {
             return Err("groups, branches or loops more than 16 deep");
         }
@@ -178,23 +180,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn branches(&mut self) -> Result<(), Refused> {
+    fn branches(&mut self) -> Result<&'static str, Refused> {
         loop {
             self.body(&["then"])?;
-            self.expect(&["then"])?;
-            self.body(&["elif", "else", "fi"])?;
-            match self.expect(&["elif", "else", "fi"])? {
+            match self.body(&["elif", "else", "fi"])? {
                 "elif" => {}
-                "else" => {
-                    self.body(&["fi"])?;
-                    return self.expect(&["fi"]).map(drop);
-                }
-                _ => return Ok(()),
+                "else" => return self.body(&["fi"]),
+                end => return Ok(end),
             }
         }
     }
 
-    fn for_each(&mut self) -> Result<(), Refused> {
+    fn for_each(&mut self) -> Result<&'static str, Refused> {
         match self.next()? {
             Token::Word(name) if !name.quoted && is_name(&name.value) => self.line.assigned.push(name.value),
             _ => return Err("a loop over something that is no name"),
@@ -208,13 +205,8 @@ impl<'t> Reader<'t> {
             }
         }
         self.lines()?;
-        self.do_group()
-    }
-
-    fn do_group(&mut self) -> Result<(), Refused> {
         self.expect(&["do"])?;
-        self.body(&["done"])?;
-        self.expect(&["done"]).map(drop)
+        self.body(&["done"])
     }
 
     fn simple(&mut self) -> Result<(), Refused> {

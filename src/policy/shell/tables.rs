@@ -46,7 +46,6 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 }
 
 /// Whether an environment variable makes a program run or load something else.
-#[cfg(feature = "shell")]
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     let fits = |row: &programs::Program| {
         let end = |own: &str| own.strip_prefix('*').is_some_and(|end| name.ends_with(end));
@@ -58,7 +57,6 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
 
 /// Whether setting a variable for a command asks nobody: it changes how something is displayed, and its value names no
 /// file.
-#[cfg(feature = "shell")]
 pub(super) fn is_harmless(name: &str, value: &str) -> bool {
     let listed = programs::row("env").is_some_and(|row| row.lists("plain_variables", name));
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.,+@=:-".contains(c) || (name == "TZ" && c == '/');
@@ -66,7 +64,7 @@ pub(super) fn is_harmless(name: &str, value: &str) -> bool {
     listed && value.chars().all(plain) && !value.starts_with([':', '/']) && !value.contains("..")
 }
 
-#[cfg(all(test, feature = "shell"))]
+#[cfg(test)]
 mod tests {
     use super::is_harmless;
 

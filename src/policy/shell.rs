@@ -121,21 +121,10 @@ fn read(command: &str, _start: &LexPath) -> SideEffects {
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };
-    let base = super::argv::base_name(program);
     // On a case-insensitive disk, `RM` is `rm`.
-    let lower = base.chars().any(|c| c.is_ascii_uppercase()).then(|| base.to_ascii_lowercase());
-    let base = lower.as_deref().unwrap_or(base);
-    if base != program {
-        let mut short = words.to_vec();
-        if let Some(first) = short.first_mut() {
-            *first = Word::known(base);
-        }
-        all.push(short);
-    }
-    if let Some(at) = tables::subcommand(words).filter(|&at| at > 1) {
-        let mut short = vec![Word::known(base)];
-        short.extend(words.get(at..).unwrap_or_default().iter().cloned());
-        all.push(short);
-    }
+    let base = super::argv::base_name(program).to_ascii_lowercase();
+    let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();
+    all.extend((base != program).then(|| from(1)));
+    all.extend(tables::subcommand(words).filter(|&at| at > 1).map(from));
     all
 }

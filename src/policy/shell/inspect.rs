@@ -92,9 +92,9 @@ impl Walker {
         if program.is("takes-text") {
             return self.windows_shell(words);
         }
-        let (says, from) = rows::options(self, base, program, words, index);
+        let says = rows::options(self, base, program, words, index);
         says.values(Does::Load).for_each(|file| self.fed(file));
-        let options = words.get(1..from).unwrap_or_default();
+        let options = words.get(1..words.len() - says.operands.len()).unwrap_or_default();
         if let Some(word) = options.iter().find(|word| word.get().is_none()) {
             return self.found.unknown("shell-argument", &word.text, Weight::Code);
         }

@@ -30,7 +30,7 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
         let option = format!("-{letter}");
         let Some(does) = program.does(&option) else { return any() };
         let attached = does.may_have_value() && !(does.takes_value() && rest.as_str().is_empty());
-        letters.push((option, does, attached.then(|| rest.as_str())));
+        letters.push((option, does, attached.then_some(rest.as_str())));
         if does.may_have_value() {
             break;
         }

@@ -25,12 +25,8 @@ impl Place {
 
     /// After a `cd` that succeeded.
     pub(super) fn enter(&self, folder: &str) -> Self {
-        Self(
-            self.0
-                .iter()
-                .map(|p| if folder.starts_with('~') { LexPath::read(folder) } else { p.enter(folder) })
-                .collect(),
-        )
+        let enter = |path: &LexPath| if folder.starts_with('~') { LexPath::read(folder) } else { path.enter(folder) };
+        Self(self.0.iter().map(enter).collect())
     }
 
     /// Either of two places.

@@ -15,22 +15,19 @@ mod does;
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
 
-/// Reads the options of a command that starts another one. Returns what it says, and where its operands begin.
+/// Reads the options of a command that starts another one, whose operands are everything behind them.
 pub(super) fn options(
     walker: &mut Walker,
     base: &str,
     program: &'static Program,
     words: &[Word],
     index: usize,
-) -> (RowSays, usize) {
+) -> RowSays {
     let mut reader = Reader::new(walker, base, program, words, (index, 0));
     reader.options(1);
     let from = reader.operands.first().copied().unwrap_or(words.len());
     let operands = words.get(from..).unwrap_or_default().to_vec();
-    (
-        RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() },
-        from,
-    )
+    RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
 }
 
 /// Holds the options of a command against its row. `words` are its words, the program first; they begin at `offset` among

@@ -216,7 +216,7 @@ impl Walker {
                 // It may run in any folder, or never.
                 self.branch(&start, |walker| {
                     walker.with_input(own, |walker| {
-                        walker.deeper(|walker| walker.compound(&function.body.0), "a function")
+                        walker.deeper(|walker| walker.compound(&function.body.0), "a function");
                     });
                 });
             }

@@ -25,12 +25,12 @@ pub(super) fn unwrap(
         }
         return false;
     };
-    let (says, from) = super::rows::options(walker, base, wrapper, words, index);
+    let says = super::rows::options(walker, base, wrapper, words, index);
     if says.has("looks_up") {
         // It runs nothing.
         return true;
     }
-    let Some(start) = inner(walker, wrapper, words, &says, from) else {
+    let Some(start) = inner(walker, wrapper, words, &says) else {
         heuristics::tails(words, &mut walker.found);
         return true;
     };
@@ -83,9 +83,9 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
     }
 }
 
-/// Where the inner command starts, behind options up to `from`. `None`, with an unknown, if that is not certain.
-fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays, from: usize) -> Option<usize> {
-    let mut at = from;
+/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not certain.
+fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
+    let mut at = words.len() - says.operands.len();
     while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is("sets-environment")) {
         // `env - NAME=value program`
         match text.split_once('=') {

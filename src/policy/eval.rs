@@ -11,13 +11,13 @@
 //! `/workspace` and the home folder `/home/user`. Paths are evaluated as written, without looking at the disk of this
 //! machine; a row may define symbolic links as `links: {"path": "target"}`, relative ones below the working folder.
 //!
-//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged. Any other member is an error: what is
-//! not understood might have changed the answer.
+//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged. [`unknown_members`] names every other
+//! member: it changes no answer, and might have been meant to.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
@@ -28,6 +28,7 @@ use super::links::LinkTable;
 use super::load::PolicyFile;
 use super::policy_set::Policy;
 use super::rule::PolicyScope;
+use crate::name::nearest;
 
 /// What corpora say of a row for those who read it.
 const NOTES: [&str; 8] = ["expected", "why", "source", "cls", "grade", "proof", "bash52", "got"];
@@ -65,7 +66,7 @@ pub struct Row {
 /// Evaluates a row under its own rules.
 ///
 /// # Errors
-/// A sentence if the row is not an object with the required members and no unknown ones.
+/// A sentence if the row is not an object with the required members.
 pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
     let row = Row::read(row)?;
     Ok(row.decide(&Policy::new(row.files.clone()), &[]))
@@ -74,7 +75,7 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
 /// Evaluates a row under a policy. The row has no rules.
 ///
 /// # Errors
-/// A sentence if the row has rules, or is not an object with the required members and no unknown ones.
+/// A sentence if the row has rules, or is not an object with the required members.
 pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, String> {
     let row = Row::read(row)?;
     if row.has_rules {
@@ -83,9 +84,39 @@ pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, String>
     Ok(row.decide(policy, &[]))
 }
 
+/// The members of a row that mean something, but for the notes of corpora.
+const MEMBERS: [&str; 6] = ["id", "rule", "profile", "tool", "args", "ctx"];
+
+/// What `ctx` may say.
+const CIRCUMSTANCES: [&str; 10] = [
+    "cwd",
+    "home",
+    "server",
+    "interactive",
+    "workspace_trusted",
+    "server_trusted",
+    "annotations",
+    "case_insensitive_fs",
+    "schema_hash_changed",
+    "links",
+];
+
+/// The members of a row that nothing is made of, with the one that may be meant: rows carry notes, and misspellings.
+#[must_use]
+pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
+    fn names(value: Option<&Value>) -> impl Iterator<Item = String> {
+        value.and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned()
+    }
+    let near = |name: &str, known: &[&'static str]| nearest(name, known.iter().copied(), 1).first().copied();
+    let own = names(Some(row)).filter(|name| !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()));
+    let own = own.map(|name| (near(&name, &MEMBERS), name));
+    let ctx = names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str()));
+    let ctx = ctx.map(|name| (near(&name, &CIRCUMSTANCES), format!("ctx.{name}")));
+    own.chain(ctx).map(|(near, name)| (name, near)).collect()
+}
+
 /// A row as it is written.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Written {
     #[serde(default)]
     id: Value,
@@ -109,19 +140,19 @@ enum Profile {
     Strictest,
 }
 
-/// What `ctx` may say.
+/// What is made of `ctx`.
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct Circumstances {
     cwd: Option<String>,
     home: Option<String>,
     server: Option<String>,
     interactive: Option<bool>,
-    workspace_trusted: bool,
-    server_trusted: bool,
-    annotations: Annotations,
+    workspace_trusted: Option<bool>,
+    server_trusted: Option<bool>,
+    annotations: Option<Annotations>,
     case_insensitive_fs: Option<bool>,
-    schema_hash_changed: bool,
+    schema_hash_changed: Option<bool>,
     links: Option<BTreeMap<String, String>>,
 }
 
@@ -140,14 +171,9 @@ impl Row {
     /// Reads a row.
     ///
     /// # Errors
-    /// A sentence if the row is not an object with the required members and no unknown ones.
+    /// A sentence if the row is not an object with the required members.
     pub fn read(row: &Value) -> Result<Self, String> {
-        let mut row = row.clone();
-        if let Some(members) = row.as_object_mut() {
-            members.retain(|name, _| !NOTES.contains(&name.as_str()));
-        }
-        let row: Written =
-            serde_json::from_value(row).map_err(|why| why.to_string().replace("unknown field", "unknown key"))?;
+        let row = Written::deserialize(row).map_err(|why| why.to_string())?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
         let absolute = |path: String| if path.starts_with('/') { path } else { format!("{cwd}/{path}") };
@@ -157,11 +183,11 @@ impl Row {
             cwd: Some(cwd),
             home: ctx.home.or_else(|| Some("/home/user".to_owned())),
             interactive: ctx.interactive.unwrap_or(true),
-            workspace_trusted: ctx.workspace_trusted,
-            server_trusted: ctx.server_trusted,
-            annotations: ctx.annotations,
+            workspace_trusted: ctx.workspace_trusted.unwrap_or_default(),
+            server_trusted: ctx.server_trusted.unwrap_or_default(),
+            annotations: ctx.annotations.unwrap_or_default(),
             case_sensitive_paths: ctx.case_insensitive_fs.map(|b| !b),
-            definition_changed: ctx.schema_hash_changed,
+            definition_changed: ctx.schema_hash_changed.unwrap_or_default(),
             ..Context::default()
         };
         let mut setting = Setting { context, ..Setting::default() };

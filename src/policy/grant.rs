@@ -184,7 +184,7 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
         let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is("only-shows"));
         return (!open || shows) && !programs::is(base, "privileged");
     }
-    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
+    let never = |name: &str| programs::row(name).is_some_and(|row| row.is("never_remember"));
     let wide = match (second, rest.len()) {
         (None, _) => programs::name_of(base).is_some_and(never),
         (Some(second), 1) if launchers::hands_on(base, second) || deeper.as_deref().is_some_and(never) => true,

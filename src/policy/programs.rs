@@ -28,6 +28,8 @@
 //! | `never_remember` | no prefix that ends here is remembered |
 //! | `variables` | of `env`: variables that make programs run or load something |
 
+#![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -95,9 +97,33 @@ pub(crate) enum Does {
 }
 
 impl Does {
+    /// The keys of a row that list options, and what those do.
+    const KEYS: [(&'static str, Self); 15] = [
+        ("flags", Self::Flag),
+        ("values", Self::Value),
+        ("optional", Self::Optional),
+        ("read", Self::Read),
+        ("write", Self::Write),
+        ("makes", Self::Make),
+        ("here", Self::Here),
+        ("run", Self::Run),
+        ("load", Self::Load),
+        ("code", Self::Code),
+        ("starts", Self::Start),
+        ("folder", Self::Folder),
+        ("into", Self::Into),
+        ("host", Self::Host),
+        ("acts", Self::Acts),
+    ];
+
     /// Whether its value is the next word where none is attached.
     pub(crate) fn takes_value(self) -> bool {
-        !matches!(self, Self::Flag | Self::Optional | Self::Here | Self::Start | Self::Acts)
+        self.may_have_value() && self != Self::Optional
+    }
+
+    /// Whether it may have a value.
+    pub(crate) fn may_have_value(self) -> bool {
+        !matches!(self, Self::Flag | Self::Here | Self::Start | Self::Acts)
     }
 }
 
@@ -118,29 +144,14 @@ pub(crate) enum Style {
 pub(crate) struct Program {
     options: HashMap<&'static str, Does, Names>,
     pub(crate) style: Style,
-    /// Whether options end at the first operand.
-    pub(crate) ordered: bool,
     pub(crate) operands: &'static str,
-    /// Whether the first operand must be a subcommand that has a row.
-    pub(crate) subcommands: bool,
-    /// Whether its options may stand behind the subcommand, too.
-    pub(crate) global: bool,
-    /// Options behind whose value everything is the arguments of something else.
-    stop: Vec<&'static str>,
-    /// Options behind which a command stands, up to `;` or `+`: `find -exec`.
-    until: Vec<&'static str>,
-    /// Whether what its operands name is written and needs an allow of its own.
-    pub(crate) needs_write: bool,
     /// Whether its options are listed. Where they are not, a rule that allows the program means what it says.
     pub(crate) is_listed: bool,
-    /// Whether no prefix of its words may be remembered.
-    pub(crate) never_remember: bool,
     /// Whether the row itself cannot be read.
-    #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands asks"))]
     pub(crate) is_broken: bool,
     /// What else the row says, by its key.
     texts: HashMap<&'static str, &'static str, Names>,
-    /// The words of the key `is`.
+    /// The words of the key `is`, and the keys that are true.
     kinds: Vec<&'static str>,
 }
 
@@ -150,20 +161,25 @@ impl Program {
         self.options.get(option).copied()
     }
 
-    #[cfg(feature = "shell")]
-    pub(crate) fn stops(&self, option: &str) -> bool {
-        self.stop.contains(&option)
+    /// Whether everything behind the value of an option, which may be a letter of a cluster such as `-Ic`, is the arguments
+    /// of something else.
+    pub(crate) fn stops(&self, text: &str) -> bool {
+        let name = text.split('=').next().unwrap_or(text);
+        let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);
+        self.list("stop").any(|own| {
+            let letter = own.strip_prefix('-').filter(|letter| letter.chars().count() == 1);
+            own == text || own == name || letters.zip(letter).is_some_and(|(all, letter)| all.contains(letter))
+        })
     }
 
-    #[cfg(feature = "shell")]
+    /// Whether a command stands behind an option, up to `;` or `+`: `find -exec`.
     pub(crate) fn starts_command(&self, option: &str) -> bool {
-        self.until.contains(&option)
+        self.list("until").any(|own| own == option)
     }
 
     /// Whether one of its options runs something.
-    #[cfg(feature = "shell")]
     pub(crate) fn may_run(&self) -> bool {
-        !self.until.is_empty() || self.options.values().any(|does| matches!(does, Does::Run | Does::Start))
+        self.text("until").is_some() || self.options().any(|(_, does)| matches!(does, Does::Run | Does::Start))
     }
 
     /// The words of a key that is no list of options; none where the row does not have it.
@@ -175,7 +191,7 @@ impl Program {
         self.texts.get(key).copied()
     }
 
-    /// Whether it is of this kind: a word of the key `is`.
+    /// Whether it is of this kind: a word of the key `is`, or a key that is true.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kinds.contains(&kind)
     }
@@ -204,50 +220,22 @@ impl Program {
                 // Read once and kept as long as the process lives, as the rows themselves are.
                 DeValue::String(Cow::Owned(text)) => text.clone().leak(),
                 DeValue::Boolean(on) => {
-                    match key {
-                        "subcommands" => program.subcommands = *on,
-                        "global" => program.global = *on,
-                        "needs_write" => program.needs_write = *on,
-                        "listed" => program.is_listed = *on,
-                        "never_remember" => program.never_remember = *on,
-                        _ => {}
-                    }
+                    program.is_listed &= key != "listed" || *on;
+                    program.kinds.extend(on.then_some(key));
                     continue;
                 }
                 _ => continue,
             };
-            let does = match key {
-                "flags" => Does::Flag,
-                "values" => Does::Value,
-                "optional" => Does::Optional,
-                "read" => Does::Read,
-                "write" => Does::Write,
-                "makes" => Does::Make,
-                "here" => Does::Here,
-                "run" => Does::Run,
-                "load" => Does::Load,
-                "code" => Does::Code,
-                "starts" => Does::Start,
-                "folder" => Does::Folder,
-                "into" => Does::Into,
-                "host" => Does::Host,
-                "acts" => Does::Acts,
-                other => {
-                    match other {
-                        "operands" => program.operands = text,
-                        "style" if text == "exact" => program.style = Style::Exact,
-                        "style" if text == "word" => program.style = Style::Word,
-                        "order" => program.ordered = text == "first",
-                        "until" => program.until = text.split_whitespace().collect(),
-                        "stop" => program.stop = text.split_whitespace().collect(),
-                        other => drop(program.texts.insert(other, text)),
-                    }
-                    continue;
-                }
-            };
-            program.options.extend(text.split_whitespace().map(|option| (option, does)));
+            let words = text.split_whitespace();
+            match (Does::KEYS.iter().find(|(own, _)| *own == key), key) {
+                (Some((_, does)), _) => program.options.extend(words.map(|option| (option, *does))),
+                (None, "operands") => program.operands = text,
+                (None, "style") if text == "exact" => program.style = Style::Exact,
+                (None, "style") if text == "word" => program.style = Style::Word,
+                (None, "is") => program.kinds.extend(words),
+                (None, key) => drop(program.texts.insert(key, text)),
+            }
         }
-        program.kinds = program.list("is").collect();
         program
     }
 }
@@ -282,7 +270,6 @@ static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
 });
 
 /// Whether the table can be read. Where it cannot, every command is unknown.
-#[cfg(feature = "shell")]
 pub(crate) fn is_readable() -> bool {
     TABLE.is_some()
 }
@@ -302,15 +289,9 @@ pub(crate) fn has(name: &str) -> bool {
     TABLE.as_ref().is_some_and(|table| table.places.contains_key(name))
 }
 
-/// Whether a name has a row that lists its options.
-#[cfg(feature = "shell")]
-pub(crate) fn has_list(name: &str) -> bool {
-    row(name).is_some_and(|row| row.is_listed)
-}
-
 /// The row of a program, with or without a version.
 pub(crate) fn find(base: &str) -> Option<&'static Program> {
-    row(base).or_else(|| name_of(base).and_then(row))
+    name_of(base).and_then(row)
 }
 
 /// Whether a program, with or without a version, is of a kind.
@@ -326,15 +307,10 @@ pub(crate) fn is_begun(name: &str) -> bool {
 /// The name under which a program has a row: its own, or that without a version: `python3.12`, `gcc-14`.
 pub(crate) fn name_of(base: &str) -> Option<&str> {
     let mut name = base;
-    loop {
-        if has(name) {
-            return Some(name);
-        }
-        let shorter = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let shorter = if shorter == name { name.trim_end_matches(['.', '-']) } else { shorter };
-        if shorter == name || shorter.is_empty() {
-            return None;
-        }
-        name = shorter;
+    while !has(name) {
+        let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let short = if short == name { name.trim_end_matches(['.', '-']) } else { short };
+        name = Some(short).filter(|short| !short.is_empty() && *short != name)?;
     }
+    Some(name)
 }

@@ -12,6 +12,8 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic guesses, so that denies
 //! still apply.
 
+#![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
+
 use super::argv::Word;
 use super::path::LexPath;
 use super::unicode::is_unseen;
@@ -35,8 +37,6 @@ mod given;
 mod globs;
 #[cfg(feature = "shell")]
 mod guards;
-#[cfg(feature = "shell")]
-mod harmless;
 pub(crate) mod heuristics;
 #[cfg(feature = "shell")]
 mod inspect;
@@ -90,15 +90,18 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 #[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath) -> SideEffects {
     let strict = strict::read(command);
-    let (mut found, own) = walk::read(command, start, strict.as_ref().ok().map(|line| line.data));
+    let (mut found, own) = walk::read(command, start, strict.as_ref().ok().map(|(_, data)| *data));
     globs::loosen(&mut found, command);
     match strict {
-        Ok(line) if strict::agrees(&line, &own) => {}
-        Ok(line) => {
+        Ok((line, _)) if line.agrees(&own) => {}
+        Ok((line, _)) => {
             found.unknown("two-readers", command, Weight::Code);
             // What either of them found may be denied.
-            found.commands.extend(line.commands().map(|words| Command { words, role: Role::Guess }));
-            line.files().for_each(|file| found.suspect(file, false));
+            let words = line.targets.iter().chain(line.commands.iter().flatten());
+            words
+                .filter_map(|word| word.get().or(word.guess.first().map(String::as_str)))
+                .for_each(|file| found.suspect(file, false));
+            found.commands.extend(line.commands.into_iter().map(|words| Command { words, role: Role::Guess }));
         }
         Err(refused) => found.unknown("strict", refused, Weight::Value),
     }
@@ -118,21 +121,10 @@ fn read(command: &str, _start: &LexPath) -> SideEffects {
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };
-    let base = super::argv::base_name(program);
     // On a case-insensitive disk, `RM` is `rm`.
-    let lower = base.chars().any(|c| c.is_ascii_uppercase()).then(|| base.to_ascii_lowercase());
-    let base = lower.as_deref().unwrap_or(base);
-    if base != program {
-        let mut short = words.to_vec();
-        if let Some(first) = short.first_mut() {
-            *first = Word::known(base);
-        }
-        all.push(short);
-    }
-    if let Some(at) = tables::subcommand(words).filter(|&at| at > 1) {
-        let mut short = vec![Word::known(base)];
-        short.extend(words.get(at..).unwrap_or_default().iter().cloned());
-        all.push(short);
-    }
+    let base = super::argv::base_name(program).to_ascii_lowercase();
+    let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();
+    all.extend((base != program).then(|| from(1)));
+    all.extend(tables::subcommand(words).filter(|&at| at > 1).map(from));
     all
 }

@@ -9,7 +9,6 @@ pub(super) fn decode(text: &str) -> Option<String> {
             out.push(c);
             continue;
         }
-        let c = chars.next()?;
         let digits = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, most: usize| {
             let mut value = None;
             for _ in 0..most {
@@ -20,6 +19,11 @@ pub(super) fn decode(text: &str) -> Option<String> {
             value
         };
         let byte = |value: u32| char::from_u32(value).filter(|&c| c.is_ascii() && c != '\0');
+        if chars.peek().is_some_and(|c| c.is_digit(8)) {
+            out.push(byte(digits(&mut chars, 8, 3)?)?);
+            continue;
+        }
+        let c = chars.next()?;
         match c {
             'n' => out.push('\n'),
             't' => out.push('\t'),
@@ -31,15 +35,6 @@ pub(super) fn decode(text: &str) -> Option<String> {
             'v' => out.push('\u{b}'),
             '\\' | '\'' | '"' | '?' => out.push(c),
             'x' => out.push(byte(digits(&mut chars, 16, 2)?)?),
-            '0'..='7' => {
-                let mut value = c.to_digit(8)?;
-                for _ in 0..2 {
-                    let Some(d) = chars.peek().and_then(|c| c.to_digit(8)) else { break };
-                    chars.next();
-                    value = value * 8 + d;
-                }
-                out.push(byte(value)?);
-            }
             'u' => out.push(char::from_u32(digits(&mut chars, 16, 4)?).filter(|&c| c != '\0')?),
             'U' => out.push(char::from_u32(digits(&mut chars, 16, 8)?).filter(|&c| c != '\0')?),
             _ => return None,

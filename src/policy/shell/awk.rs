@@ -1,5 +1,7 @@
 //! Awk programs: which of them only compute and print.
 
+use super::sed::{skip_regex, skip_text};
+
 /// Words after which a `/` begins a regular expression.
 const BEFORE_REGEX: &[&str] = &["print", "printf", "return", "in", "else", "do", "exit", "case"];
 
@@ -15,13 +17,13 @@ pub(super) fn is_plain(text: &str) -> bool {
         match c {
             ' ' | '\t' => continue,
             '"' => {
-                if !skip(&mut chars, '"') {
+                if !skip_text(&mut chars, '"') {
                     return false;
                 }
                 before = Before::Operand;
             }
             '/' if before == Before::Operator => {
-                if !skip(&mut chars, '/') {
+                if !skip_regex(&mut chars, '/') {
                     return false;
                 }
                 before = Before::Operand;
@@ -75,23 +77,6 @@ enum Before {
     Unsure,
 }
 
-/// Skips to an unescaped delimiter on the same line; `false` if there is none, or if a bracket could hide it.
-fn skip(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) -> bool {
-    let mut bracket = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => drop(chars.next()),
-            '\n' => return false,
-            // Some awks end a regular expression at a slash in brackets, some do not.
-            '[' if end == '/' => bracket = true,
-            ']' if end == '/' => bracket = false,
-            c if c == end => return !bracket,
-            _ => {}
-        }
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::is_plain;
@@ -130,6 +115,8 @@ mod tests {
             "\"unclosed",
             "/unclosed",
             "/[/]\"/; print | \"sh\" #\"",
+            "/[]/]\"/; {print | \"sh\"} #\"",
+            "/[[:alpha:]/]\"/; {print | \"sh\"} #\"",
         ] {
             assert!(!is_plain(program), "{program}");
         }

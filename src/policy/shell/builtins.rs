@@ -9,61 +9,55 @@ use crate::policy::rule::Access;
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
-    let has = |option: &str| arguments.iter().any(|w| w.get().is_some_and(|v| v == option));
+    let has = |option: &str| arguments.iter().any(|w| w.is(option));
     let letter = |c: char| {
         arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").any(|v| v.contains(c))
     };
     let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
-    if matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait" | "printf" | "declare" | "typeset")
-        || matches!(name, "local" | "export" | "readonly")
-    {
-        for word in arguments {
-            match word.get().map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))))
-            {
-                Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
-                Some(_) => {}
-                // Any name.
-                None if name == "printf" && !letter('v') => {}
-                None => walker.sets("", None),
-            }
+    let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
+    let reads = matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait");
+    for word in arguments.iter().filter(|_| declares || reads || name == "printf") {
+        match word.get().map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)))) {
+            Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
+            Some(_) => {}
+            // Any name.
+            None if name == "printf" && !letter('v') => {}
+            None => walker.sets("", None),
         }
     }
     match name {
-        "cd" => change_folder(walker, arguments),
-        "pushd"
-            if arguments.iter().all(|w| w.get().is_none_or(|v| !v.starts_with(['-', '+'])))
-                && !arguments.is_empty() =>
-        {
-            change_folder(walker, arguments);
-        }
-        "pushd" | "popd" => walker.place = Place::unknown(),
-        // Without arguments, or with options that only display, these change nothing.
-        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
-        "alias" | "bind" | "complete" | "shopt" | "enable" if is_print(arguments) => {}
-        "set" if arguments.is_empty() => {}
-        "printf" if letter('v') => walker.found.unknown("assignment", "printf -v", code_if(subscript)),
-        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
-        "read" | "readarray" | "mapfile" | "getopts" | "wait" => {
+        _ if declares => declare(walker, name, arguments),
+        _ if reads => {
             let callback = name != "read" && (letter('C') || letter('c'));
             if name != "wait" || letter('p') {
                 walker.found.unknown("assignment", name, code_if(subscript || callback));
             }
-            for word in arguments {
-                word.get().into_iter().for_each(|n| drop(walker.variables.remove(n)));
+            arguments.iter().filter_map(Word::get).for_each(|name| walker.set_variable(name, None));
+        }
+        "cd" => change_folder(walker, arguments),
+        "pushd" | "popd" => {
+            let rotates = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with(['-', '+'])));
+            match name == "popd" || rotates || arguments.is_empty() {
+                true => walker.place = Place::unknown(),
+                false => change_folder(walker, arguments),
             }
         }
-        "declare" | "typeset" | "local" | "export" | "readonly" => declare(walker, name, arguments),
+        "printf" if letter('v') => walker.found.unknown("assignment", "printf -v", code_if(subscript)),
+        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
         "unset" => walker.found.unknown("assignment", "unset", code_if(subscript)),
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
+        // Without arguments, or with options that only display, these change nothing.
+        "alias" | "bind" | "complete" | "shopt" | "enable" if arguments.iter().all(|w| w.is("-p")) => {}
+        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
         "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
             walker.found.unknown("shell-settings", name, Weight::Code);
         }
-        "set" => {
+        "set" if !arguments.is_empty() => {
             walker.found.unknown("shell-settings", name, Weight::Value);
             if let Some(at) = arguments.iter().position(|w| w.is("--")) {
                 let rest: Option<Vec<&str>> = arguments.iter().skip(at + 1).map(Word::get).collect();
-                rest.into_iter().for_each(|all| drop(walker.variables.insert("@".to_owned(), all.join(" "))));
+                rest.into_iter().for_each(|all| walker.set_variable("@", Some(all.join(" "))));
             }
         }
         "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
@@ -84,21 +78,10 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
     for text in texts.iter().take(64) {
         if text.contains("$(") || text.contains('`') {
-            let before = std::mem::replace(&mut walker.supposing, true);
-            walker.expanded(text);
-            walker.supposing = before;
+            walker.supposing(|walker| drop(walker.expanded(text)));
         } else if name == "alias" || text.contains(char::is_whitespace) {
             walker.suppose(text);
         }
-    }
-}
-
-/// `alias -p` and the like.
-fn is_print(arguments: &[Word]) -> bool {
-    match arguments {
-        [] => true,
-        [only] => only.is("-p"),
-        _ => false,
     }
 }
 
@@ -107,50 +90,36 @@ fn code_if(evaluates: bool) -> Weight {
 }
 
 fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
-    let options = arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+']));
-    let evaluates = options.clone().any(|v| v.contains(['n', 'i', 'a', 'A']) && !v.contains('p'));
-    let printing = options.clone().any(|v| v.contains(['p', 'f', 'F']));
-    if printing || arguments.is_empty() {
+    let options = || arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+']));
+    if arguments.is_empty() || options().any(|v| v.contains(['p', 'f', 'F'])) {
         return;
     }
-    let mut weight = code_if(evaluates);
-    for word in arguments {
-        match word.get() {
-            None if word.text.split('=').next().is_some_and(|name| name.contains(['$', '`'])) => weight = Weight::Code,
-            None if !word.text.contains('=') => weight = Weight::Code,
-            Some(v) if v.starts_with(['-', '+']) => {}
-            _ => {
-                let text = word.text.clone();
-                let (variable, value) = text.split_once('=').unwrap_or((text.as_str(), ""));
-                if variable.contains(['[', '$', '`', '*', '?', '{']) || super::tables::is_dangerous_variable(variable) {
-                    weight = Weight::Code;
-                }
-                walker.variables.remove(variable);
-                if let Some((_, value)) = word.get().and_then(|v| v.split_once('=')).filter(|_| !value.is_empty()) {
-                    walker.variables.insert(variable.to_owned(), value.to_owned());
-                }
-            }
+    let mut weight = code_if(options().any(|v| v.contains(['n', 'i', 'a', 'A'])));
+    for word in arguments.iter().filter(|word| !word.get().is_some_and(|text| text.starts_with(['-', '+']))) {
+        let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let open = word.get().is_none() && !word.text.contains('=');
+        let evaluates = variable.contains(['[', '$', '`', '*', '?', '{']);
+        if open || evaluates || super::tables::is_dangerous_variable(variable) {
+            weight = Weight::Code;
         }
+        let value = word.get().and_then(|text| text.split_once('=')).map(|(_, value)| value.to_owned());
+        walker.set_variable(variable, value.filter(|value| !value.is_empty()));
     }
     walker.found.unknown("assignment", name, weight);
 }
 
 fn change_folder(walker: &mut Walker, arguments: &[Word]) {
     let mut rest = arguments.iter().skip_while(|w| matches!(w.get(), Some("-L" | "-P" | "-e" | "-LP" | "--")));
+    let (Some(folder), more) = (rest.next(), rest.next()) else {
+        walker.place = Place::at(crate::policy::path::LexPath::read("~"));
+        return;
+    };
     // What is in a folder is shown there without its name.
-    if let Some(folder) = rest.clone().next().filter(|folder| !folder.is("-")) {
+    if !folder.is("-") {
         walker.file(folder, Access::Read, false, false);
     }
-    walker.place = match (rest.next(), rest.next()) {
-        (Some(folder), None) => match (folder.get(), &folder.tilde) {
-            (Some("-"), _) | (None, None) => Place::unknown(),
-            // If the line sets CDPATH, a relative folder may be anywhere.
-            (Some(f), _) if f.is_empty() || f.starts_with('+') => Place::unknown(),
-            (Some(_), _) if walker.variables.contains_key("CDPATH") => Place::unknown(),
-            (Some(f), _) => walker.place.enter(f),
-            (None, Some(f)) => walker.place.enter(f),
-        },
-        (None, _) => Place::at(crate::policy::path::LexPath::read("~")),
-        _ => Place::unknown(),
-    };
+    // If the line sets CDPATH, a relative folder may be anywhere.
+    let text = folder.get().filter(|_| !walker.variables.contains_key("CDPATH")).or(folder.tilde.as_deref());
+    let text = text.filter(|text| more.is_none() && *text != "-" && !text.is_empty() && !text.starts_with('+'));
+    walker.place = text.map_or_else(Place::unknown, |folder| walker.place.enter(folder));
 }

@@ -62,20 +62,13 @@ pub(super) fn inspect(
             walker.suppose(line);
         }
     }
+    // `watch -n 1 ls -l`: its words form a command line for a shell.
     if own.is("joins-words") {
-        joined(walker, &says.operands);
+        match says.operands.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
+            Some(line) => walker.apart(|walker| walker.program(&line.join(" "))),
+            None => walker.found.unknown("payload", "its words", Weight::Code),
+        }
     }
-}
-
-/// `watch -n 1 ls -l`: its words form a command line for a shell.
-fn joined(walker: &mut Walker, words: &[Word]) {
-    let line: Option<Vec<&str>> = words.iter().map(Word::get).collect();
-    let Some(line) = line.map(|words| words.join(" ")) else {
-        return walker.found.unknown("payload", "its words", Weight::Code);
-    };
-    let place = walker.place.clone();
-    walker.program(&line);
-    walker.place = place;
 }
 
 /// `cd DIR && git …` and `git -C DIR` are git in another repository, whose settings run programs.

@@ -8,7 +8,7 @@ use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Program, Style};
+use crate::policy::programs::{Program, Style};
 use crate::policy::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob names. Its row says by
@@ -30,12 +30,12 @@ fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, boo
 
 /// Adds the files of a command that is only guessed at.
 pub(super) fn guessed(walker: &mut Walker, base: &str, words: &[Word]) {
-    files(walker, base, words, &RowSays::guessed(base, words));
+    files(walker, words, &RowSays::guessed(base, words));
 }
 
 /// Adds the operands of a command that are files.
-pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowSays) {
-    let (Some(own), Some(program)) = (programs::find(base), says.program) else { return };
+pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
+    let (Some(own), Some(program)) = (says.own, says.program) else { return };
     let (arguments, files) = (words.get(1..).unwrap_or_default(), says.operands.as_slice());
     let (recursive, down) = is_recursive(own, words, says);
     let kind = match program.files() {
@@ -44,39 +44,29 @@ pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowS
     };
     let add = |walker: &mut Walker, files: &[Word], access: Access| {
         for file in files {
-            walker.file(file, access, false, recursive || file.get().is_none() && down);
+            let own = access == Access::Write && says.needs_write;
+            walker.file(file, access, own, recursive || file.get().is_none() && down);
         }
     };
     match kind {
         "read" => add(walker, files, Access::Read),
         "write" => add(walker, files, Access::Write),
-        "edit" => {
+        "edit" | "move" => {
             add(walker, files, Access::Write);
             files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
-        }
-        "move" => {
-            add(walker, files, Access::Write);
-            files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
-            if let Some(folder) = target(says) {
-                walker.file(folder, Access::Write, false, true);
-                into_folder(walker, files.iter(), folder);
-            }
-            if let Some((last, sources)) = files.split_last() {
-                into_folder(walker, sources.iter(), last);
+            if kind == "move" {
+                into_target(walker, files, says);
+                into_last(walker, files);
             }
         }
         "assigned" => {
             for word in arguments {
-                if word.get().is_none() && !word.text.starts_with("if=") {
-                    add(walker, &[Word::unknown(&word.text, true)], Access::Write);
-                }
-                match word.get().and_then(|v| v.split_once('=')) {
-                    Some(("of", path)) => {
-                        add(walker, &[Word::known(path)], Access::Write);
-                        walker.file(&Word::known(path), Access::Write, true, false);
-                    }
-                    Some(("if", path)) => add(walker, &[Word::known(path)], Access::Read),
-                    _ => {}
+                match word.get().map(|text| text.split_once('=')) {
+                    None if word.text.starts_with("if=") => {}
+                    None => add(walker, &[Word::unknown(&word.text, true)], Access::Write),
+                    Some(Some(("of", path))) => walker.file(&Word::known(path), Access::Write, true, false),
+                    Some(Some(("if", path))) => add(walker, &[Word::known(path)], Access::Read),
+                    Some(_) => {}
                 }
             }
         }
@@ -98,15 +88,16 @@ pub(super) fn files(walker: &mut Walker, base: &str, words: &[Word], says: &RowS
             add(walker, &changed, Access::Write);
         }
         "remote-copy" => {
-            let here = |w: &&Word| !w.get().is_some_and(is_remote);
-            let (own, other) = (files.iter().filter(here).cloned().collect::<Vec<_>>(), files.last());
-            match other {
-                Some(last) if !here(&last) => add(walker, &own, Access::Read),
-                _ => copy(walker, &own, None, recursive),
+            let (there, here): (Vec<Word>, Vec<Word>) =
+                files.iter().cloned().partition(|word| word.get().is_some_and(is_remote));
+            match files.last().is_some_and(|last| there.contains(last)) {
+                true => add(walker, &here, Access::Read),
+                false => copy(walker, &here, says, recursive),
             }
         }
         "copy" if says.has("makes_folders") => add(walker, files, Access::Write),
-        "copy" => copy(walker, files, target(says), recursive),
+        "copy" if into_target(walker, files, says) => add(walker, files, Access::Read),
+        "copy" => copy(walker, files, says, recursive),
         "pattern-read" => {
             let own_files = says.without_pattern();
             // One that descends only by an option searches this folder where none is named.
@@ -132,49 +123,47 @@ pub(super) fn is_remote(name: &str) -> bool {
     name.split('/').next().is_some_and(|head| head.contains(':'))
 }
 
-/// The folder that an option names, into which all operands go.
-fn target(says: &RowSays) -> Option<&Word> {
-    says.value("--target-directory").or_else(|| says.value("-t"))
-}
-
-fn copy(walker: &mut Walker, files: &[Word], target: Option<&Word>, recursive: bool) {
-    if let Some(folder) = target {
-        files.iter().for_each(|source| walker.file(source, Access::Read, false, recursive));
-        into_folder(walker, files.iter(), folder);
-        return walker.file(folder, Access::Write, false, true);
-    }
+/// All files but the last are copied to that, or into it.
+fn copy(walker: &mut Walker, files: &[Word], says: &RowSays, recursive: bool) {
     if let Some((last, sources)) = files.split_last() {
-        for source in sources {
-            walker.file(source, Access::Read, false, recursive);
-        }
-        walker.file(last, Access::Write, false, false);
+        sources.iter().for_each(|source| walker.file(source, Access::Read, false, recursive));
+        walker.file(last, Access::Write, says.needs_write && !sources.is_empty(), false);
         if recursive {
             outputs::below(walker, last);
         }
-        into_folder(walker, sources.iter(), last);
+        into_last(walker, files);
     }
 }
 
-/// If the target is a folder, the files are written into it under their own names.
-fn into_folder<'w>(walker: &mut Walker, sources: impl Iterator<Item = &'w Word>, target: &Word) {
+/// Files go into the folder that an option names. Returns whether one does.
+fn into_target(walker: &mut Walker, files: &[Word], says: &RowSays) -> bool {
+    let Some(folder) = says.value("--target-directory").or_else(|| says.value("-t")) else { return false };
+    walker.file(folder, Access::Write, false, true);
+    into_folder(walker, files, folder);
+    true
+}
+
+/// Files go into what is named last, if that is a folder.
+fn into_last(walker: &mut Walker, files: &[Word]) {
+    if let Some((last, sources)) = files.split_last() {
+        into_folder(walker, sources, last);
+    }
+}
+
+/// If the target is a folder, the files are written into it under their own names, or under any that they may contain.
+fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
     let Some(folder) = target.get().map(|f| f.trim_end_matches('/').to_owned()) else { return };
     for source in sources {
-        match source.get() {
-            Some(text) => {
-                let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                walker.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
-            }
-            // It may contain any name.
-            None if !walker.glob_into(source, &folder, Access::Write) => outputs::below(walker, target),
-            None => {}
+        if !walker.glob_into(source, &folder) {
+            outputs::below(walker, target);
         }
     }
 }
 
 /// Adds the files that the words of a program may name of which little is known: that asks, and does not deny.
-pub(super) fn possible(walker: &mut Walker, base: &str, words: &[Word], program: Option<&Program>) {
-    let shows = program.is_some_and(|program| program.is("shows-files"));
-    if programs::is(base, "reads-nothing") && !shows {
+pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
+    let shows = says.program.is_some_and(|program| program.is("shows-files"));
+    if says.own.is_some_and(|own| own.is("reads-nothing")) && !shows {
         return;
     }
     words.iter().skip(1).filter_map(|word| named(word.get()?)).for_each(|text| may_read(walker, text));
@@ -185,8 +174,7 @@ pub(super) fn possible(walker: &mut Walker, base: &str, words: &[Word], program:
 
 fn may_read(walker: &mut Walker, text: &str) {
     for path in walker.place.files(text).0 {
-        let (path, text, access) = (Some(path), text.to_owned(), Access::Read);
-        walker.found.files.push(FileEffect { path, text, access, own: false, recursive: false, certain: false });
+        walker.found.files.push(FileEffect { path: Some(path), ..FileEffect::new(text, Access::Read) });
     }
 }
 

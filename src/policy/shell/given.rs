@@ -35,8 +35,10 @@ impl Given {
 pub(super) struct RowSays {
     /// Whether it may take its words and its input for code.
     pub(super) code: bool,
-    /// The operands that it writes, each of which needs an allow of its own.
-    pub(super) written: Vec<Word>,
+    /// Whether each operand that it writes needs an allow of its own.
+    pub(super) needs_write: bool,
+    /// The row of its program, without the subcommand.
+    pub(super) own: Option<&'static Program>,
     /// The row, that of the subcommand where there is one.
     pub(super) program: Option<&'static Program>,
     pub(super) options: Vec<Given>,
@@ -44,11 +46,6 @@ pub(super) struct RowSays {
 }
 
 impl RowSays {
-    /// What is to be thought of a command of which nothing is known.
-    pub(super) fn unknown() -> Self {
-        Self { code: true, ..Self::default() }
-    }
-
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
         let arguments = words.get(1..).unwrap_or_default();
@@ -57,7 +54,8 @@ impl RowSays {
         let dashed = |word: &&Word| word.get().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
         let options = before.iter().filter(dashed).filter_map(Word::get).flat_map(Given::unlisted).collect();
         let operands = before.iter().filter(|word| !dashed(word)).chain(behind.iter().skip(1)).cloned().collect();
-        Self { options, operands, program: programs::find(base), ..Self::default() }
+        let own = programs::find(base);
+        Self { options, operands, own, program: own, ..Self::default() }
     }
 
     /// The options that one of these is. A word without a dash is looked for among the operands.

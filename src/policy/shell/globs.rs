@@ -36,8 +36,7 @@ impl Walker {
                     self.file(&plain, access, own, recursive);
                 }
                 Shape::Glob(folder, segments) => {
-                    let file =
-                        FileEffect { path: None, text: word.text.clone(), access, own, recursive, certain: false };
+                    let file = FileEffect { own, ..FileEffect::new(&word.text, access) };
                     self.below(file, &folder, &Tail { segments, recursive, loose: false });
                 }
             }
@@ -45,27 +44,20 @@ impl Walker {
         true
     }
 
-    /// Adds the names under which the files of a glob are written into a folder. Returns whether that was possible.
-    pub(super) fn glob_into(&mut self, word: &Word, folder: &str, access: Access) -> bool {
-        let Some(shapes) = shapes(word) else { return false };
+    /// Adds the names under which files are written into a folder. Returns whether that was possible.
+    pub(super) fn glob_into(&mut self, word: &Word, folder: &str) -> bool {
+        let known = word.get().map(|text| vec![Shape::Plain(text.to_owned())]);
+        let Some(shapes) = known.or_else(|| shapes(word)) else { return false };
         for shape in shapes {
-            let file = |text: &str| FileEffect {
-                path: None,
-                text: text.to_owned(),
-                access,
-                own: false,
-                recursive: false,
-                certain: false,
-            };
             match shape {
                 Shape::Plain(text) => {
                     let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                    self.file(&Word::known(&format!("{folder}/{name}")), access, false, false);
+                    self.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
                 }
                 Shape::Glob(_, segments) => {
-                    let text = format!("{folder}/{}", word.text);
+                    let file = FileEffect::new(&format!("{folder}/{}", word.text), Access::Write);
                     let segments = segments.last().cloned().into_iter().collect();
-                    self.below(file(&text), folder, &Tail { segments, recursive: false, loose: false });
+                    self.below(file, folder, &Tail { segments, recursive: false, loose: false });
                 }
             }
         }
@@ -76,8 +68,7 @@ impl Walker {
     pub(super) fn below(&mut self, file: FileEffect, folder: &str, tail: &Tail) {
         let (paths, sure) = self.place.files(folder);
         if paths.is_empty() {
-            self.found.files.push(FileEffect { path: None, certain: false, ..file });
-            return;
+            return self.found.files.push(file);
         }
         // Code that ignores the tail takes a glob for everything in its folder.
         let recursive = tail.is_glob();
@@ -238,26 +229,13 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
             _ => {}
         }
         if depth == 0 {
+            // What is no sequence after all is literal, which the pattern of one covers.
             let body: String = word.get(open + 1..at)?.iter().map(|(c, _)| c).collect();
-            return (!commas.is_empty() || is_sequence(&body)).then_some(Some((open, commas, at)));
+            let sequence = body.contains("..") && !body.contains('/');
+            return (!commas.is_empty() || sequence).then_some(Some((open, commas, at)));
         }
     }
     None
-}
-
-/// `1..9`, `a..f`, `01..10..2`.
-fn is_sequence(body: &str) -> bool {
-    let parts: Vec<&str> = body.split("..").collect();
-    let number = |p: &&str| {
-        let digits = p.strip_prefix('-').unwrap_or(p);
-        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-    };
-    let letter = |p: &&str| p.len() == 1 && p.bytes().all(|b| b.is_ascii_alphabetic());
-    match parts.as_slice() {
-        [a, b] => number(a) && number(b) || letter(a) && letter(b),
-        [a, b, step] => number(step) && (number(a) && number(b) || letter(a) && letter(b)),
-        _ => false,
-    }
 }
 
 fn shape(letters: &[Letter]) -> Option<Shape> {
@@ -340,25 +318,25 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
     if negated {
         return Some((Item::One, end + 1));
     }
-    let (mut ranges, mut at) = (Vec::new(), 0);
-    while let Some(&(a, _)) = body.get(at) {
-        match (body.get(at + 1), body.get(at + 2)) {
-            (Some(('-', _)), Some(&(b, _))) => {
+    let (mut ranges, mut rest) = (Vec::new(), body);
+    loop {
+        rest = match rest {
+            [] => return Some((Item::Class(ranges), end + 1)),
+            [(a, _), ('-', _), (b, _), rest @ ..] => {
                 // A range of letters depends on the locale: it includes at least both cases of all letters in between.
-                let known = a.is_ascii_digit() && b.is_ascii_digit();
-                let lettered = a.is_ascii_alphabetic() && b.is_ascii_alphabetic();
-                match (known, lettered) {
-                    (true, _) => ranges.push((a, b)),
-                    (false, true) => ranges.extend([('a', 'z'), ('A', 'Z')]),
-                    _ => return Some((Item::Unknown, end + 1)),
+                match a.is_ascii_digit() && b.is_ascii_digit() {
+                    true => ranges.push((*a, *b)),
+                    false if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
+                        ranges.extend([('a', 'z'), ('A', 'Z')]);
+                    }
+                    false => return Some((Item::Unknown, end + 1)),
                 }
-                at += 3;
+                rest
             }
-            _ => {
-                ranges.push((a, a));
-                at += 1;
+            [(a, _), rest @ ..] => {
+                ranges.push((*a, *a));
+                rest
             }
-        }
+        };
     }
-    Some((Item::Class(ranges), end + 1))
 }

@@ -37,22 +37,17 @@ pub(super) fn too_nested(text: &str) -> bool {
         deepest = deepest.max(depth);
     }
     // `[[ ! ! …` nests with every word.
-    let (mut keywords, mut tested) = (0_usize, None::<usize>);
+    let (mut keywords, mut tested) = (0_usize, None);
     for word in text.split(|c: char| c.is_whitespace() || ";|&(){}!<>".contains(c)) {
         match word {
-            "[[" => tested = Some(0),
+            "[[" => tested = Some(0_usize),
             "]]" => tested = None,
-            _ => {}
-        }
-        if let Some(words) = &mut tested {
-            *words += 1;
-            deepest = deepest.max(*words / 4);
-        }
-        match word {
             "if" | "while" | "until" | "for" | "case" | "select" | "coproc" | "time" => keywords += 1,
             "fi" | "done" | "esac" => keywords = keywords.saturating_sub(1),
             _ => {}
         }
+        tested = tested.map(|words| words + 1);
+        deepest = deepest.max(tested.unwrap_or(0) / 4);
         deepest = deepest.max(keywords);
     }
     deepest > MAX_BRACKETS || ticks > 400

@@ -28,14 +28,12 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
 }
 
 /// The maximum number of words of one text that are taken for files.
-#[cfg(feature = "shell")]
 const MAX_FILES: usize = 4_000;
 
 /// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for the floor.
-#[cfg(feature = "shell")]
 pub(crate) fn files(text: &str, found: &mut SideEffects) {
     let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
-    let text: String = text.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let text = bare(&text.replace("\\\n", ""));
     for word in text.split(apart).filter(|word| !word.is_empty()).take(MAX_FILES) {
         found.suspect(word, false);
     }
@@ -43,49 +41,45 @@ pub(crate) fn files(text: &str, found: &mut SideEffects) {
 
 /// A word without its quotes and backslashes, unless a part of it is known only when it runs.
 fn word(text: &str) -> Option<Word> {
-    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-    if bare.is_empty() {
-        return None;
-    }
-    Some(if bare.contains(['$', '*', '?', '~']) { Word::unknown(text, false) } else { Word::known(&bare) })
+    let bare = bare(text);
+    let open = bare.contains(['$', '*', '?', '~']);
+    (!bare.is_empty()).then(|| if open { Word::unknown(text, false) } else { Word::known(&bare) })
+}
+
+/// A text without quotes and backslashes.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
 /// Adds a command and, where its program may run another one, that command.
 pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
-    let mut start = 0;
+    let mut rest = words;
     for _ in 0..8 {
-        let Some(rest) = words.get(start..).filter(|r| !r.is_empty()) else { return };
+        let Some((program, arguments)) = rest.split_first() else { return };
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
-        let Some(first) = rest.first().and_then(Word::get) else { return };
+        let Some(first) = program.get() else { return };
         let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
         if KEYWORDS.contains(&first) || assigns {
-            start += 1;
-        } else if let Some(from) = launchers::behind(rest) {
-            // The end of its own options is unknown: every later word may be the program.
-            for at in from..rest.len().min(from + 12) {
-                let tail = rest.get(at..).unwrap_or_default();
-                if tail.first().and_then(Word::get).is_some_and(|w| !w.starts_with('-')) {
-                    inner(tail, found);
-                }
-            }
-            launchers::texts(rest).for_each(|text| guess(text, found));
-            return;
-        } else {
-            return;
+            rest = arguments;
+            continue;
         }
-    }
-}
-
-/// A tail after a launcher, and the command lines that a shell in it receives.
-fn inner(tail: &[Word], found: &mut SideEffects) {
-    found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
-    if tail.first().and_then(Word::get).is_some_and(|w| super::tables::is_shell(base_name(w))) {
-        launchers::texts(tail).for_each(|text| guess(text, found));
+        let Some(from) = launchers::behind(rest) else { return };
+        // The end of its own options is unknown: every later word may be the program.
+        for at in from..rest.len().min(from + 12) {
+            let tail = rest.get(at..).unwrap_or_default();
+            let Some(inner) = tail.first().and_then(Word::get).filter(|inner| !inner.starts_with('-')) else {
+                continue;
+            };
+            found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
+            if super::tables::is_shell(base_name(inner)) {
+                launchers::texts(tail).for_each(|text| guess(text, found));
+            }
+        }
+        return launchers::texts(rest).for_each(|text| guess(text, found));
     }
 }
 
 /// Adds every tail of a list of words, and every command line in it: for programs that pass on their arguments.
-#[cfg(feature = "shell")]
 pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();

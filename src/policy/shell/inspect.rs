@@ -2,63 +2,57 @@
 
 use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Weight};
-use super::walker::Input;
-use super::walker::Walker;
-use super::{builtins, code, files, heuristics, launchers, outputs, scripts, tables, wrappers};
+use super::walker::{Input, Walker};
+use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
 use crate::policy::argv::{Word, base_name};
 use crate::policy::programs::{self, Does, Program};
 use crate::policy::rule::Access;
 
 impl Walker {
-    /// A command that runs.
+    /// A command that runs, or that only may.
     pub(super) fn run(&mut self, words: Vec<Word>, input: &Input) {
         let role = if self.supposing { Role::Guess } else { Role::Runs };
-        self.run_as(words, input, role);
-    }
-
-    /// A command that runs, or is only guessed at.
-    pub(super) fn run_as(&mut self, words: Vec<Word>, input: &Input, role: Role) {
         self.has_input = *input != Input::Inherited;
         self.guesses(&words);
         let Some(first) = words.first() else { return };
-        let Some(program) = first.get().map(str::to_owned) else {
-            self.found.unknown("program", &first.text, Weight::Code);
-            self.found.commands.push(Command { words, role });
-            return;
-        };
+        let index = self.found.commands.len();
         // Letters of another script look like those that a deny names.
-        if program.is_empty() || !program.is_ascii() {
+        if first.get().is_none_or(|program| program.is_empty() || !program.is_ascii()) {
             self.found.unknown("program", &first.text, Weight::Code);
         }
-        let index = self.found.commands.len();
+        let Some(program) = first.get().map(str::to_owned) else {
+            return self.found.commands.push(Command { words, role });
+        };
         let base = base_name(&program).to_owned();
         if self.functions.contains(&program) && *input != Input::Inherited {
             self.found.unknown("function-input", &program, Weight::Code);
         }
         self.found.commands.push(Command { words: words.clone(), role });
         if base.chars().any(|c| c.is_ascii_uppercase()) {
-            self.in_lower_case(&base, &words);
+            // On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
+            let lower = [&[Word::known(&base.to_ascii_lowercase())], words.get(1..).unwrap_or_default()].concat();
+            heuristics::anywhere(&lower, &mut self.found);
         }
-        if wrappers::unwrap(self, &base, &words, input, index) {
+        let own = programs::find(&base);
+        if wrappers::unwrap(self, own, &base, &words, (input, index)) {
             return;
         }
         if !program.contains('/') {
             builtins::inspect(self, &base, &words);
         }
-        if tables::is_shell(&base) {
-            return self.shell(&base, &words, input, index);
+        if let Some(shell) = own.filter(|own| own.is("shell")) {
+            return self.shell(shell, &base, &words, (input, index));
         }
-        if base == "eval" || base == "source" || base == "." || base == "trap" {
-            if matches!(base.as_str(), "source" | ".") && words.get(1).is_some_and(is_stdin) {
-                self.stdin_payload(input);
-            }
-            return self.evaluator(&base, &words);
+        match base.as_str() {
+            "source" | "." => return self.sourced(&base, &words, input),
+            "eval" | "trap" => return self.evaluated(&base, &words),
+            _ => {}
         }
         if self.functions.contains(&program) {
             // The function may run its arguments.
             heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
         }
-        let says = rows::inspect(self, &base, &words, index);
+        let says = rows::inspect(self, &base, &words, (index, 0));
         // What takes its words for code may take its input for code.
         if says.code {
             self.found.code_hints.extend(input.text().map(str::to_owned));
@@ -68,37 +62,13 @@ impl Walker {
         if !says.program.is_some_and(reads) {
             self.found.file_hints.extend(input.text().map(str::to_owned));
         }
-        let before = self.found.files.len();
-        files::files(self, &base, &words, &says);
-        self.need_writes(&says.written, before);
-        if let Some(own) = programs::find(&base) {
+        files::files(self, &words, &says);
+        if let Some(own) = own {
             code::inspect(self, own, &words, &says, (input, index));
             scripts::inspect(self, own, &says);
             outputs::inspect(self, own, &words, &says);
         }
-        files::possible(self, &base, &words, says.program);
-    }
-
-    /// Marks the files among those found since then that need an allow of their own.
-    fn need_writes(&mut self, written: &[Word], before: usize) {
-        for word in written {
-            let mut found = false;
-            for file in self.found.files.iter_mut().skip(before) {
-                if file.access == Access::Write && file.text == word.text {
-                    (file.own, found) = (true, true);
-                }
-            }
-            if !found {
-                self.file(word, Access::Write, true, false);
-            }
-        }
-    }
-
-    /// On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
-    fn in_lower_case(&mut self, base: &str, words: &[Word]) {
-        let mut lower = vec![Word::known(&base.to_ascii_lowercase())];
-        lower.extend(words.iter().skip(1).cloned());
-        heuristics::anywhere(&lower, &mut self.found);
+        files::possible(self, &words, &says);
     }
 
     /// Adds what unknown words probably become.
@@ -106,29 +76,25 @@ impl Walker {
         if words.iter().all(|w| w.guess.is_empty()) {
             return;
         }
-        let mut guess = Vec::new();
-        for word in words {
-            match (&word.value, word.guess.is_empty()) {
-                (None, false) => guess.extend(word.guess.iter().map(|g| Word::known(g))),
-                _ => guess.push(word.clone()),
-            }
-        }
+        let likely = |word: &Word| match word.guess.is_empty() || word.value.is_some() {
+            true => vec![word.clone()],
+            false => word.guess.iter().map(|guess| Word::known(guess)).collect(),
+        };
+        let guess: Vec<Word> = words.iter().flat_map(likely).collect();
         heuristics::tails(&guess, &mut self.found);
-        let program = guess.first().and_then(Word::get).map(|p| base_name(p).to_owned());
-        if let Some(program) = program {
-            files::guessed(self, &program, &guess);
+        if let Some(program) = guess.first().and_then(Word::get) {
+            files::guessed(self, base_name(program), &guess);
         }
     }
 
     /// `bash -c text`, `bash file`, `bash` reading its input.
-    fn shell(&mut self, base: &str, words: &[Word], input: &Input, index: usize) {
-        let Some(program) = programs::find(base) else { return };
+    fn shell(&mut self, program: &'static Program, base: &str, words: &[Word], (input, index): (&Input, usize)) {
         if program.is("takes-text") {
             return self.windows_shell(words);
         }
-        let (says, from) = rows::options(self, base, program, words, index);
+        let says = rows::options(self, base, program, words, index);
         says.values(Does::Load).for_each(|file| self.fed(file));
-        let options = words.get(1..from).unwrap_or_default();
+        let options = words.get(1..words.len() - says.operands.len()).unwrap_or_default();
         if let Some(word) = options.iter().find(|word| word.get().is_none()) {
             return self.found.unknown("shell-argument", &word.text, Weight::Code);
         }
@@ -142,17 +108,16 @@ impl Walker {
             return;
         }
         if let Some(line) = says.value("--command") {
-            return self.payload(Some(line));
+            return self.payload(line);
         }
         let (text, stdin) = (given("-c"), given("-s"));
         let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
         match rest.first() {
-            Some(_) if text => {
-                self.payload(rest.first());
+            Some(line) if text => {
+                self.payload(line);
                 // Further words are `$0`, `$1` and so on: the text may run them.
-                let given = rest.get(1..).unwrap_or_default();
-                if !given.is_empty() && rest.first().is_some_and(|t| t.text.contains('$')) {
-                    heuristics::anywhere(given, &mut self.found);
+                if line.text.contains('$') {
+                    heuristics::anywhere(rest.get(1..).unwrap_or_default(), &mut self.found);
                 }
             }
             None if text => {}
@@ -184,11 +149,8 @@ impl Walker {
         // `exec=rm x`, `core.pager=rm x`: a name before the command.
         let named = text.split_once('=').filter(|(name, _)| !name.contains(char::is_whitespace));
         let text = named.map_or(text, |(_, rest)| rest.trim_start_matches('!'));
-        let (files, unknowns, place) = (self.found.files.len(), self.found.unknowns.len(), self.place.clone());
-        let before = std::mem::replace(&mut self.supposing, true);
-        self.program(text);
-        self.supposing = before;
-        self.place = place;
+        let (files, unknowns) = (self.found.files.len(), self.found.unknowns.len());
+        self.supposing(|walker| walker.apart(|walker| walker.program(text)));
         self.found.files.iter_mut().skip(files).for_each(|file| file.own = false);
         self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
     }
@@ -200,17 +162,12 @@ impl Walker {
         }
     }
 
-    fn payload(&mut self, text: Option<&Word>) {
-        match text {
-            None => {}
-            Some(Word { value: Some(text), .. }) => {
-                let (text, place) = (text.clone(), self.place.clone());
-                self.program(&text);
-                self.place = place;
-            }
-            Some(word) => {
-                self.found.unknown("payload", &word.text, Weight::Code);
-                heuristics::guess(&word.guess.join(" "), &mut self.found);
+    fn payload(&mut self, text: &Word) {
+        match text.get() {
+            Some(text) => self.apart(|walker| walker.program(text)),
+            None => {
+                self.found.unknown("payload", &text.text, Weight::Code);
+                heuristics::guess(&text.guess.join(" "), &mut self.found);
             }
         }
     }
@@ -219,53 +176,45 @@ impl Walker {
     pub(super) fn stdin_payload(&mut self, input: &Input) {
         match input {
             Input::Inherited => {}
-            Input::Text(Some(text)) => {
-                let (text, place) = (text.clone(), self.place.clone());
-                self.program(&text);
-                self.place = place;
-            }
+            Input::Text(Some(text)) => self.apart(|walker| walker.program(text)),
             Input::Text(None) | Input::Pipe(None) | Input::File => {
                 self.found.unknown("piped-code", "a shell reads its commands from its input", Weight::Code);
             }
             Input::Pipe(Some(text)) => {
                 self.found.unknown("piped-code", text, Weight::Code);
-                let text = text.clone();
-                self.suppose(&text);
+                self.suppose(text);
             }
         }
     }
 
-    /// `eval`, `source`, `trap`: text that runs in this shell.
-    fn evaluator(&mut self, base: &str, words: &[Word]) {
-        let arguments = words.get(1..).unwrap_or_default();
-        let arguments = if arguments.first().is_some_and(|w| w.is("--")) {
-            arguments.get(1..).unwrap_or_default()
-        } else {
-            arguments
-        };
-        if matches!(base, "source" | ".") {
-            let text = arguments.first().map_or("", |w| w.text.as_str());
-            self.found.unknown("sourced-file", text, Weight::Code);
-            files::guessed(self, base, words);
-            return arguments.iter().take(1).for_each(|w| self.fed(w));
+    /// `source file`: what it holds runs in this shell.
+    fn sourced(&mut self, base: &str, words: &[Word], input: &Input) {
+        if words.get(1).is_some_and(is_stdin) {
+            self.stdin_payload(input);
         }
+        let file = words.iter().skip(1).find(|word| !word.is("--"));
+        self.found.unknown("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
+        files::guessed(self, base, words);
+        file.into_iter().for_each(|file| self.fed(file));
+    }
+
+    /// `eval`, `trap`: text that runs in this shell.
+    fn evaluated(&mut self, base: &str, words: &[Word]) {
+        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments);
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
-        if arguments.first().is_some_and(|w| w.get().is_some_and(|v| v.starts_with('-'))) {
+        if arguments.first().and_then(Word::get).is_some_and(|text| text.starts_with('-')) {
             return;
         }
-        let text: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
-        match text {
+        match arguments.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
             Some(text) => {
                 self.found.unknown("evaluated", &text.join(" "), Weight::Value);
                 self.program(&text.join(" "));
             }
             None => {
                 self.found.unknown("evaluated", base, Weight::Code);
-                let guess: Vec<&str> = arguments
-                    .iter()
-                    .flat_map(|w| w.get().into_iter().chain(w.guess.iter().map(String::as_str)))
-                    .collect();
-                heuristics::guess(&guess.join(" "), &mut self.found);
+                let likely = |word: &Word| word.value.clone().into_iter().chain(word.guess.clone()).collect::<Vec<_>>();
+                heuristics::guess(&arguments.iter().flat_map(likely).collect::<Vec<_>>().join(" "), &mut self.found);
             }
         }
     }
@@ -275,23 +224,18 @@ impl Walker {
         if self.glob(word, access, own, recursive) {
             return;
         }
-        let file = FileEffect { path: None, text: word.text.clone(), access, own, recursive, certain: false };
-        let Some(value) = word.value.clone().or_else(|| word.tilde.clone()) else {
-            self.found.files.push(file.clone());
-            // What it probably becomes, for denies.
-            for guess in &word.guess {
-                let paths = self.place.files(guess).0;
-                let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
-                self.found.files.extend(paths.into_iter().map(guessed));
-            }
-            return;
-        };
-        let (paths, certain) = self.place.files(&value);
+        let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
+        let value = word.get().or(word.tilde.as_deref());
+        let (paths, certain) = value.map(|value| self.place.files(value)).unwrap_or_default();
         if paths.is_empty() {
-            return self.found.files.push(file);
+            self.found.files.push(file.clone());
         }
-        for path in paths {
-            self.found.files.push(FileEffect { path: Some(path), certain, ..file.clone() });
+        let paths = paths.into_iter().map(|path| FileEffect { path: Some(path), certain, ..file.clone() });
+        self.found.files.extend(paths);
+        // What it probably becomes, for denies.
+        for guess in word.guess.iter().filter(|_| value.is_none()) {
+            let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
+            self.found.files.extend(self.place.files(guess).0.into_iter().map(guessed));
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
     let filled = says.values(Does::Read).filter(|_| says.has("fills"));
     for file in changed.chain(filled) {
         // A glob may name folders, and formatters descend.
-        walker.file(file, Access::Write, own.needs_write, file.get().is_none());
+        walker.file(file, Access::Write, own.is("needs_write"), file.get().is_none());
     }
     unpacked(walker, words, says);
 }
@@ -40,7 +40,7 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
         return;
     }
     if says.has("unpacks_anywhere") || says.values(Does::Folder).next().is_some() {
-        return walker.found.files.push(somewhere("files that its input names"));
+        return walker.found.files.push(FileEffect::new("files that its input names", Access::Write));
     }
     let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
     if program.list("unpacks_not").any(listed) {
@@ -56,11 +56,11 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let plain = |path: &Word| !path.get().is_some_and(|text| text == "." || text.contains([':', '*', '?', '[']));
     match place {
         "here" | "alone" => below(walker, &Word::known(".")),
-        "anywhere" => walker.found.files.push(somewhere("files that its input names")),
+        "anywhere" => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
         "last" => cloned(walker, &says.operands),
         _ if !paths.is_empty() && paths.iter().all(plain) => paths.iter().for_each(|path| below(walker, path)),
         _ => {
-            let file = somewhere("files in the working tree");
+            let file = FileEffect::new("files in the working tree", Access::Write);
             walker.below(file.clone(), ".", &Tail::below(Some(".git")));
             // After a `cd`, the tree may begin further up.
             let start = LexPath::here().with_tail(Tail::below(Some(".git")));
@@ -85,15 +85,10 @@ fn cloned(walker: &mut Walker, operands: &[Word]) {
 
 /// Adds files below a folder whose names are not known.
 pub(super) fn below(walker: &mut Walker, folder: &Word) {
-    let file = somewhere(&format!("files below {}", folder.text));
+    let file = FileEffect::new(&format!("files below {}", folder.text), Access::Write);
     match folder.get().or(folder.tilde.as_deref()) {
         Some(text) if is_remote(text) => {}
         Some(text) => walker.below(file, text, &Tail::below(None)),
         None => walker.found.files.push(file),
     }
-}
-
-fn somewhere(text: &str) -> FileEffect {
-    let text = text.to_owned();
-    FileEffect { path: None, text, access: Access::Write, own: false, recursive: false, certain: false }
 }

@@ -33,13 +33,9 @@ impl PipedFiles {
     pub(super) fn files(&self, access: Access) -> Vec<FileEffect> {
         let mut found = Vec::new();
         for start in &self.starts {
-            let text = format!("{} and what is below", start.text);
-            let own = FileEffect { path: None, text, access, own: false, recursive: false, certain: false };
-            let Some(folder) = start.get().or(start.tilde.as_deref()) else {
-                found.push(own);
-                continue;
-            };
-            let paths = self.place.files(folder).0;
+            let own = FileEffect::new(&format!("{} and what is below", start.text), access);
+            let folder = start.get().or(start.tilde.as_deref());
+            let paths = folder.map(|folder| self.place.files(folder).0).unwrap_or_default();
             if paths.is_empty() {
                 found.push(own.clone());
             }
@@ -62,27 +58,23 @@ impl PipedFiles {
 /// The names that an expression of `find` lets through: one of each alternative. Empty where some have none, or where
 /// the expression is not understood.
 pub(super) fn of_find(words: &[Word]) -> Vec<Segment> {
-    let mut names: Vec<Segment> = Vec::new();
-    for branch in words.split(|word| word.is("-o") || word.is("-or")) {
+    let name = |branch: &[Word]| {
         let mut own = None;
         for (at, word) in branch.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|before| branch.get(before));
             let negated = before.is_some_and(|word| word.is("!") || word.is("-not"));
-            match word.get() {
-                None | Some(",") => return Vec::new(),
-                Some("(") if negated => return Vec::new(),
-                Some("-name" | "-iname") if !negated && own.is_none() => {
+            match word.get()? {
+                "," => return None,
+                "(" if negated => return None,
+                "-name" | "-iname" if !negated && own.is_none() => {
                     own = branch.get(at + 1).and_then(Word::get).and_then(globs::name);
                 }
                 _ => {}
             }
         }
-        match own {
-            Some(name) => names.push(name),
-            None => return Vec::new(),
-        }
-    }
-    names
+        own
+    };
+    words.split(|word| word.is("-o") || word.is("-or")).map(name).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The names that a search looks into: `--include=*.py`. Empty where it looks into any.

@@ -3,7 +3,7 @@
 use crate::policy::path::LexPath;
 
 /// The folders that the shell may be in. Empty: unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Place(Vec<LexPath>);
 
 /// The maximum number of folders that are tracked.
@@ -25,12 +25,8 @@ impl Place {
 
     /// After a `cd` that succeeded.
     pub(super) fn enter(&self, folder: &str) -> Self {
-        Self(
-            self.0
-                .iter()
-                .map(|p| if folder.starts_with('~') { LexPath::read(folder) } else { p.enter(folder) })
-                .collect(),
-        )
+        let enter = |path: &LexPath| if folder.starts_with('~') { LexPath::read(folder) } else { path.enter(folder) };
+        Self(self.0.iter().map(enter).collect())
     }
 
     /// Either of two places.

@@ -1,12 +1,12 @@
 //! Redirections, assignments and `[[ … ]]`: what happens besides the words of a command.
 
 use brush_parser::ast::{
-    Assignment, AssignmentName, AssignmentValue, BinaryPredicate, ExtendedTestExpr, IoFileRedirectKind as Kind,
-    IoFileRedirectTarget as Target, IoRedirect, ProcessSubstitutionKind, UnaryPredicate,
+    Assignment, AssignmentName, AssignmentValue, BinaryPredicate as Binary, ExtendedTestExpr,
+    IoFileRedirectKind as Kind, IoFileRedirectTarget as Target, IoRedirect, ProcessSubstitutionKind, RedirectList,
+    UnaryPredicate as Unary,
 };
 
-use super::harmless::is_harmless;
-use super::side_effects::{Found, Weight};
+use super::side_effects::Weight;
 use super::tables;
 use super::walker::{Input, Walker};
 use crate::policy::rule::Access;
@@ -17,38 +17,34 @@ pub(super) fn is_sink(path: &str) -> bool {
 }
 
 impl Walker {
-    /// Notes what the line itself says.
-    pub(super) fn says(&mut self, note: impl FnOnce(&mut Found)) {
-        if self.is_own_text() {
-            note(&mut self.own);
-        }
+    /// Walks redirections. Returns the new input, if they redirect the input.
+    pub(super) fn redirects(&mut self, list: Option<&RedirectList>) -> Option<Input> {
+        list.iter().flat_map(|list| &list.0).fold(None, |input, redirect| self.redirect(redirect).or(input))
     }
 
     /// Walks a redirection. Returns the new input, if it redirects the input.
     pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
+        let is_input = |fd: &Option<i32>| fd.is_none_or(|fd| fd == 0);
         match redirect {
             IoRedirect::File(fd, kind, target) => {
-                let is_input = fd.is_none_or(|fd| fd == 0)
-                    && matches!(kind, Kind::Read | Kind::DuplicateInput | Kind::ReadAndWrite);
+                let reads = matches!(kind, Kind::Read | Kind::DuplicateInput | Kind::ReadAndWrite);
                 self.file_redirect(kind, target);
-                match target {
-                    Target::ProcessSubstitution(..) if is_input => Some(Input::Pipe(self.substituted.clone())),
-                    _ => is_input.then_some(Input::File),
-                }
+                (is_input(fd) && reads).then(|| match target {
+                    Target::ProcessSubstitution(..) => Input::Pipe(self.substituted.clone()),
+                    _ => Input::File,
+                })
             }
             IoRedirect::HereDocument(fd, document) => {
-                let text = if document.requires_expansion {
-                    let before = self.found.unknowns.len();
-                    let text = self.expanded(&document.doc.value);
-                    if self.found.unknowns.len() > before { None } else { text }
-                } else {
-                    Some(document.doc.value.clone())
+                let before = self.found.unknowns.len();
+                let text = match document.requires_expansion {
+                    true => self.expanded(&document.doc.value).filter(|_| self.found.unknowns.len() == before),
+                    false => Some(document.doc.value.clone()),
                 };
-                fd.is_none_or(|fd| fd == 0).then_some(Input::Text(text))
+                is_input(fd).then_some(Input::Text(text))
             }
             IoRedirect::HereString(fd, word) => {
                 let word = self.word(&word.value);
-                fd.is_none_or(|fd| fd == 0).then_some(Input::Text(word.value))
+                is_input(fd).then_some(Input::Text(word.value))
             }
             IoRedirect::OutputAndError(word, _) => {
                 let word = self.word(&word.value);
@@ -62,38 +58,27 @@ impl Walker {
     }
 
     fn file_redirect(&mut self, kind: &Kind, target: &Target) {
-        match target {
-            Target::Fd(_) => {}
+        let (word, copies) = match target {
+            Target::Fd(_) => return,
             Target::ProcessSubstitution(kind, shell) => {
-                self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
+                return self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
             }
-            Target::Filename(word) => {
-                let word = self.word(&word.value);
-                self.says(|own| own.targets.push(word.clone()));
-                if word.get().is_some_and(|p| p.starts_with("/dev/tcp/") || p.starts_with("/dev/udp/")) {
-                    return self.found.unknown("network-redirect", &word.text, Weight::Code);
-                }
-                if word.get().is_some_and(is_sink) {
-                    return;
-                }
-                match kind {
-                    Kind::Read | Kind::DuplicateInput => self.file(&word, Access::Read, false, false),
-                    _ => self.file(&word, Access::Write, true, false),
-                }
-            }
-            Target::Duplicate(word) => {
-                let word = self.word(&word.value);
-                let fd = |v: &str| v.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
-                if !word.get().is_some_and(fd) {
-                    self.says(|own| own.targets.push(word.clone()));
-                }
-                match (word.get(), kind) {
-                    (Some(value), _) if fd(value) || is_sink(value) => {}
-                    (_, Kind::DuplicateInput) => self.found.unknown("descriptor", &word.text, Weight::Value),
-                    // `>&word` writes a file if the word is not a number.
-                    _ => self.file(&word, Access::Write, true, false),
-                }
-            }
+            Target::Filename(word) => (self.word(&word.value), false),
+            Target::Duplicate(word) => (self.word(&word.value), true),
+        };
+        let descriptor = |text: &str| text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+        if copies && word.get().is_some_and(descriptor) {
+            return;
+        }
+        self.says(|own| own.targets.push(word.clone()));
+        let contacts = |path: &str| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
+        match kind {
+            _ if word.get().is_some_and(contacts) => self.found.unknown("network-redirect", &word.text, Weight::Code),
+            _ if word.get().is_some_and(is_sink) => {}
+            Kind::DuplicateInput if copies => self.found.unknown("descriptor", &word.text, Weight::Value),
+            Kind::Read | Kind::DuplicateInput => self.file(&word, Access::Read, false, false),
+            // `>&word` writes a file if the word is not a number.
+            _ => self.file(&word, Access::Write, true, false),
         }
     }
 
@@ -102,10 +87,7 @@ impl Walker {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name.clone(),
             AssignmentName::ArrayElementName(name, index) => {
-                if !index.chars().all(|c| c.is_ascii_digit()) {
-                    self.arithmetic(index);
-                    self.found.unknown("subscript", index, Weight::Code);
-                }
+                self.subscript(index);
                 name.clone()
             }
         };
@@ -122,10 +104,7 @@ impl Walker {
                 }
                 // For guesses: what `"${name[@]}"` expands to.
                 let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !assignment.append);
-                match all {
-                    Some(all) => drop(self.variables.insert(format!("{name}[@]"), all.join(" "))),
-                    None => drop(self.variables.remove(&format!("{name}[@]"))),
-                }
+                self.set_variable(&format!("{name}[@]"), all.map(|all| all.join(" ")));
                 None
             }
         };
@@ -135,31 +114,29 @@ impl Walker {
     /// A variable changed for the rest of the line.
     pub(super) fn assigned(&mut self, name: &str) {
         let value = self.variables.get(name).cloned();
-        self.sets(name, value.as_deref());
-        if self.variables.get(name).is_some_and(|value| is_harmless(name, value)) {
-            return;
-        }
-        let dangerous = tables::is_dangerous_variable(name);
-        self.found.unknown("assignment", name, if dangerous { Weight::Code } else { Weight::Value });
-        let value = self.variables.get(name).filter(|v| dangerous && v.contains(char::is_whitespace)).cloned();
-        if let Some(value) = value {
-            self.suppose(&value);
+        self.changes("assignment", name, value.as_deref());
+    }
+
+    /// A variable set for one command, which may make anything of it.
+    pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
+        if self.changes("environment", name, value) {
+            self.found.code_hints.extend(value.map(str::to_owned));
+            self.found.file_hints.extend(value.map(str::to_owned));
         }
     }
 
-    /// A variable set for one command.
-    pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
+    /// A variable gets a value. Returns whether that may change what runs.
+    fn changes(&mut self, kind: &'static str, name: &str, value: Option<&str>) -> bool {
         self.sets(name, value);
-        if value.is_some_and(|value| is_harmless(name, value)) {
-            return;
+        if value.is_some_and(|value| tables::is_harmless(name, value)) {
+            return false;
         }
         let dangerous = tables::is_dangerous_variable(name);
-        self.found.unknown("environment", name, if dangerous { Weight::Code } else { Weight::Value });
-        self.found.code_hints.extend(value.map(str::to_owned));
-        self.found.file_hints.extend(value.map(str::to_owned));
+        self.found.unknown(kind, name, if dangerous { Weight::Code } else { Weight::Value });
         if let Some(value) = value.filter(|v| dangerous && v.contains(char::is_whitespace)) {
             self.suppose(value);
         }
+        true
     }
 
     /// `[[ … ]]`: arithmetic comparison and `-v` evaluate their operands again.
@@ -173,29 +150,23 @@ impl Walker {
             ExtendedTestExpr::UnaryTest(predicate, word) => {
                 self.expanded(&word.value);
                 self.word(&word.value);
-                let evaluates = matches!(
-                    predicate,
-                    UnaryPredicate::ShellVariableIsSetAndAssigned | UnaryPredicate::ShellVariableIsSetAndNameRef
-                );
-                if evaluates {
+                if matches!(predicate, Unary::ShellVariableIsSetAndAssigned | Unary::ShellVariableIsSetAndNameRef) {
                     self.found.unknown("evaluating-test", &word.value, Weight::Code);
                 }
             }
             ExtendedTestExpr::BinaryTest(predicate, left, right) => {
                 let arithmetic = matches!(
                     predicate,
-                    BinaryPredicate::ArithmeticEqualTo
-                        | BinaryPredicate::ArithmeticNotEqualTo
-                        | BinaryPredicate::ArithmeticLessThan
-                        | BinaryPredicate::ArithmeticLessThanOrEqualTo
-                        | BinaryPredicate::ArithmeticGreaterThan
-                        | BinaryPredicate::ArithmeticGreaterThanOrEqualTo
+                    Binary::ArithmeticEqualTo
+                        | Binary::ArithmeticNotEqualTo
+                        | Binary::ArithmeticLessThan
+                        | Binary::ArithmeticLessThanOrEqualTo
+                        | Binary::ArithmeticGreaterThan
+                        | Binary::ArithmeticGreaterThanOrEqualTo
                 );
+                let number = |text: &str| text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit());
                 for word in [left, right] {
-                    let read = self.word(&word.value);
-                    let number =
-                        read.get().is_some_and(|v| v.trim_start_matches('-').chars().all(|c| c.is_ascii_digit()));
-                    if arithmetic && !number {
+                    if !self.word(&word.value).get().is_some_and(number) && arithmetic {
                         self.found.unknown("evaluating-test", &word.value, Weight::Code);
                     }
                 }

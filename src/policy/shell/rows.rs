@@ -4,7 +4,7 @@
 //! too, and a long option that is cut short is none that was listed as harmless.
 
 use super::given::{Given, RowSays};
-use super::meaning::{Meant, meaning, suspects};
+use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Unknown, Weight};
 use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
@@ -15,68 +15,49 @@ mod does;
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
 
-/// Holds the options of the command at `index` against its row. `words` are its words, the program first.
-/// Returns what its row says of the command as a whole.
-pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], index: usize) -> RowSays {
-    inspect_from(walker, base, words, (index, 0))
-}
-
-/// Reads the options of a command that starts another one. Returns what it says, and where its operands begin.
+/// Reads the options of a command that starts another one, whose operands are everything behind them.
 pub(super) fn options(
     walker: &mut Walker,
     base: &str,
     program: &'static Program,
     words: &[Word],
     index: usize,
-) -> (RowSays, usize) {
-    let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
-    let mut reader = Reader { program: Some(program), guessed, ..Reader::new(walker, base, words, (index, 0)) };
-    reader.options(program, 1);
+) -> RowSays {
+    let mut reader = Reader::new(walker, base, program, words, (index, 0));
+    reader.options(1);
     let from = reader.operands.first().copied().unwrap_or(words.len());
     let operands = words.get(from..).unwrap_or_default().to_vec();
-    (RowSays { options: reader.options, operands, program: Some(program), ..RowSays::default() }, from)
+    RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
 }
 
-/// The same for a command that begins at a word of another one.
-fn inspect_from(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
+/// Holds the options of a command against its row. `words` are its words, the program first; they begin at `offset` among
+/// those of the command at `index`. Returns what its row says of the command as a whole.
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
     }
-    let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
-    let Some(name) = programs::name_of(base) else {
-        if !guessed {
+    let (Some(name), Some(program)) = (programs::name_of(base), programs::find(base)) else {
+        if walker.found.commands.get(index).is_none_or(|own| own.role != Role::Guess) {
             walker.found.file_hints.extend(texts(words));
             walker.found.code_hints.extend(texts(words));
         }
-        return RowSays::unknown();
+        return RowSays { code: true, ..RowSays::default() };
     };
-    let mut name = name.to_owned();
-    let mut reader = Reader { guessed, ..Reader::new(walker, base, words, (index, offset)) };
-    let mut from = 1;
+    let (mut name, mut from) = (name.to_owned(), 1);
+    let mut reader = Reader::new(walker, base, program, words, (index, offset));
     for _ in 0..=MAX_SUBCOMMANDS {
-        // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
-        let program =
-            match (programs::row(&name).filter(|row| row.is_listed || reader.program.is_none()), reader.program) {
-                (Some(program), before) => {
-                    reader.above = before.filter(|above| above.global).or(reader.above);
-                    program
-                }
-                (None, Some(before)) => before,
-                (None, None) => return RowSays::unknown(),
-            };
-        if program.is_broken {
+        if reader.program.is_broken {
             reader.walker.found.unknown("table", &format!("the row of `{name}` cannot be read"), Weight::Code);
         }
-        reader.program = Some(program);
         reader.operands.clear();
-        let end = reader.options(program, from);
-        match reader.subcommand(program, &name, end) {
-            Some((deeper, at)) => {
-                (name, from) = (deeper, at + 1);
-                reader.deeper = Some(at);
-            }
-            None => break,
+        let end = reader.options(from);
+        let Some((deeper, at)) = reader.subcommand(&name, end) else { break };
+        // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
+        if let Some(row) = programs::row(&deeper).filter(|row| row.is_listed) {
+            let before = std::mem::replace(&mut reader.program, row);
+            reader.above = Some(before).filter(|above| above.is("global")).or(reader.above);
         }
+        (name, from, reader.deeper) = (deeper, at + 1, Some(at));
     }
     reader.finish()
 }
@@ -88,7 +69,9 @@ struct Reader<'r, 'w> {
     /// The place of the command among those that were found.
     index: usize,
     words: &'w [Word],
-    program: Option<&'static Program>,
+    own: &'static Program,
+    /// The row, that of the subcommand where there is one.
+    program: &'static Program,
     /// The row of the program itself, whose options may stand behind the subcommand.
     above: Option<&'static Program>,
     /// Where the operands are.
@@ -103,17 +86,22 @@ struct Reader<'r, 'w> {
 }
 
 impl<'r, 'w> Reader<'r, 'w> {
-    fn new(walker: &'r mut Walker, base: &'r str, words: &'w [Word], (index, offset): (usize, usize)) -> Self {
-        let (program, above, operands, options, deeper) = (None, None, Vec::new(), Vec::new(), None);
-        Self { base, walker, index, words, program, above, operands, options, deeper, offset, guessed: false }
+    fn new(
+        walker: &'r mut Walker,
+        base: &'r str,
+        program: &'static Program,
+        words: &'w [Word],
+        (index, offset): (usize, usize),
+    ) -> Self {
+        let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
+        let (above, deeper, operands, options) = (None, None, Vec::new(), Vec::new());
+        Self { base, walker, index, words, own: program, program, above, operands, options, deeper, offset, guessed }
     }
-}
 
-impl<'w> Reader<'_, 'w> {
     /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
     /// ended.
-    fn options(&mut self, program: &'static Program, from: usize) -> usize {
-        let mut at = from;
+    fn options(&mut self, from: usize) -> usize {
+        let (program, mut at) = (self.program, from);
         while let Some(word) = self.words.get(at) {
             let dashed = |text: &str| text.len() > 1 && text.starts_with(['-', '+']);
             let bundles = match word.get() {
@@ -122,16 +110,16 @@ impl<'w> Reader<'_, 'w> {
                 None => false,
             };
             if bundles {
-                at = self.bundled(program, at);
+                at = self.bundled(at);
                 continue;
             }
             let known = word.get().is_some();
             let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
                 self.operands.push(at);
-                if program.subcommands {
+                if program.is("subcommands") {
                     return at;
                 }
-                if program.ordered {
+                if program.text("order").is_some() {
                     break;
                 }
                 at += 1;
@@ -159,60 +147,31 @@ impl<'w> Reader<'_, 'w> {
                 at += rest.iter().position(|word| word.is(";") || word.is("+")).map_or(rest.len(), |end| end + 1);
                 continue;
             }
-            let meant = match meaning(program, text) {
-                Meant::Unlisted => self.above.map_or(Meant::Unlisted, |above| meaning(above, text)),
-                meant => meant,
-            };
-            // `cargo +nightly test`: the subcommand follows.
-            if text.starts_with('+') && matches!(meant, Meant::Unlisted) && program.subcommands {
-                self.unlisted("option", at);
+            let meant = meaning(program, text).or_else(|| self.above.and_then(|above| meaning(above, text)));
+            let Some(mut meant) = meant else {
+                // `cargo +nightly test`: the subcommand follows.
+                match text.starts_with('+') {
+                    true if !program.is("subcommands") => self.operands.push(at),
+                    true => self.unlisted("option", at),
+                    false => self.suspected(text, at),
+                }
                 at += 1;
                 continue;
-            }
-            if text.starts_with('+') && matches!(meant, Meant::Unlisted) {
-                self.operands.push(at);
-                at += 1;
-                continue;
-            }
-            let name = text.split('=').next().unwrap_or(text);
-            let (last, value) = match meant {
-                Meant::Unlisted => {
-                    self.unlisted("option", at);
-                    self.options.extend(Given::unlisted(text));
-                    for (does, value) in suspects(program, text) {
-                        match value {
-                            Some(value) => self.apply(does, Some(&Word::known(value)), at),
-                            None => self.apply(does, self.words.get(at + 1), at),
-                        }
-                    }
-                    at += 1;
-                    continue;
-                }
-                Meant::Option(does, value) => {
-                    self.options.push(Given { name: name.to_owned(), does: Some(does), value: None });
-                    (does, value)
-                }
-                Meant::Cluster(letters, value) => {
-                    for (does, letter) in letters.iter().zip(text.chars().skip(1)) {
-                        self.options.push(Given { name: format!("-{letter}"), does: Some(*does), value: None });
-                    }
-                    let (last, before) = letters.split_last().map_or((Does::Flag, &[][..]), |(l, b)| (*l, b));
-                    before.iter().for_each(|does| self.apply(*does, None, at));
-                    (last, value)
-                }
             };
-            let takes = last.takes_value() && value.is_none();
-            let next = if takes { self.words.get(at + 1) } else { None };
+            let Some((name, last, value)) = meant.pop() else { break };
+            for (name, does, _) in meant {
+                self.apply(does, None, at);
+                self.options.push(Given { name, does: Some(does), value: None });
+            }
+            let next = if last.takes_value() && value.is_none() { self.words.get(at + 1) } else { None };
             let given = match value {
                 Some(value) if known => Some(Word::known(value)),
                 Some(_) => Some(Word::unknown(&word.text, true)),
                 None => next.cloned(),
             };
             self.apply(last, given.as_ref(), at);
-            if let Some(own) = self.options.last_mut() {
-                own.value = given;
-            }
-            let stops = program.stops(name) || stops(program, text);
+            let stops = program.stops(text);
+            self.options.push(Given { name, does: Some(last), value: given });
             // A value that looks like an option may be one, where a program reads its line differently.
             let number = |text: &str| program.style == Style::Word && text.starts_with(|c: char| c.is_ascii_digit());
             let dashed = next.and_then(Word::get).and_then(|text| text.strip_prefix('-'));
@@ -227,14 +186,26 @@ impl<'w> Reader<'_, 'w> {
         self.words.len()
     }
 
+    /// An option that no row lists, and what it may be.
+    fn suspected(&mut self, text: &str, at: usize) {
+        self.unlisted("option", at);
+        self.options.extend(Given::unlisted(text));
+        for (does, value) in suspects(self.program, text) {
+            match value {
+                Some(value) => self.apply(does, Some(&Word::known(value)), at),
+                None => self.apply(does, self.words.get(at + 1), at),
+            }
+        }
+    }
+
     /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
     /// Returns where it ended.
-    fn bundled(&mut self, program: &'static Program, from: usize) -> usize {
+    fn bundled(&mut self, from: usize) -> usize {
         let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
         let mut at = from + 1;
         for letter in letters.chars() {
             let name = format!("-{letter}");
-            let does = program.does(&name);
+            let does = self.program.does(&name);
             let value = self.words.get(at).filter(|_| does.is_some_and(Does::takes_value)).cloned();
             at += usize::from(value.is_some());
             match does {
@@ -247,10 +218,11 @@ impl<'w> Reader<'_, 'w> {
     }
 
     /// The row of the subcommand at a place.
-    fn subcommand(&mut self, program: &'static Program, name: &str, at: usize) -> Option<(String, usize)> {
-        let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
+    fn subcommand(&mut self, name: &str, at: usize) -> Option<(String, usize)> {
+        let program = self.program;
+        let first = self.operands.first().copied().filter(|first| *first == at || !program.is("subcommands"));
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        let is_known = |name: &String| programs::is_begun(name) || programs::has_list(name);
+        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed);
         // What stands behind `python3.11` has rows behind `python`.
         let names = [name, name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')];
         let deeper = |word: &str| names.iter().map(|name| format!("{name} {word}")).find(is_known);
@@ -267,7 +239,7 @@ impl<'w> Reader<'_, 'w> {
         if module.is_some() {
             return module;
         }
-        if program.subcommands
+        if program.is("subcommands")
             && let Some(first) = first
         {
             self.unlisted("subcommand", first);
@@ -279,7 +251,7 @@ impl<'w> Reader<'_, 'w> {
     fn behind(&mut self, from: usize) {
         let rest = self.words.get(from..).unwrap_or_default();
         let texts = || rest.iter().filter_map(Word::get);
-        let hands_on = self.program.is_some_and(|program| matches!(program.operands, "code" | "write" | "none"));
+        let hands_on = matches!(self.program.operands, "code" | "write" | "none");
         let number =
             |text: &str| text.split_once('=').is_some_and(|(_, value)| value.bytes().all(|b| b.is_ascii_digit()));
         let says_where = |text: &str| text.contains(['/', '=', ':']) && !number(text);
@@ -290,8 +262,7 @@ impl<'w> Reader<'_, 'w> {
 
     /// What the operands are.
     fn finish(mut self) -> RowSays {
-        let Some(program) = self.program else { return RowSays::unknown() };
-        let operands: Vec<&Word> = self.operands.iter().filter_map(|at| self.words.get(*at)).collect();
+        let program = self.program;
         let first = self.operands.first().copied();
         let text = |at: &usize| self.words.get(*at).and_then(Word::get);
         // A setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=; ls' build`.
@@ -331,16 +302,11 @@ impl<'w> Reader<'_, 'w> {
             && let Some(inner) = text(&first).map(base_name)
         {
             let rest = self.words.get(first..).unwrap_or_default();
-            inspect_from(self.walker, inner, rest, (self.index, self.offset + first));
+            inspect(self.walker, inner, rest, (self.index, self.offset + first));
         }
-        let written = match program.files() {
-            "copy" | "read-write" => operands.get(1..).unwrap_or_default().last().copied().into_iter().collect(),
-            _ => operands.clone(),
-        };
-        let needs = program.needs_write && program.text("in_place").is_none() || program.files() == "read-write";
-        let written = if needs { written.into_iter().cloned().collect() } else { Vec::new() };
-        let operands = operands.into_iter().cloned().collect();
-        RowSays { code, written, program: Some(program), options: self.options, operands }
+        let needs_write = program.is("needs_write") && program.text("in_place").is_none();
+        let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
+        RowSays { code, needs_write, own: Some(self.own), program: Some(program), options: self.options, operands }
     }
 }
 
@@ -388,11 +354,4 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '~') || (c == '.' && text.contains('/')))
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '~' | '+' | '@'))
         || text == ":memory:"
-}
-
-/// Whether an option, or a letter of a cluster such as `-Ic`, is one behind which everything belongs to something else.
-fn stops(program: &Program, text: &str) -> bool {
-    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && program.style != Style::Word);
-    program.stops(text)
-        || letters.is_some_and(|letters| letters.chars().any(|letter| program.stops(&format!("-{letter}"))))
 }

@@ -27,20 +27,16 @@ pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
 /// What `echo` or `printf` prints, where every word is certain. For guesses only.
 pub(super) fn printed(words: &[Word]) -> Option<String> {
     let program = base_name(words.first()?.get()?);
+    // A lookup prints the path of the program.
     if matches!(
         (program, words.get(1).and_then(Word::get)),
         ("which", _) | ("command", Some("-v")) | ("type", Some("-p" | "-P"))
     ) {
-        // A lookup prints the path of the program.
         return words.last()?.get().map(str::to_owned);
     }
-    if !matches!(program, "echo" | "printf") {
-        return None;
-    }
-    let words: Option<Vec<&str>> = words.iter().skip(1).map(Word::get).collect();
-    let words = words?;
-    let words: Vec<&str> =
-        words.into_iter().skip_while(|w| matches!(*w, "-n" | "-e" | "-E" | "-ne" | "-en" | "--")).collect();
+    let words = words.iter().skip(1).map(Word::get).collect::<Option<Vec<&str>>>();
+    let words = words.filter(|_| matches!(program, "echo" | "printf"))?.into_iter();
+    let words: Vec<&str> = words.skip_while(|w| matches!(*w, "-n" | "-e" | "-E" | "-ne" | "-en" | "--")).collect();
     Some(words.join(" ").replace("\\n", "\n"))
 }
 

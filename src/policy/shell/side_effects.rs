@@ -52,6 +52,13 @@ pub struct FileEffect {
     pub certain: bool,
 }
 
+impl FileEffect {
+    /// The effect on a file of which only a text is known.
+    pub(crate) fn new(text: &str, access: Access) -> Self {
+        Self { path: None, text: text.to_owned(), access, own: false, recursive: false, certain: false }
+    }
+}
+
 /// The weight of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -141,16 +148,36 @@ pub struct SideEffects {
     pub file_hints: Vec<String>,
 }
 
-/// What the reader of effects found in the line itself, in the order of the source, for the strict reader to compare.
-#[cfg(feature = "shell")]
+/// What a line itself says, in the order of the source, without what it hands to another shell: both readers must find
+/// the same.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct Line {
     /// The words of each simple command.
     pub(super) commands: Vec<Vec<Word>>,
     /// The files of redirections.
     pub(super) targets: Vec<Word>,
-    /// The names of variables that are set.
+    /// The names of variables that are set, for one command or for the rest of the line.
     pub(super) assigned: Vec<String>,
+}
+
+impl Line {
+    /// Whether another reader found the same commands, files and variables.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        // A redirection behind a group is seen before what is in the group, or after it.
+        let sorted = |line: &Self| {
+            let mut targets = line.targets.clone();
+            targets.sort_by(|a, b| a.text.cmp(&b.text));
+            targets
+        };
+        let alike = |a: &Word, b: &Word| a.value == b.value && (a.value.is_some() || a.text == b.text);
+        let same = |mine: &[Word], theirs: &[Word]| {
+            mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| alike(mine, theirs))
+        };
+        self.commands.len() == other.commands.len()
+            && self.commands.iter().zip(&other.commands).all(|(mine, theirs)| same(mine, theirs))
+            && same(&sorted(self), &sorted(other))
+            && self.assigned == other.assigned
+    }
 }
 
 impl SideEffects {
@@ -158,8 +185,7 @@ impl SideEffects {
     pub(crate) fn suspect(&mut self, text: &str, certain: bool) {
         for access in [Access::Read, Access::Write] {
             let path = Some(LexPath::read(text));
-            let text = text.to_owned();
-            self.suspects.push(FileEffect { path, text, access, own: false, recursive: false, certain });
+            self.suspects.push(FileEffect { path, certain, ..FileEffect::new(text, access) });
         }
     }
 

@@ -5,131 +5,55 @@
 //! `if`, `for`, `while` and `until`; here-documents whose mark is a name, and whose body has no expansion. Everything
 //! else it refuses, and what it refuses no rule allows: a call that needs a larger grammar is put before a person.
 //!
-//! What it returns is compared with what the other reader found; see [`agrees`].
+//! What it returns is compared with what the other reader found; see [`Line::agrees`].
 
 mod lexer;
 
-use self::lexer::{Lexer, Op, Token};
-use super::side_effects::Found;
-use crate::policy::argv::Word;
+use self::lexer::{Lexer, StrictWord, Token};
+use super::side_effects::Line;
 
 /// The deepest nesting of groups, branches and loops.
 const MAX_DEPTH: usize = 16;
 
-/// A word as this reader takes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StrictWord {
-    /// Its value; for an open word, the text with its quotes removed.
-    pub(crate) value: String,
-    /// The word as written.
-    pub(crate) source: String,
-    /// Whether the shell makes other words of it: a pattern over file names, or `~` in front.
-    pub(crate) open: bool,
-    /// Whether any part was quoted or escaped: such a word is never a keyword.
-    quoted: bool,
-    /// For `NAME=value` with an unquoted name: the length of the name.
-    assigns: Option<usize>,
-}
-
-impl StrictWord {
-    fn is(&self, keyword: &str) -> bool {
-        !self.quoted && !self.open && self.value == keyword
-    }
-
-    fn equals(&self, word: &Word) -> bool {
-        if self.open { word.value.is_none() && word.text == self.source } else { word.is(&self.value) }
-    }
-}
-
-/// What a line does, as far as the grammar goes: everything in the order of the source.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Line {
-    /// The words of each simple command.
-    pub(crate) commands: Vec<Vec<StrictWord>>,
-    /// The files of redirections.
-    pub(crate) targets: Vec<StrictWord>,
-    /// The names of variables that are set, for one command or for the rest of the line.
-    pub(crate) assigned: Vec<String>,
-    /// How many characters are the data of here-documents.
-    pub(crate) data: usize,
-}
-
-impl Line {
-    /// Its commands as others hold them.
-    pub(super) fn commands(&self) -> impl Iterator<Item = Vec<Word>> {
-        let word = |word: &StrictWord| match word.open {
-            true => Word::unknown(&word.source, false),
-            false => Word { text: word.source.clone(), ..Word::known(&word.value) },
-        };
-        self.commands.iter().map(move |words| words.iter().map(word).collect())
-    }
-
-    /// The words that may name files: those of redirections and of commands.
-    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
-        self.targets.iter().chain(self.commands.iter().flatten()).map(|word| word.value.as_str())
-    }
-}
-
 /// Why a line is outside the grammar: what is not read, in words that complete "it has …".
 pub(crate) type Refused = &'static str;
 
-/// Reads a line.
+/// Reads a line. Returns what it says, and how many of its characters are the data of here-documents.
 ///
 /// # Errors
 /// What is outside the grammar. Linear in the length of the text.
-pub(crate) fn read(text: &str) -> Result<Line, Refused> {
+pub(super) fn read(text: &str) -> Result<(Line, usize), Refused> {
     let mut reader = Reader { lexer: Lexer::new(text), line: Line::default(), ahead: None, depth: 0 };
     reader.list(&[])?;
     match reader.next()? {
-        Token::End => {}
-        _ => return Err("an operator or a keyword without its beginning"),
+        Token::End => Ok((reader.line, reader.lexer.data())),
+        _ => Err("an operator or a keyword without its beginning"),
     }
-    reader.line.data = reader.lexer.data();
-    Ok(reader.line)
-}
-
-/// Whether both readers found the same commands, files and variables.
-pub(crate) fn agrees(line: &Line, other: &Found) -> bool {
-    fn same<'a>(
-        mine: impl ExactSizeIterator<Item = &'a StrictWord>,
-        mut theirs: impl ExactSizeIterator<Item = &'a Word>,
-    ) -> bool {
-        let mut mine = mine;
-        mine.len() == theirs.len() && mine.all(|mine| theirs.next().is_some_and(|theirs| mine.equals(theirs)))
-    }
-    // A redirection behind a group is seen before what is in the group, or after it.
-    let (mut mine, mut theirs): (Vec<_>, Vec<_>) = (line.targets.iter().collect(), other.targets.iter().collect());
-    mine.sort_by_key(|word| &word.source);
-    theirs.sort_by_key(|word| &word.text);
-    line.commands.len() == other.commands.len()
-        && line.commands.iter().zip(&other.commands).all(|(mine, theirs)| same(mine.iter(), theirs.iter()))
-        && same(mine.into_iter(), theirs.into_iter())
-        && line.assigned == other.assigned
 }
 
 struct Reader<'t> {
     lexer: Lexer<'t>,
     line: Line,
-    ahead: Option<Token>,
+    ahead: Option<Token<'t>>,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn next(&mut self) -> Result<Token, Refused> {
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<Token<'t>, Refused> {
         match self.ahead.take() {
             Some(token) => Ok(token),
             None => self.lexer.next(),
         }
     }
 
-    fn peek(&mut self) -> Result<&Token, Refused> {
+    fn peek(&mut self) -> Result<&Token<'t>, Refused> {
         let token = self.next()?;
         Ok(self.ahead.insert(token))
     }
 
     /// Whether the next token is this operator, which is then taken.
-    fn takes(&mut self, op: Op) -> Result<bool, Refused> {
-        let is = *self.peek()? == Token::Op(op);
+    fn takes(&mut self, op: &str) -> Result<bool, Refused> {
+        let is = matches!(self.peek()?, Token::Op(own) if *own == op);
         if is {
             self.ahead = None;
         }
@@ -156,7 +80,7 @@ impl Reader<'_> {
     }
 
     fn lines(&mut self) -> Result<(), Refused> {
-        while self.takes(Op::Newline)? {}
+        while self.takes("\n")? {}
         Ok(())
     }
 
@@ -166,7 +90,7 @@ impl Reader<'_> {
         loop {
             self.lines()?;
             let over = match self.peek()? {
-                Token::End | Token::Op(Op::Close) => true,
+                Token::End | Token::Op(")") => true,
                 Token::Word(word) => ends.iter().any(|end| word.is(end)),
                 _ => false,
             };
@@ -175,21 +99,31 @@ impl Reader<'_> {
             }
             self.and_or()?;
             count += 1;
-            if !(self.takes(Op::Semicolon)? || self.takes(Op::Background)? || self.takes(Op::Newline)?) {
+            if !(self.takes(";")? || self.takes("&")? || self.takes("\n")?) {
                 return Ok(count);
             }
         }
     }
 
-    /// A list that is not empty, as groups, branches and loops need one.
-    fn body(&mut self, ends: &[&'static str]) -> Result<(), Refused> {
-        if self.list(ends)? == 0 { Err("a group, a branch or a loop without commands") } else { Ok(()) }
+    /// A list that is not empty, as groups, branches and loops need one, and the keyword that ends it: none is `)`.
+    fn body(&mut self, ends: &[&'static str]) -> Result<&'static str, Refused> {
+        match self.list(ends)? {
+            0 => Err("a group, a branch or a loop without commands"),
+            _ if !ends.is_empty() => self.expect(ends),
+            _ => {
+                if self.takes(")")? {
+                    Ok(")")
+                } else {
+                    Err("`(` without `)`")
+                }
+            }
+        }
     }
 
     fn and_or(&mut self) -> Result<(), Refused> {
         loop {
             self.pipeline()?;
-            if !(self.takes(Op::And)? || self.takes(Op::Or)?) {
+            if !(self.takes("&&")? || self.takes("||")?) {
                 return Ok(());
             }
             self.lines()?;
@@ -206,7 +140,7 @@ impl Reader<'_> {
         }
         loop {
             self.command()?;
-            if !self.takes(Op::Pipe)? {
+            if !self.takes("|")? {
                 return Ok(());
             }
             self.lines()?;
@@ -214,38 +148,30 @@ impl Reader<'_> {
     }
 
     fn command(&mut self) -> Result<(), Refused> {
-        if self.takes(Op::Open)? {
-            return self.nested(|reader| {
-                reader.body(&[])?;
-                if reader.takes(Op::Close)? { Ok(()) } else { Err("`(` without `)`") }
-            });
+        if self.takes("(")? {
+            return self.nested(|reader| reader.body(&[]));
         }
         match self.takes_keyword(&["{", "if", "for", "while", "until"])? {
             None => self.simple(),
-            Some(keyword) => self.nested(|reader| match keyword {
-                "{" => {
-                    reader.body(&["}"])?;
-                    reader.expect(&["}"]).map(drop)
-                }
-                "if" => reader.branches(),
-                "for" => reader.for_each(),
-                _ => {
-                    reader.body(&["do"])?;
-                    reader.do_group()
-                }
+            Some("{") => self.nested(|reader| reader.body(&["}"])),
+            Some("if") => self.nested(Self::branches),
+            Some("for") => self.nested(Self::for_each),
+            Some(_) => self.nested(|reader| {
+                reader.body(&["do"])?;
+                reader.body(&["done"])
             }),
         }
     }
 
     /// A compound command one level deeper, with the redirections behind it.
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<&'static str, Refused>) -> Result<(), Refused> {
         if self.depth >= MAX_DEPTH {
             return Err("groups, branches or loops more than 16 deep");
         }
         self.depth += 1;
         read(self)?;
         self.depth -= 1;
-        while let Token::Redirect(_) | Token::RedirectBoth(_) = self.peek()? {
+        while let Token::Redirect { .. } = self.peek()? {
             self.redirect()?;
         }
         match self.peek()? {
@@ -254,23 +180,18 @@ impl Reader<'_> {
         }
     }
 
-    fn branches(&mut self) -> Result<(), Refused> {
+    fn branches(&mut self) -> Result<&'static str, Refused> {
         loop {
             self.body(&["then"])?;
-            self.expect(&["then"])?;
-            self.body(&["elif", "else", "fi"])?;
-            match self.expect(&["elif", "else", "fi"])? {
+            match self.body(&["elif", "else", "fi"])? {
                 "elif" => {}
-                "else" => {
-                    self.body(&["fi"])?;
-                    return self.expect(&["fi"]).map(drop);
-                }
-                _ => return Ok(()),
+                "else" => return self.body(&["fi"]),
+                end => return Ok(end),
             }
         }
     }
 
-    fn for_each(&mut self) -> Result<(), Refused> {
+    fn for_each(&mut self) -> Result<&'static str, Refused> {
         match self.next()? {
             Token::Word(name) if !name.quoted && is_name(&name.value) => self.line.assigned.push(name.value),
             _ => return Err("a loop over something that is no name"),
@@ -279,27 +200,21 @@ impl Reader<'_> {
         loop {
             match self.next()? {
                 Token::Word(_) => {}
-                Token::Op(Op::Semicolon | Op::Newline) => break,
+                Token::Op(";" | "\n") => break,
                 _ => return Err("a list of words that ends in another way than `;`"),
             }
         }
         self.lines()?;
-        self.do_group()
-    }
-
-    fn do_group(&mut self) -> Result<(), Refused> {
         self.expect(&["do"])?;
-        self.body(&["done"])?;
-        self.expect(&["done"]).map(drop)
+        self.body(&["done"])
     }
 
     fn simple(&mut self) -> Result<(), Refused> {
-        let (mut words, mut something, mut both) = (Vec::<StrictWord>::new(), false, false);
+        let (mut words, mut something, mut both) = (Vec::new(), false, false);
         loop {
             match self.peek()? {
-                Token::Redirect(_) => self.redirect()?,
-                Token::RedirectBoth(_) => {
-                    both = true;
+                Token::Redirect { both: of_both, .. } => {
+                    both |= *of_both;
                     self.redirect()?;
                 }
                 // dash starts what is before it in the background, and then runs the words behind it.
@@ -308,14 +223,15 @@ impl Reader<'_> {
                     let Token::Word(word) = self.next()? else { return Err("a word") };
                     match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.value.get(..length)) {
                         Some(name) => self.line.assigned.push(name.to_owned()),
-                        None if words.is_empty() => self.begins(&word)?,
-                        None => {}
-                    }
-                    if word.assigns.is_none() || !words.is_empty() {
-                        words.push(word);
+                        None => {
+                            if words.is_empty() {
+                                begins(&word)?;
+                            }
+                            words.push(word.word());
+                        }
                     }
                 }
-                Token::Op(Op::Open) => return Err("parentheses within a command"),
+                Token::Op("(") => return Err("parentheses within a command"),
                 Token::Op(_) | Token::End => break,
             }
             something = true;
@@ -329,31 +245,29 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Refuses what cannot name a program here: a keyword, a pattern.
-    fn begins(&self, word: &StrictWord) -> Result<(), Refused> {
-        if word.open {
-            return Err("a program whose name is a pattern");
-        }
-        if !word.quoted && KEYWORDS.contains(&word.value.as_str()) {
-            return Err("a keyword that stands alone or is not read");
-        }
-        Ok(())
-    }
-
     fn redirect(&mut self) -> Result<(), Refused> {
         match self.next()? {
-            Token::Redirect(Some(target)) | Token::RedirectBoth(Some(target))
-                if target.open && !target.value.starts_with('~') =>
-            {
+            Token::Redirect { file: Some(file), .. } if file.open && !file.value.starts_with('~') => {
                 Err("a redirection to a pattern")
             }
-            Token::Redirect(target) | Token::RedirectBoth(target) => {
-                self.line.targets.extend(target);
+            Token::Redirect { file, .. } => {
+                self.line.targets.extend(file.map(StrictWord::word));
                 Ok(())
             }
             _ => Err("a redirection"),
         }
     }
+}
+
+/// Refuses what cannot name a program here: a keyword, a pattern.
+fn begins(word: &StrictWord<'_>) -> Result<(), Refused> {
+    if word.open {
+        return Err("a program whose name is a pattern");
+    }
+    if !word.quoted && KEYWORDS.contains(&word.value.as_str()) {
+        return Err("a keyword that stands alone or is not read");
+    }
+    Ok(())
 }
 
 /// The reserved words of bash 5.2 (its manual, section "Reserved Words") and dash.

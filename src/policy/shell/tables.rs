@@ -1,9 +1,9 @@
 //! What the table of programs says that several modules need.
 
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does, Program};
+use crate::policy::programs::{self, Program};
 
-use super::meaning::{Meant, meaning};
+use super::meaning::meaning;
 
 /// Whether a program runs the code that it receives, with or without a version: `python3.12`.
 pub(crate) fn is_interpreter(base: &str) -> bool {
@@ -30,17 +30,15 @@ pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
 /// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    let program = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
+    let program = programs::row(base).filter(|program| program.is("subcommands") || programs::is_begun(base))?;
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.get().filter(|text| text.starts_with(['-', '+']) && text.len() > 1) else {
             return Some(at);
         };
-        let alone = |does: Option<&Does>| does.is_none_or(|does| !does.takes_value());
         at += match meaning(program, text) {
-            Meant::Unlisted if text.starts_with('+') => return Some(at),
-            Meant::Option(does, None) if does.takes_value() => 2,
-            Meant::Cluster(letters, None) if !alone(letters.last()) => 2,
+            None if text.starts_with('+') => return Some(at),
+            Some(meant) if matches!(meant.last(), Some((_, does, None)) if does.takes_value()) => 2,
             _ => 1,
         };
     }
@@ -48,7 +46,6 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 }
 
 /// Whether an environment variable makes a program run or load something else.
-#[cfg(feature = "shell")]
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     let fits = |row: &programs::Program| {
         let end = |own: &str| own.strip_prefix('*').is_some_and(|end| name.ends_with(end));
@@ -56,4 +53,48 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     };
     // Without the table, any may.
     !programs::is_readable() || programs::row("env").is_some_and(fits)
+}
+
+/// Whether setting a variable for a command asks nobody: it changes how something is displayed, and its value names no
+/// file.
+pub(super) fn is_harmless(name: &str, value: &str) -> bool {
+    let listed = programs::row("env").is_some_and(|row| row.lists("plain_variables", name));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.,+@=:-".contains(c) || (name == "TZ" && c == '/');
+    // `TZ=:file` and `TZ=/file` are read.
+    listed && value.chars().all(plain) && !value.starts_with([':', '/']) && !value.contains("..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_harmless;
+
+    #[test]
+    fn only_listed_names_with_plain_values() {
+        for (name, value) in [
+            ("LANG", "C"),
+            ("LC_ALL", "en_US.UTF-8"),
+            ("TZ", "Europe/Berlin"),
+            ("TZ", "UTC+3"),
+            ("NO_COLOR", ""),
+            ("RUST_LOG", "debug,hyper=info"),
+        ] {
+            assert!(is_harmless(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("LANG", "/tmp/x"),
+            ("LANG", "../x"),
+            ("TZ", ":/etc/passwd"),
+            ("TZ", "/etc/passwd"),
+            ("TZ", "a/../../b"),
+            ("TERM", "../../x"),
+            ("LC_ALL", "$(id)"),
+            ("LOCPATH", "x"),
+            ("LANGX", "C"),
+            ("PATH", "x"),
+            ("lang", "C"),
+            ("PYTHONWARNINGS", "ignore"),
+        ] {
+            assert!(!is_harmless(name, value), "{name}={value}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use super::guards::{SHORT_BYTES, STACK_BYTES, expands_a_mark, too_nested};
 use super::heuristics;
 use super::piped_files;
 use super::place::Place;
-use super::side_effects::{Command, Found, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
+use super::side_effects::{Command, Line, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
 use super::tables;
 use super::walker::{Input, Stack, Walker};
 use crate::policy::argv::{Word, base_name};
@@ -21,26 +21,21 @@ use crate::policy::rule::Access;
 
 /// Reads a command: what it does, and what the line itself says. `strict` is the number of characters in here-documents
 /// where the strict reader has read the line, and `None` where it refused it.
-pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (SideEffects, Found) {
+pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (SideEffects, Line) {
     let walk = |stack: Stack| {
         let mut walker = Walker::new(command, start, stack);
         walker.line(strict.unwrap_or(0));
-        walker
+        (walker.stack != Stack::TooSmall).then_some((walker.found, walker.own))
     };
-    if strict.is_some() || command.len() <= SHORT_BYTES {
-        let walker = walk(Stack::Callers);
-        if walker.stack != Stack::TooSmall {
-            return (walker.found, walker.own);
-        }
+    if (strict.is_some() || command.len() <= SHORT_BYTES)
+        && let Some(walked) = walk(Stack::Callers)
+    {
+        return walked;
     }
     // One thread a line, however many texts it has: an overflow would end the host.
     let walked = std::thread::scope(|scope| {
         let large = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = large.spawn_scoped(scope, || {
-            let walker = walk(Stack::Large);
-            (walker.found, walker.own)
-        });
-        thread.ok()?.join().ok()
+        large.spawn_scoped(scope, || walk(Stack::Large)).ok()?.join().ok()?
     });
     walked.unwrap_or_else(|| {
         let mut walker = Walker::new(command, start, Stack::Callers);
@@ -94,11 +89,6 @@ impl Walker {
         }
     }
 
-    /// Whether what is being read is the line itself.
-    pub(super) fn is_own_text(&self) -> bool {
-        self.texts == 1
-    }
-
     /// Reads a whole program. A program that cannot be parsed is an unknown, with guesses.
     pub(super) fn program(&mut self, text: &str) {
         if too_nested(text) {
@@ -146,11 +136,10 @@ impl Walker {
         self.depth -= 1;
     }
 
-    /// A command substitution, which runs in a subshell. Returns its probable output.
+    /// A text that runs in a subshell. Returns its probable output.
     pub(super) fn substitution(&mut self, source: &str) -> Option<String> {
-        let (place, before) = (self.place.clone(), self.found.commands.len());
-        self.program(source);
-        self.place = place;
+        let before = self.found.commands.len();
+        self.apart(|walker| walker.program(source));
         self.printed_since(before)
     }
 
@@ -167,11 +156,9 @@ impl Walker {
 
     pub(super) fn list(&mut self, list: &CompoundList) {
         for item in &list.0 {
-            let background = matches!(item.1, SeparatorOperator::Async);
-            let before = self.place.clone();
-            self.and_or(&item.0);
-            if background {
-                self.place = before;
+            match item.1 {
+                SeparatorOperator::Async => self.apart(|walker| walker.and_or(&item.0)),
+                SeparatorOperator::Sequence => self.and_or(&item.0),
             }
         }
     }
@@ -180,18 +167,16 @@ impl Walker {
     fn and_or(&mut self, list: &AndOrList) {
         let start = self.place.clone();
         self.pipeline(&list.first);
-        let mut reached = vec![start.clone(), self.place.clone()];
+        let mut reached = start.or(&self.place);
         for next in &list.additional {
-            match next {
-                AndOr::And(pipeline) => self.pipeline(pipeline),
-                AndOr::Or(pipeline) => {
-                    self.place = start.clone();
-                    self.pipeline(pipeline);
-                }
+            if matches!(next, AndOr::Or(_)) {
+                self.place.clone_from(&start);
             }
-            reached.push(self.place.clone());
+            let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
+            self.pipeline(pipeline);
+            reached = reached.or(&self.place);
         }
-        self.place = reached.iter().skip(1).fold(start, |all, place| all.or(place));
+        self.place = reached;
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
@@ -219,57 +204,48 @@ impl Walker {
         match command {
             Node::Simple(simple) => self.simple(simple, input),
             Node::Compound(compound, redirects) => {
-                let mut own = input;
-                for redirect in redirects.iter().flat_map(|r| &r.0) {
-                    if let Some(new) = self.redirect(redirect) {
-                        own = new;
-                    }
-                }
-                let outer = self.input.clone();
-                if own != Input::Inherited {
-                    self.input = own;
-                }
-                self.deeper(|walker| walker.compound(compound), "a compound command");
-                self.input = outer;
+                let own = self.redirects(redirects.as_ref()).unwrap_or(input);
+                self.with_input(own, |walker| {
+                    walker.deeper(|walker| walker.compound(compound), "a compound command");
+                });
             }
             Node::Function(function) => {
                 self.functions.push(function.fname.value.clone());
                 self.found.unknown("function", &function.fname.value, Weight::Value);
-                let place = self.place.clone();
-                let body = &function.body;
-                let outer = self.input.clone();
-                for redirect in body.1.iter().flat_map(|r| &r.0) {
-                    self.input = self.redirect(redirect).unwrap_or_else(|| self.input.clone());
-                }
-                self.deeper(|walker| walker.compound(&body.0), "a function");
-                self.input = outer;
+                let (start, own) = (self.place.clone(), self.redirects(function.body.1.as_ref()).unwrap_or_default());
                 // It may run in any folder, or never.
-                self.place = place.or(&self.place.clone());
+                self.branch(&start, |walker| {
+                    walker.with_input(own, |walker| {
+                        walker.deeper(|walker| walker.compound(&function.body.0), "a function");
+                    });
+                });
             }
             Node::ExtendedTest(test, redirects) => {
-                for redirect in redirects.iter().flat_map(|r| &r.0) {
-                    self.redirect(redirect);
-                }
+                self.redirects(redirects.as_ref());
                 self.test(&test.expr);
             }
         }
     }
 
+    /// Commands that have an input of their own, if it is one.
+    fn with_input(&mut self, own: Input, walk: impl FnOnce(&mut Self)) {
+        let outer = self.input.clone();
+        if own != Input::Inherited {
+            self.input = own;
+        }
+        walk(self);
+        self.input = outer;
+    }
+
     fn compound(&mut self, compound: &CompoundCommand) {
         match compound {
             CompoundCommand::BraceGroup(group) => self.list(&group.list),
-            CompoundCommand::Subshell(shell) => {
-                let place = self.place.clone();
-                self.list(&shell.list);
-                self.place = place;
-            }
+            CompoundCommand::Subshell(shell) => self.apart(|walker| walker.list(&shell.list)),
             CompoundCommand::ForClause(clause) => {
                 let values: Vec<Word> = clause.values.iter().flatten().map(|w| self.word(&w.value)).collect();
                 let certain: Option<Vec<&str>> = values.iter().map(Word::get).collect();
-                match certain.as_deref() {
-                    Some([one]) => drop(self.variables.insert(clause.variable_name.clone(), (*one).to_owned())),
-                    _ => drop(self.variables.remove(&clause.variable_name)),
-                }
+                let one = certain.and_then(|all| <[&str; 1]>::try_from(all).ok()).map(|[one]| one.to_owned());
+                self.set_variable(&clause.variable_name, one);
                 self.says(|own| own.assigned.push(clause.variable_name.clone()));
                 self.assigned(&clause.variable_name);
                 self.repeated(|walker| walker.list(&clause.body.list));
@@ -284,27 +260,23 @@ impl Walker {
             CompoundCommand::CaseClause(clause) => {
                 self.word(&clause.value.value);
                 let start = self.place.clone();
-                let mut after = start.clone();
                 for cx in &clause.cases {
-                    self.place = start.clone();
-                    cx.patterns.iter().for_each(|p| drop(self.expanded(&p.value)));
-                    cx.cmd.iter().for_each(|list| self.list(list));
-                    after = after.or(&self.place);
+                    self.branch(&start, |walker| {
+                        cx.patterns.iter().for_each(|p| drop(walker.expanded(&p.value)));
+                        cx.cmd.iter().for_each(|list| walker.list(list));
+                    });
                 }
-                self.place = after;
             }
             CompoundCommand::IfClause(clause) => {
                 self.list(&clause.condition);
                 let start = self.place.clone();
-                self.list(&clause.then);
-                let mut after = start.or(&self.place);
+                self.branch(&start, |walker| walker.list(&clause.then));
                 for other in clause.elses.iter().flatten() {
-                    self.place = start.clone();
-                    other.condition.iter().for_each(|list| self.list(list));
-                    self.list(&other.body);
-                    after = after.or(&self.place);
+                    self.branch(&start, |walker| {
+                        other.condition.iter().for_each(|list| walker.list(list));
+                        walker.list(&other.body);
+                    });
                 }
-                self.place = after;
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
                 self.repeated(|walker| {
@@ -318,11 +290,18 @@ impl Walker {
             }
             CompoundCommand::Coprocess(coprocess) => {
                 self.found.unknown("coprocess", "coproc", Weight::Value);
-                let place = self.place.clone();
-                self.deeper(|walker| walker.command(&coprocess.body, Input::Pipe(None)), "coproc");
-                self.place = place;
+                self.apart(|walker| {
+                    walker.deeper(|walker| walker.command(&coprocess.body, Input::Pipe(None)), "coproc");
+                });
             }
         }
+    }
+
+    /// Commands that may run, from a folder on: after them it is this one, or where they lead.
+    fn branch(&mut self, start: &Place, walk: impl FnOnce(&mut Self)) {
+        let others = std::mem::replace(&mut self.place, start.clone());
+        walk(self);
+        self.place = others.or(&self.place);
     }
 
     /// A body that may run any number of times: if it changes the folder, the folder is unknown.
@@ -359,10 +338,7 @@ impl Walker {
         }
         if words.is_empty() {
             for (name, value) in assigned {
-                match value {
-                    Some(value) => drop(self.variables.insert(name.clone(), value)),
-                    None => drop(self.variables.remove(&name)),
-                }
+                self.set_variable(&name, value);
                 self.assigned(&name);
             }
             return;
@@ -379,19 +355,12 @@ impl Walker {
             input = self.input.clone();
         }
         self.run(words, &input);
-        self.read = match input {
-            Input::Text(text) | Input::Pipe(text) => text,
-            Input::Inherited | Input::File => None,
-        };
+        self.read = input.text().map(str::to_owned);
     }
 
     fn item(&mut self, item: &Item, words: &mut Vec<Word>, input: &mut Input) {
         match item {
-            Item::IoRedirect(redirect) => {
-                if let Some(new) = self.redirect(redirect) {
-                    *input = new;
-                }
-            }
+            Item::IoRedirect(redirect) => *input = self.redirect(redirect).unwrap_or_else(|| input.clone()),
             Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(&word.value)),
             Item::ProcessSubstitution(kind, shell) => {
                 self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
@@ -403,14 +372,9 @@ impl Walker {
     /// `<(…)`, or `>(…)`, which reads what is written to it.
     pub(super) fn process_substitution(&mut self, list: &CompoundList, reads: bool) {
         self.found.unknown("process-substitution", "<(…)", Weight::Value);
-        let (place, before) = (self.place.clone(), self.found.commands.len());
-        let outer = self.input.clone();
-        if reads {
-            self.input = Input::Pipe(None);
-        }
-        self.deeper(|walker| walker.list(list), "<(…)");
-        self.input = outer;
+        let before = self.found.commands.len();
+        let own = if reads { Input::Pipe(None) } else { Input::Inherited };
+        self.apart(|walker| walker.with_input(own, |walker| walker.deeper(|walker| walker.list(list), "<(…)")));
         self.substituted = self.printed_since(before);
-        self.place = place;
     }
 }

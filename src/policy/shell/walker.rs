@@ -6,13 +6,14 @@ use brush_parser::ParserOptions;
 
 use super::piped_files::PipedFiles;
 use super::place::Place;
-use super::side_effects::{Found, SideEffects};
+use super::side_effects::{Line, SideEffects};
 use crate::policy::path::LexPath;
 
 /// The standard input of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Input {
     /// Inherited from the host.
+    #[default]
     Inherited,
     /// Text in the line. `None`: it is known only when it runs.
     Text(Option<String>),
@@ -33,9 +34,10 @@ impl Input {
 }
 
 /// The stack that the parser has, which goes deeper with almost every character that it reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Stack {
     /// That of the caller, which is enough for short texts, and for a line that the strict reader has read.
+    #[default]
     Callers,
     /// That of the caller, and a text needed more.
     TooSmall,
@@ -44,6 +46,7 @@ pub(super) enum Stack {
 }
 
 /// The state of the walk.
+#[derive(Default)]
 pub(super) struct Walker {
     pub(super) options: ParserOptions,
     pub(super) found: SideEffects,
@@ -77,7 +80,7 @@ pub(super) struct Walker {
     /// The line as it was given.
     pub(super) line: String,
     /// What the line itself says, without what it hands to another shell.
-    pub(super) own: Found,
+    pub(super) own: Line,
     /// How many texts are being read, one within the other: the line itself is the first.
     pub(super) texts: usize,
 }
@@ -87,26 +90,40 @@ impl Walker {
     pub(super) fn new(line: &str, start: &LexPath, stack: Stack) -> Self {
         Self {
             options: ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() },
-            found: SideEffects::default(),
-            variables: BTreeMap::new(),
-            set: BTreeSet::new(),
-            evaluated: BTreeSet::new(),
-            functions: Vec::new(),
             place: Place::at(start.clone()),
-            depth: 0,
-            piped: None,
-            printed_files: None,
-            piped_files: None,
-            read: None,
-            substituted: None,
-            supposing: false,
-            has_input: false,
-            input: Input::Inherited,
-            limited: false,
             stack,
             line: line.to_owned(),
-            own: Found::default(),
-            texts: 0,
+            ..Self::default()
+        }
+    }
+
+    /// Goes somewhere from where it comes back: what runs in a shell of its own changes the folder of that shell.
+    pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let place = self.place.clone();
+        let result = walk(self);
+        self.place = place;
+        result
+    }
+
+    /// What is read only may run.
+    pub(super) fn supposing(&mut self, walk: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.supposing, true);
+        walk(self);
+        self.supposing = before;
+    }
+
+    /// A variable gets a value for guesses, or none that is certain.
+    pub(super) fn set_variable(&mut self, name: &str, value: Option<String>) {
+        match value {
+            Some(value) => drop(self.variables.insert(name.to_owned(), value)),
+            None => drop(self.variables.remove(name)),
+        }
+    }
+
+    /// Notes what the line itself says.
+    pub(super) fn says(&mut self, note: impl FnOnce(&mut Line)) {
+        if self.texts == 1 {
+            note(&mut self.own);
         }
     }
 }

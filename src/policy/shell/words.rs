@@ -22,6 +22,15 @@ struct Built {
     tilde: bool,
 }
 
+impl Built {
+    /// A piece that is not certain, and what it probably is.
+    fn append_guess(&mut self, guess: Option<String>) {
+        self.value = None;
+        let joined = self.guess.take().zip(guess).map(|(have, more)| have + &more);
+        self.guess = joined.filter(|joined| joined.len() < super::side_effects::MAX_CHARS);
+    }
+}
+
 impl Walker {
     /// Reads one word.
     pub(super) fn word(&mut self, source: &str) -> Word {
@@ -30,32 +39,24 @@ impl Walker {
         if source.chars().all(plain) || matches!(source, "[" | "]" | "{}" | "[[" | "]]") {
             return Word::known(source);
         }
-        let Ok(pieces) = word::parse(source, &self.options) else {
-            self.found.unknown("word", source, Weight::Code);
+        let Some(built) = self.built(source, word::parse(source, &self.options), false) else {
             return Word::unknown(source, false);
         };
-        let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-        self.pieces(&pieces, &mut built, false);
-        let braces = is_brace_expansion(&built.bare);
-        if braces {
+        if is_brace_expansion(&built.bare) {
             self.found.unknown("brace-expansion", source, Weight::Value);
             // Of its words, each may be an option, or what an option runs.
             self.found.code_hints.push(source.to_owned());
-            let mut word = Word::unknown(source, false);
-            word.guess = globs::alternatives(source);
-            return word;
+            return Word { guess: globs::alternatives(source), ..Word::unknown(source, false) };
         }
         if let Some(value) = built.value.filter(|_| !built.splits) {
             return Word { text: source.to_owned(), ..Word::known(&value) };
         }
-        let mut word = Word::unknown(source, !built.splits);
-        if let Some(guess) = built.guess {
-            if built.tilde {
-                word.tilde = Some(guess.clone());
-            }
-            word.guess = if built.splits { guess.split_whitespace().map(str::to_owned).collect() } else { vec![guess] };
-        }
-        word
+        let tilde = built.guess.clone().filter(|_| built.tilde);
+        let guess = match built.guess {
+            Some(guess) if built.splits => guess.split_whitespace().map(str::to_owned).collect(),
+            guess => guess.into_iter().collect(),
+        };
+        Word { tilde, guess, ..Word::unknown(source, !built.splits) }
     }
 
     /// Walks text that is expanded but not split: here-documents, default values, arithmetic.
@@ -63,17 +64,18 @@ impl Walker {
         if !source.contains(['$', '`', '\\']) {
             return Some(source.to_owned());
         }
-        match word::parse_heredoc(source, &self.options) {
-            Ok(pieces) => {
-                let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-                self.pieces(&pieces, &mut built, true);
-                built.value
-            }
-            Err(_) => {
-                self.found.unknown("word", source, Weight::Code);
-                None
-            }
-        }
+        self.built(source, word::parse_heredoc(source, &self.options), true)?.value
+    }
+
+    /// What the pieces of a text make. `None`, with an unknown, where it cannot be parsed.
+    fn built<E>(&mut self, source: &str, pieces: Result<Vec<WordPieceWithSource>, E>, quoted: bool) -> Option<Built> {
+        let Ok(pieces) = pieces else {
+            self.found.unknown("word", source, Weight::Code);
+            return None;
+        };
+        let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
+        self.pieces(&pieces, &mut built, quoted);
+        Some(built)
     }
 
     /// Records a substitution that ends in a comment.
@@ -139,19 +141,13 @@ impl Walker {
                 self.unsure(built, "translation", "$\"…\"", Some(String::new()));
             }
             WordPiece::TildeExpansion(tilde) => {
-                self.found.unknown("tilde", "~", Weight::Value);
-                built.value = None;
                 built.tilde = matches!(tilde, word::TildeExpr::Home);
-                match built.tilde {
-                    true => built.guess.as_mut().into_iter().for_each(|g| g.push('~')),
-                    false => built.guess = None,
-                }
+                self.unsure(built, "tilde", "~", built.tilde.then(|| "~".to_owned()));
             }
             WordPiece::ParameterExpansion(parameter) => {
                 let guess = expansion::parameter(self, parameter);
-                built.value = None;
                 built.splits |= !quoted || expansion::is_list(parameter);
-                self.append_guess(built, guess);
+                built.append_guess(guess);
             }
             WordPiece::CommandSubstitution(source) => {
                 let before = (self.found.commands.len(), self.found.files.len(), self.found.unknowns.len());
@@ -180,15 +176,7 @@ impl Walker {
 
     fn unsure(&mut self, built: &mut Built, kind: &'static str, text: &str, guess: Option<String>) {
         self.found.unknown(kind, text, Weight::Value);
-        built.value = None;
-        self.append_guess(built, guess);
-    }
-
-    fn append_guess(&self, built: &mut Built, guess: Option<String>) {
-        built.guess = match (built.guess.take(), guess) {
-            (Some(have), Some(more)) if have.len() + more.len() < super::side_effects::MAX_CHARS => Some(have + &more),
-            _ => None,
-        };
+        built.append_guess(guess);
     }
 
     /// Arithmetic evaluates names and subscripts again: `a[$(…)]` runs a command.
@@ -203,6 +191,14 @@ impl Walker {
         }
         let names = source.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         self.evaluated.extend(names.filter(|name| is_variable(name)).map(str::to_owned));
+    }
+
+    /// The subscript of a list, which is arithmetic.
+    pub(super) fn subscript(&mut self, index: &str) {
+        if !index.chars().all(|c| c.is_ascii_digit()) {
+            self.arithmetic(index);
+            self.found.unknown("subscript", index, Weight::Code);
+        }
     }
 
     /// A name gets a value, `None` if that is known only when it runs.

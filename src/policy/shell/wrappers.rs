@@ -3,83 +3,76 @@
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::place::Place;
-use super::readonly;
-use super::side_effects::{Role, Weight};
-use super::walker::Input;
-use super::walker::Walker;
-use super::{heuristics, launchers};
+use super::side_effects::{FileEffect, Role, Weight};
+use super::walker::{Input, Walker};
+use super::{heuristics, launchers, readonly, tables};
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does, Program};
+use crate::policy::programs::{Does, Program};
 use crate::policy::rule::Access;
 
 /// Handles a command that starts another program; `false` if it does not.
-pub(super) fn unwrap(walker: &mut Walker, base: &str, words: &[Word], input: &Input, index: usize) -> bool {
-    let program = programs::find(base);
-    if program.is_some_and(|program| program.is("finds")) {
-        find(walker, words);
-        return false;
-    }
-    let Some(wrapper) = program.filter(|program| program.is("wrapper")) else {
-        launched(walker, base, words, input);
+pub(super) fn unwrap(
+    walker: &mut Walker,
+    own: Option<&'static Program>,
+    base: &str,
+    words: &[Word],
+    (input, index): (&Input, usize),
+) -> bool {
+    let Some(wrapper) = own.filter(|own| own.is("wrapper")) else {
+        match own.filter(|own| own.is("finds")) {
+            Some(own) => find(walker, own, words),
+            None => launched(walker, own, base, words, input),
+        }
         return false;
     };
-    let (says, from) = super::rows::options(walker, base, wrapper, words, index);
+    let says = super::rows::options(walker, base, wrapper, words, index);
     if says.has("looks_up") {
         // It runs nothing.
         return true;
     }
-    let Some(start) = inner(walker, wrapper, words, &says, from) else {
+    let Some(start) = inner(walker, wrapper, words, &says) else {
         heuristics::tails(words, &mut walker.found);
         return true;
     };
-    let outer = walker.place.clone();
-    for folder in says.values(Does::Into) {
-        walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
-    }
-    started(walker, wrapper, base, words.get(start..).unwrap_or_default().to_vec(), &says, (input, index));
-    walker.place = outer;
-    true
-}
-
-/// The command that a wrapper starts.
-fn started(
-    walker: &mut Walker,
-    wrapper: &Program,
-    base: &str,
-    mut rest: Vec<Word>,
-    says: &RowSays,
-    (input, index): (&Input, usize),
-) {
+    let rest = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
         if wrapper.is("other-user") || wrapper.is("reads-commands") {
             walker.stdin_payload(input);
         }
-        return;
+        return true;
     }
-    if wrapper.is("transparent") {
-        if let Some(outer) = walker.found.commands.get_mut(index).filter(|c| c.role == Role::Runs) {
-            outer.role = Role::Carries;
-        }
-    } else if wrapper.is("other-user") {
+    if wrapper.is("other-user") {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    if !wrapper.is("adds-arguments") {
-        return walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
-    }
+    let outer = walker.found.commands.get_mut(index).filter(|c| wrapper.is("transparent") && c.role == Role::Runs);
+    outer.into_iter().for_each(|outer| outer.role = Role::Carries);
+    walker.apart(|walker| {
+        for folder in says.values(Does::Into) {
+            walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+        }
+        match wrapper.is("adds-arguments") {
+            true => with_added(walker, rest, &says, input),
+            false => walker.deeper(|walker| walker.run(rest, input), "a wrapped command"),
+        }
+    });
+    true
+}
+
+/// A command that gets words which are known only when it runs: `xargs`.
+fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &Input) {
     let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
         // What is added may be an option that runs something.
-        let runs = super::tables::row_of(&rest).is_some_and(Program::may_run);
-        let weight = if runs { Weight::Code } else { Weight::Value };
-        walker.found.unknown("added-arguments", &program, weight);
+        let runs = tables::row_of(&rest).is_some_and(Program::may_run);
+        walker.found.unknown("added-arguments", &program, if runs { Weight::Code } else { Weight::Value });
+    }
+    if runs_code(&program) {
+        walker.found.unknown("piped-code", &program, Weight::Code);
     }
     let mark = placeholder(says);
     match &mark {
         Some(mark) => fill(&mut rest, mark),
         None => rest.push(readonly::added()),
-    }
-    if super::tables::is_shell(&program) || super::tables::is_interpreter(&program) {
-        walker.found.unknown("piped-code", &program, Weight::Code);
     }
     let from_file = says.values(Does::Read).next().is_some();
     let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
@@ -90,9 +83,9 @@ fn started(
     }
 }
 
-/// Where the inner command starts, behind options up to `from`. `None`, with an unknown, if that is not certain.
-fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays, from: usize) -> Option<usize> {
-    let mut at = from;
+/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not certain.
+fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
+    let mut at = words.len() - says.operands.len();
     while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is("sets-environment")) {
         // `env - NAME=value program`
         match text.split_once('=') {
@@ -123,67 +116,63 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays,
 }
 
 /// `find`: what `-exec` and similar actions run, and what `-delete` and `-fprint` change.
-fn find(walker: &mut Walker, words: &[Word]) {
+fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
     let listing = PipedFiles::new(starts(words), walker.place.clone(), piped_files::of_find(words));
     let mut at = 1;
     while let Some(word) = words.get(at) {
-        match word.get().unwrap_or_default() {
-            "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let rest = words.get(at + 1..).unwrap_or_default();
-                let end = rest.iter().position(|w| w.is(";") || w.is("+")).unwrap_or(rest.len());
-                let mut command = rest.get(..end).unwrap_or_default().to_vec();
-                fill(&mut command, "{}");
-                // A fully known command is evaluated by its own rules; the files it runs on are not.
-                let program = command.first().and_then(Word::get).map(base_name);
-                let runs_them = |p: &str| super::tables::is_shell(p) || super::tables::is_interpreter(p);
-                let code = program.is_none_or(|p| runs_them(p) && command.iter().any(|w| w.get().is_none()));
-                let weight = if code { Weight::Code } else { Weight::Value };
-                // What only reads whatever it is given is judged as itself.
-                if !command.first().and_then(Word::get).is_some_and(readonly::takes_any) {
-                    walker.found.unknown("executing-option", &word.text, weight);
-                }
-                let before = walker.found.files.len();
-                walker.deeper(|walker| walker.run(command, &Input::Inherited), "find -exec");
-                found_files(walker, before, &listing);
-                at += end + 1;
-            }
-            "-delete" => {
-                starts(words).iter().for_each(|start| walker.file(start, Access::Write, true, true));
-            }
-            _ => {}
-        }
         at += 1;
+        if word.is("-delete") {
+            starts(words).iter().for_each(|start| walker.file(start, Access::Write, true, true));
+        }
+        if !word.get().is_some_and(|text| program.starts_command(text)) {
+            continue;
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        let end = rest.iter().position(|w| w.is(";") || w.is("+")).unwrap_or(rest.len());
+        let mut command = rest.get(..end).unwrap_or_default().to_vec();
+        fill(&mut command, "{}");
+        // A fully known command is evaluated by its own rules; the files it runs on are not.
+        let program = command.first().and_then(Word::get);
+        let code =
+            program.map(base_name).is_none_or(|base| runs_code(base) && command.iter().any(|w| w.get().is_none()));
+        // What only reads whatever it is given is judged as itself.
+        if !program.is_some_and(readonly::takes_any) {
+            let weight = if code { Weight::Code } else { Weight::Value };
+            walker.found.unknown("executing-option", &word.text, weight);
+        }
+        let before = walker.found.files.len();
+        walker.deeper(|walker| walker.run(command, &Input::Inherited), "find -exec");
+        // `{}` stands for the files that were found: an effect on it is an effect on them.
+        replace(walker, before, &listing, |text| text.trim_matches(['\'', '"']) == "{}");
+        at += end + 1;
     }
     // `grep -l` prints some of the names that it is given.
     let lists = words.windows(3).any(
         |three| matches!(three, [exec, program, option] if exec.is("-exec") && program.is("grep") && option.is("-l")),
     );
-    let executing = ["-exec", "-execdir", "-ok", "-okdir"];
-    let plain = words.iter().all(|word| {
-        word.get().is_some_and(|text| !matches!(text, "-printf" | "-ls") && (lists || !executing.contains(&text)))
-    });
+    let prints = |text: &str| matches!(text, "-printf" | "-ls") || !lists && program.starts_command(text);
+    let plain = words.iter().all(|word| word.get().is_some_and(|text| !prints(text)));
     walker.printed_files = Some(listing).filter(|_| plain);
 }
 
-/// `{}` stands for the files that were found: an effect on it is an effect on them.
-fn found_files(walker: &mut Walker, before: usize, listing: &PipedFiles) {
-    replace(walker, before, listing, |text| text.trim_matches(['\'', '"']) == "{}");
+/// Whether a program runs code that it is given.
+fn runs_code(base: &str) -> bool {
+    tables::is_shell(base) || tables::is_interpreter(base)
 }
 
 /// Puts the files that are known in place of those that a word stands for.
 fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: impl Fn(&str) -> bool) {
-    let new: Vec<super::side_effects::FileEffect> = walker.found.files.drain(before..).collect();
+    let new: Vec<FileEffect> = walker.found.files.drain(before..).collect();
     for file in new {
-        if file.path.is_none() && stands(&file.text) {
-            let files = listing.files(file.access).into_iter();
-            // That something below a folder is written tells enough for a deny.
-            let certain = file.access == Access::Write && !listing.is_narrow();
-            walker.found.files.extend(
-                files.map(|own| super::side_effects::FileEffect { certain: certain && own.path.is_some(), ..own }),
-            );
-        } else {
+        if file.path.is_some() || !stands(&file.text) {
             walker.found.files.push(file);
+            continue;
         }
+        // That something below a folder is written tells enough for a deny.
+        let certain = file.access == Access::Write && !listing.is_narrow();
+        let files = listing.files(file.access).into_iter();
+        let files = files.map(|own| FileEffect { certain: certain && own.path.is_some(), ..own });
+        walker.found.files.extend(files);
     }
 }
 
@@ -196,8 +185,8 @@ fn starts(words: &[Word]) -> Vec<Word> {
 }
 
 /// Programs that start another program by a grammar that is not known here: what they start is guessed.
-fn launched(walker: &mut Walker, base: &str, words: &[Word], input: &Input) {
-    let is = |kind| programs::is(base, kind);
+fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
+    let is = |kind| own.is_some_and(|own| own.is(kind));
     if words.len() < 2 && !is("reads-commands") {
         return;
     }

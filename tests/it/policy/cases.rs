@@ -196,6 +196,7 @@ fn redirects_and_files() {
         "> f",
         "ls > \"f\"",
         "ls > /dev/tcp/h/1",
+        "ls >& /dev/tcp/h/1",
         "cat < /dev/tcp/h/1",
         "echo x > >(cat)",
         "(ls) > f",

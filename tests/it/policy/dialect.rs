@@ -25,36 +25,6 @@ pub(super) fn is_no_rule_of_the_engine(row: &Value) -> bool {
     lines(row).iter().any(|line| line.starts_with("skill ") || line.starts_with("needs_approval "))
 }
 
-/// What the context of a row of the corpus says to this dialect, or to those who read it, and not to the engine.
-const OF_THE_DIALECT: &[&str] = &[
-    "SKILL_DIR",
-    "active_skill",
-    "approved",
-    "approved_call_id",
-    "approved_scope",
-    "arg_pattern",
-    "audit_required",
-    "call_id",
-    "consumed",
-    "digest",
-    "expired",
-    "late_grant",
-    "max_ms",
-    "policy_version_changed",
-    "resolution",
-    "scope",
-    "shell",
-];
-
-/// A row without what its context says to this dialect alone.
-pub(super) fn plain(row: &Value) -> Value {
-    let mut plain = row.clone();
-    if let Some(ctx) = plain.get_mut("ctx").and_then(Value::as_object_mut) {
-        ctx.retain(|name, _| !OF_THE_DIALECT.contains(&name.as_str()));
-    }
-    plain
-}
-
 /// Evaluates a row of the corpus.
 pub(super) fn evaluate(row: &Value) -> Result<Evaluated, String> {
     let answer = |decision, reason: &str| {
@@ -76,7 +46,7 @@ pub(super) fn evaluate(row: &Value) -> Result<Evaluated, String> {
     if own.refused {
         return answer("deny", "the latest answer was a rejection");
     }
-    let mut plain = plain(row);
+    let mut plain = row.clone();
     if plain.get("rule").is_some() {
         plain["rule"] = Value::from(known);
     }

@@ -13,8 +13,6 @@ use toolfold::policy::LexPath;
 use toolfold::policy::eval::evaluate;
 use toolfold::policy::shell::effects;
 
-use super::dialect::plain;
-
 /// The rules under which every command is decided, with the program of its first word in place of `PROGRAM`.
 const RULES: &[&[&str]] = &[
     &["allow Bash(PROGRAM:*)"],
@@ -121,7 +119,7 @@ fn lines(command: &str, row: Option<&Value>) -> BTreeSet<String> {
     if let Some(row) = row
         && row.get("rule").is_some()
     {
-        let judged = evaluate(&plain(row)).map_or("error".to_owned(), |judged| judged.decision.to_string());
+        let judged = evaluate(row).map_or("error".to_owned(), |judged| judged.decision.to_string());
         all.insert(format!("decided {judged} [{} {}]", row["id"], row["rule"]));
     }
     all

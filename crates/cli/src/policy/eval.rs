@@ -1,5 +1,6 @@
 //! `toolfold policy eval`: rows of calls in, decisions out, under the rules of each row or under one policy.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -11,7 +12,10 @@ use super::super::lines::{Line, Lines};
 use super::super::output::{Failure, Outcome, emit_data, json_line, progress, say_all};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::Policy;
-use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under};
+use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under, unknown_members};
+
+/// How many members that mean nothing are named.
+const MAX_NAMED: usize = 20;
 
 /// What to evaluate.
 #[derive(Debug, Args)]
@@ -46,8 +50,9 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
     };
     let mut lines = Lines::open(&args.rows)?;
     let mut code = ExitCode::SUCCESS;
+    let mut named = BTreeSet::new();
     while let Some(line) = lines.next()? {
-        let text = match judge(&line, &args.rows, policy.as_ref()) {
+        let text = match judge(&line, &args.rows, policy.as_ref(), &mut named) {
             Ok(row) if args.json => json_line(&row)?,
             Ok(row) => format!("{}\t{}\t{}\n", visible(&row.id), row.decision, visible(&row.reason)),
             Err(why) => {
@@ -63,7 +68,29 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
     Ok(code)
 }
 
-fn judge(line: &Line, file: &str, policy: Option<&Policy>) -> Result<Evaluated, Diagnostic> {
+/// Says which members of a row nothing is made of, each once.
+fn say_unknown(row: &Value, place: &Place, named: &mut BTreeSet<String>) {
+    let new =
+        unknown_members(row).into_iter().filter(|(name, _)| named.len() < MAX_NAMED && named.insert(name.clone()));
+    let said: Vec<Diagnostic> = new
+        .map(|(name, near)| {
+            let message = format!("nothing is made of `{}`", visible(&name));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`? It is said once for all rows"),
+                None => "it changes no answer; it is said once for all rows".to_owned(),
+            };
+            Diagnostic::warning("eval-member", place.clone(), message).help(help)
+        })
+        .collect();
+    say_all(&said);
+}
+
+fn judge(
+    line: &Line,
+    file: &str,
+    policy: Option<&Policy>,
+    named: &mut BTreeSet<String>,
+) -> Result<Evaluated, Diagnostic> {
     let wrong = |column: usize, why: &str| {
         let place = Place::file(file).line_column(line.number, column.max(1));
         let help = match policy {
@@ -78,6 +105,7 @@ fn judge(line: &Line, file: &str, policy: Option<&Policy>) -> Result<Evaluated, 
         let (message, _) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
         wrong(why.column(), &format!("not JSON: {message}"))
     })?;
+    say_unknown(&row, &Place::file(file).line_column(line.number, 1), named);
     let judged = match policy {
         Some(policy) => evaluate_under(policy, &row),
         None => evaluate(&row),

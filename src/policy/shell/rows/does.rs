@@ -1,17 +1,16 @@
 //! What follows from an option that a command has, by what its row says that it does.
 
-use super::{Reader, stops};
+use super::Reader;
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Does};
+use crate::policy::programs::Does;
 use crate::policy::rule::Access;
 use crate::policy::shell::redirect::is_sink;
 use crate::policy::shell::side_effects::{Unknown, Weight};
-use crate::policy::shell::tables::is_interpreter;
 
 impl Reader<'_, '_> {
     /// What is not on the list: a rule that names it covers it, and nothing else does.
     pub(super) fn unlisted(&mut self, kind: &'static str, at: usize) {
-        if !self.guessed && self.program.is_some_and(|program| program.is_listed) {
+        if !self.guessed && self.program.is_listed {
             self.doubt(kind, at, Weight::Value, None);
         }
     }
@@ -54,7 +53,7 @@ impl Reader<'_, '_> {
                 let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
                 // An interpreter and an editor have languages of their own.
                 let plus = self.words.get(at).and_then(Word::get).is_some_and(|text| text.starts_with('+'));
-                let known = known && !plus && !is_interpreter(self.base);
+                let known = known && !plus && !self.own.is("interpreter");
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
             Does::Code => {
@@ -65,11 +64,9 @@ impl Reader<'_, '_> {
             Does::Load => {
                 // A module of an interpreter is code for it: who allows the interpreter allows that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
-                let module = is_interpreter(self.base) && self.program.is_some_and(|program| stops(program, text));
+                let module = self.own.is("interpreter") && self.program.stops(text);
                 let name = |setting: &str| setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
-                let plain = |setting: &str| {
-                    programs::find(self.base).is_some_and(|own| own.lists("plain_settings", &name(setting)))
-                };
+                let plain = |setting: &str| self.own.lists("plain_settings", &name(setting));
                 let plain = value.and_then(Word::get).is_some_and(plain);
                 value.into_iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
                 value.and_then(Word::get).into_iter().for_each(|line| self.suppose_setting(line));

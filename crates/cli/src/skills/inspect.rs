@@ -56,7 +56,7 @@ pub(super) fn name(finding: &Finding) -> String {
 }
 
 pub(super) fn list(args: &ListArgs) -> Outcome {
-    let loaded = args.roots.discover(true)?;
+    let loaded = args.roots.discover()?;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let rows: Vec<serde_json::Value> = loaded
         .value

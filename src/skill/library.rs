@@ -245,7 +245,7 @@ impl Held {
         } else {
             return None;
         };
-        let message = format!("not read: {whose} may hold {most} bytes together, and those before it do");
+        let message = format!("not read: {whose} may hold {most} bytes together, and there is no room left");
         let help = "take away skills that are not needed, or let more be read (`skills.bytes`)";
         Some(Diagnostic::error(TOO_MUCH, place(&found.file), message).help(help))
     }

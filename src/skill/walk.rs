@@ -142,8 +142,11 @@ impl Walk<'_> {
             }
         }
         if too_deep > 0 {
-            let folders = if too_deep == 1 { "1 folder lies" } else { &format!("{too_deep} folders lie") };
-            let message = format!("{folders} deeper than {} levels and was not read", self.limits.depth);
+            let (folders, were) = match too_deep {
+                1 => ("1 folder lies".to_owned(), "was"),
+                n => (format!("{n} folders lie"), "were"),
+            };
+            let message = format!("{folders} deeper than {} levels and {were} not read", self.limits.depth);
             let note = Diagnostic::warning("too-deep", place(&root.path), message);
             self.notes.push(note.help("name the deeper folder as a root, or let more levels be read (`skills.depth`)"));
         }

@@ -8,6 +8,7 @@ mod corpora;
 mod hostile;
 mod opencode;
 mod pack;
+mod scale;
 #[cfg(feature = "watch")]
 mod watch;
 

@@ -90,7 +90,9 @@ impl Declared {
         let tokens = layer.tool().map_or(0, |tool| {
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
             let (name, description) = (tool.name().as_str(), Some(tool.description()));
-            counter.count(&render(&[Function { name, description, parameters: Some(&parameters) }]))
+            let whole = render(&[Function { name, description, parameters: Some(&parameters) }]);
+            // As a report counts it: what stands around every array is no part of it.
+            counter.count(&whole).saturating_sub(counter.count(&render(&[])))
         });
         let list = layer.list().cloned().unwrap_or_default();
         let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
@@ -98,6 +100,9 @@ impl Declared {
     }
 
     fn said(&self) -> String {
+        if self.tokens == 0 {
+            return "No skill is usable, so `activate_skill` is not declared.\n".to_owned();
+        }
         let cost = format!(
             "A model is charged {} tokens for `activate_skill`, of at most {}",
             grouped(self.tokens),
@@ -115,9 +120,9 @@ impl Declared {
             return format!("{cost}.\n");
         }
         format!(
-            "{cost}: {}.\nTo have more listed, raise the budget: [skills] budget = {}\n",
+            "{cost}: {}.\nTo have more listed, raise its budget in toolfold.toml: [skills] budget = {}\n",
             ways.join(", "),
-            self.budget * 2
+            self.budget.saturating_mul(2)
         )
     }
 }
@@ -173,6 +178,11 @@ impl<'a> Page<'a> {
             if about.is_empty() && finding.document.strict.is_empty() {
                 continue;
             }
+            let told = if finding.document.content.is_some() { &mut guessed } else { &mut lost };
+            if told.len() >= TOLD && !self.all {
+                told.push(String::new());
+                continue;
+            }
             // What is said about a file names it.
             let mut text = self.heading(finding, about.is_empty());
             about.iter().for_each(|d| text.push_str(&indented(d)));
@@ -181,10 +191,8 @@ impl<'a> Page<'a> {
                     let error = error.lines().next().unwrap_or_default();
                     text.push_str(&format!("    {DIM}the standard's validator says: {}{DIM:#}\n", visible(error)));
                 }
-                guessed.push(text);
-            } else {
-                lost.push(text);
             }
+            told.push(text);
         }
         let parts = [self.section("Not loaded", &lost), self.section("Loaded, with something to fix", &guessed)];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
@@ -226,7 +234,7 @@ impl<'a> Page<'a> {
 
     fn heading(&self, finding: &Finding, with_path: bool) -> String {
         let (line, body) = costs(finding, self.counter);
-        let word = word(finding);
+        let word = if finding.shadowed_by.is_some() { "hidden" } else { word(finding) };
         let style = if word == "valid" { GOOD } else { BOLD };
         let costs = match &finding.document.content {
             Some(_) => format!(" {DIM}{line} tokens listed, {} when active{DIM:#}", grouped(body)),

@@ -90,7 +90,13 @@ pub(crate) fn weigh(tool: &SkillTool, budget: Budget) -> usize {
         Budget::Chars(_) => 0,
         Budget::Tokens(_) => 2 * (entries + tool.description.lines().count()),
     };
-    frames + budget.weigh(&tool.name) + budget.weigh(&tool.description) + budget.weigh(&tool.parameters.to_string())
+    // One form quotes the description as JSON, the other does not.
+    let quoted = Value::from(tool.description.as_str()).to_string();
+    let description = budget.weigh(&tool.description).max(match budget {
+        Budget::Chars(_) => 0,
+        Budget::Tokens(_) => budget.weigh(&quoted),
+    });
+    frames + budget.weigh(&tool.name) + description + budget.weigh(&tool.parameters.to_string())
 }
 
 /// What the tool offers beside the list.

@@ -2,6 +2,8 @@
 
 mod agent_cpp;
 mod apex_bridge;
+#[cfg(feature = "tiktoken")]
+mod bound;
 mod code_agent;
 mod command;
 mod corpora;

@@ -339,31 +339,7 @@ fn a_name_in_another_form_is_understood() {
     assert_eq!(view.get("Twin").unwrap().0.name(), "Twin");
 }
 
-#[test]
-#[cfg(feature = "tiktoken")]
-fn the_bound_holds_for_every_character_and_every_pair_of_letters() {
-    use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
-    let counter = Tiktoken::new(Encoding::O200kBase);
-    let check = |text: &str| {
-        let (bound, tokens) = (most_tokens(text), counter.count(text));
-        assert!(tokens <= bound, "{text:?} has {tokens} tokens, the bound is {bound}");
-    };
-    for c in (1_u32..0x2_0000).filter_map(char::from_u32) {
-        check(&c.to_string());
-        check(&format!("{c}{c}a{c}"));
-    }
-    for (a, b) in (b'a'..=b'z').flat_map(|a| (b'a'..=b'z').map(move |b| (char::from(a), char::from(b)))) {
-        check(&format!("{a}{b}"));
-        check(&format!("{a}{b}{a}{b}{b}{a}"));
-        check(&format!("-{a}{b}- {a} {b}--{a}"));
-    }
-    // Prose stays within four times its tokens, or the bound would be of no use.
-    let prose =
-        "Formats cells, ranges and whole sheets. Use when the user asks for bold text, colours or number formats.";
-    assert!(most_tokens(prose) <= 4 * counter.count(prose));
-}
-
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{0,40}",
         "[a-z0-9 -]{0,60}",
@@ -405,12 +381,5 @@ proptest! {
         prop_assert!(pages.contains(&format!("\n- {name}: ")), "{} is on no page", name);
         let answer = call(&fs, &view, &json!({"other": name}));
         prop_assert!(answer.is_ok(), "{:?}", answer);
-    }
-
-    #[test]
-    #[cfg(feature = "tiktoken")]
-    fn the_bound_holds(text in prop_oneof![text(), "\\PC{0,200}", "([a-z]{1,9}[ -]?){0,40}", "[0-9a-z]{0,60}"]) {
-        use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
-        prop_assert!(Tiktoken::new(Encoding::O200kBase).count(&text) <= most_tokens(&text));
     }
 }

@@ -52,7 +52,9 @@ impl SkillIndex {
     #[must_use]
     pub fn new(view: &SkillView) -> Self {
         let mut index = Self::default();
-        for (name, skill) in view.all() {
+        let mut all: Vec<(&str, &Arc<Skill>)> = view.all().collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, skill) in all {
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             let mut add = |text: &str, weight: u32| {
                 for token in tokens(text) {
@@ -80,40 +82,47 @@ impl SkillIndex {
     /// them, by name.
     #[must_use]
     pub fn search(&self, query: &str, most: usize) -> Vec<Hit> {
-        let mut hits = self.hits(query);
-        hits.truncate(most);
-        hits
+        self.page(&self.ranked(query), 0, most)
     }
 
-    fn hits(&self, query: &str) -> Vec<Hit> {
-        let query = query.trim();
-        let hit = |entry: &Indexed, score| Hit { name: entry.name.clone(), skill: Arc::clone(&entry.skill), score };
-        let mut hits: Vec<Hit> = if matches!(query, "" | "*") {
-            self.entries.iter().map(|entry| hit(entry, 0.0)).collect()
-        } else {
-            let scored = self.scores(query).into_iter();
-            scored.filter_map(|(number, score)| self.entries.get(number).map(|entry| hit(entry, score))).collect()
+    /// Some of the places that a query found.
+    fn page(&self, ranked: &[(usize, f64)], skip: usize, most: usize) -> Vec<Hit> {
+        let hit = |(at, score): &(usize, f64)| {
+            let Indexed { name, skill, .. } = self.entries.get(*at)?;
+            Some(Hit { name: name.clone(), skill: Arc::clone(skill), score: *score })
         };
-        let named = |entry: &&Indexed| entry.name == query || entry.skill.name() == query;
-        for entry in self.entries.iter().filter(named) {
-            match hits.iter_mut().find(|hit| hit.name == entry.name) {
-                Some(hit) => hit.score = f64::MAX,
-                None => hits.push(hit(entry, f64::MAX)),
+        ranked.iter().skip(skip).take(most).filter_map(hit).collect()
+    }
+
+    /// The places of what a query finds, with their scores, best first.
+    fn ranked(&self, query: &str) -> Vec<(usize, f64)> {
+        let query = query.trim();
+        let places = 0..self.entries.len();
+        if matches!(query, "" | "*") {
+            return places.map(|at| (at, 0.0)).collect();
+        }
+        let mut scores = self.scores(query);
+        for (entry, score) in self.entries.iter().zip(&mut scores) {
+            if entry.name == query || entry.skill.name() == query {
+                *score = Some(f64::MAX);
             }
         }
-        if hits.is_empty() {
+        if scores.iter().all(Option::is_none) {
             let wanted = query.to_lowercase();
             let has = |text: &str| text.to_lowercase().contains(&wanted);
-            let found = self.entries.iter().filter(|e| has(&e.name) || has(e.skill.description()));
-            hits = found.map(|entry| hit(entry, 0.0)).collect();
+            let found = |entry: &Indexed| has(&entry.name) || has(entry.skill.description());
+            scores = self.entries.iter().map(|entry| found(entry).then_some(0.0)).collect();
         }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
-        hits
+        let mut ranked: Vec<(usize, f64)> = places.zip(scores).filter_map(|(at, score)| Some((at, score?))).collect();
+        // The places are in the order of the names.
+        ranked.sort_by(|(one, a), (other, b)| b.total_cmp(a).then_with(|| one.cmp(other)));
+        ranked
     }
 
-    fn scores(&self, query: &str) -> BTreeMap<usize, f64> {
+    /// The score of each skill; `None` where it shares no word.
+    fn scores(&self, query: &str) -> Vec<Option<f64>> {
         let total = self.entries.len() as f64;
-        let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut scores = vec![None; self.entries.len()];
         for token in tokens(query).into_iter().take(64).collect::<BTreeSet<_>>() {
             let Some(postings) = self.postings.get(&token) else { continue };
             let found = postings.len() as f64;
@@ -121,7 +130,9 @@ impl SkillIndex {
             for (number, count) in postings {
                 let length = self.entries.get(*number).map_or(1.0, |entry| entry.length) / self.average.max(1.0);
                 let score = rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
-                *scores.entry(*number).or_default() += score;
+                if let Some(sum) = scores.get_mut(*number) {
+                    *sum = Some(sum.unwrap_or_default() + score);
+                }
             }
         }
         scores
@@ -132,13 +143,14 @@ impl SkillIndex {
 /// can be reached whatever the others are called.
 pub(crate) fn answer(view: &SkillView, query: &str) -> String {
     let (words, from) = paged(query);
-    let hits = view.index().hits(&words);
-    if hits.is_empty() {
+    let index = view.index();
+    let ranked = index.ranked(&words);
+    if ranked.is_empty() {
         return "No skill matches these words. Try others, or the names in the tool's description.".to_owned();
     }
-    let page: Vec<&Hit> = hits.iter().skip(from - 1).take(PAGE).collect();
+    let page = index.page(&ranked, from - 1, PAGE);
     if page.is_empty() {
-        return format!("Only {} skills match these words. Search without `from:{from}`.", hits.len());
+        return format!("Only {} skills match these words. Search without `from:{from}`.", ranked.len());
     }
     let mut text = String::from("Skills that match, best first; activate one by its name:");
     for hit in &page {
@@ -148,9 +160,9 @@ pub(crate) fn answer(view: &SkillView, query: &str) -> String {
         let _ = write!(text, "\n- {}: {shown}{cut}", one_line(&hit.name));
     }
     let last = from - 1 + page.len();
-    if from > 1 || last < hits.len() {
-        let _ = write!(text, "\n({from} to {last} of {}", hits.len());
-        if last < hits.len() {
+    if from > 1 || last < ranked.len() {
+        let _ = write!(text, "\n({from} to {last} of {}", ranked.len());
+        if last < ranked.len() {
             let _ = write!(text, "; add `from:{}` to the words for more", last + 1);
         }
         text.push(')');

@@ -11,7 +11,7 @@ use toolfold::profile::Arm;
 use toolfold::skill::{
     ActivateRequest, ActiveSet, Answer, Budget, Caller, CategoryHint, FLOOR_TOKENS, Facts, MemoryFs, Permission,
     PermissionRule, Permissions, Precedence, Scope, SkillLibrary, SkillTool, SkillView, activate, activate_tool,
-    catalog_text, most_tokens,
+    catalog_text,
 };
 
 use super::{discover, root};
@@ -78,7 +78,7 @@ fn billed(name: &str, description: &str, parameters: &Value) -> usize {
 
 #[cfg(not(feature = "tiktoken"))]
 fn billed(name: &str, description: &str, parameters: &Value) -> usize {
-    most_tokens(&format!("{name}{description}{parameters}"))
+    toolfold::skill::most_tokens(&format!("{name}{description}{parameters}"))
 }
 
 /// 5,000 skills, each set with its own trap.

@@ -348,10 +348,10 @@ fn choose(
             Precedence::UserFirst => (if skill.origin.scope == Scope::User { 0 } else { scope + 1 }, root, order),
         }
     };
-    let mut of_name: BTreeMap<String, Vec<((u8, usize, usize), usize)>> = BTreeMap::new();
+    let mut of_name: BTreeMap<String, Vec<(u8, usize, usize)>> = BTreeMap::new();
     for (order, finding) in findings.iter().enumerate() {
         if let Some(skill) = &finding.skill {
-            of_name.entry(skill.name().to_owned()).or_default().push((rank(skill, order), order));
+            of_name.entry(skill.name().to_owned()).or_default().push(rank(skill, order));
         }
     }
     let mut winners = BTreeMap::new();
@@ -359,7 +359,7 @@ fn choose(
         copies.sort_unstable();
         let mut of_scope: BTreeMap<Scope, usize> = BTreeMap::new();
         let mut winner: Option<Arc<Skill>> = None;
-        for (_, order) in copies {
+        for (_, _, order) in copies {
             let Some(finding) = findings.get_mut(order) else { continue };
             let number = of_scope.entry(finding.scope).or_default();
             *number += 1;

@@ -53,7 +53,7 @@ impl SkillIndex {
     pub fn new(view: &SkillView) -> Self {
         let mut index = Self::default();
         let mut all: Vec<(&str, &Arc<Skill>)> = view.all().collect();
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.sort_by_key(|(name, _)| *name);
         for (name, skill) in all {
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             let mut add = |text: &str, weight: u32| {

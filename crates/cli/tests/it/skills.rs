@@ -339,7 +339,7 @@ fn doctor_counts_the_whole_tool_and_says_how_to_pick_a_copy() {
     assert_eq!(number("full") + number("trimmed") + number("names_only") + number("omitted"), 300);
     let unknown = skill("s000", "Other.", "");
     for n in 0..60 {
-        world.put(&format!("work/.agents/skills/t{n:03}/SKILL.md"), &unknown.replace("s000", "bad name"));
+        world.put(&format!("work/.agents/skills/t{n:03}/SKILL.md"), unknown.replace("s000", "bad name"));
     }
     let (_, out, _) = world.run(&["doctor"]);
     assert!(out.contains("more: --all says them, --json too"), "{out}");

@@ -61,12 +61,12 @@ impl SkillLayer {
         self
     }
 
-    /// What the declaration of `activate_skill` may cost, enum included. Default: [`Budget::default`]. Tokens are those
-    /// of `o200k_base` where the feature `tiktoken` is on, else a bound that prose stays far below
-    /// ([`most_tokens`](crate::skill::most_tokens)); [`counted_by`](Self::counted_by) takes any other counter.
+    /// What the declaration of `activate_skill` may cost, enum included. Default: [`Budget::default`]. Tokens are bounded
+    /// and not counted ([`most_tokens`](crate::skill::most_tokens)), so that prose stays far below the budget; who has a
+    /// vocabulary has more listed with [`counted_by`](Self::counted_by).
     #[must_use]
     pub fn budget(self, budget: Budget) -> Self {
-        self.counted_by(budget.limit(), &|tool| cost(tool, budget))
+        self.counted_by(budget.limit(), &|tool| weigh(tool, budget))
     }
 
     /// The same with a counter of the host's: the declaration may cost `limit` of whatever `cost` counts.
@@ -126,25 +126,4 @@ impl SkillLayer {
         let hint = if self.preload { CategoryHint::Expanded } else { CategoryHint::Suggest };
         activate(self.fs.as_ref(), &self.view, &request, active, &facts, hint).map_err(|why| why.to_string())
     }
-}
-
-/// What a declaration takes of a budget: the dearer of the two forms in which providers are known to bill one.
-#[cfg(feature = "tiktoken")]
-fn cost(tool: &SkillTool, budget: Budget) -> usize {
-    use crate::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
-    let bound = weigh(tool, budget);
-    // The vocabulary is loaded only where the bound does not settle it.
-    if matches!(budget, Budget::Chars(_)) || bound <= budget.limit() {
-        return bound;
-    }
-    let counter = Tiktoken::new(Encoding::O200kBase);
-    let function =
-        Function { name: &tool.name, description: Some(&tool.description), parameters: Some(&tool.parameters) };
-    let json = serde_json::json!({"type": "function", "function": tool}).to_string();
-    counter.count(&render(&[function])).max(counter.count(&json))
-}
-
-#[cfg(not(feature = "tiktoken"))]
-fn cost(tool: &SkillTool, budget: Budget) -> usize {
-    weigh(tool, budget)
 }

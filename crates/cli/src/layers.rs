@@ -11,14 +11,14 @@ use super::disk::{OwnDisk, home, working_folder};
 use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
-use super::skills::{say_found, skills_below};
+use super::skills::{counted_layer, say_found, skills_below};
 use super::undo::{Edge, folder_of};
 use crate::configuration::{Config, Origin};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
-use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
+use toolfold::skill::{self, Caller, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 
 /// The layers that the configuration turns on.
@@ -108,7 +108,7 @@ pub(super) fn skills(config: &Config) -> Result<Option<SkillLayer>, Failure> {
 }
 
 fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
-    let layer = SkillLayer::within(view, Arc::new(DiskFs), config.skill_budget());
+    let layer = counted_layer(view, config.skill_budget());
     layer.facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
 }
 

@@ -10,6 +10,7 @@ mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
@@ -19,10 +20,12 @@ use super::layers::project_of;
 use super::output::{Failure, Outcome, say_all};
 use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
+use toolfold::engine::SkillLayer;
 use toolfold::skill::{
-    Discovery, DiscoveryCache, DiskFs, Limits, MAX_FILE, Precedence, Root, Scope, SkillLibrary, Style, Surroundings,
-    default_roots, is_unread,
+    Budget, Discovery, DiscoveryCache, DiskFs, Limits, MAX_FILE, Precedence, Root, Scope, SkillLibrary, SkillTool,
+    SkillView, Style, Surroundings, default_roots, is_unread,
 };
+use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 /// Work on skills: folders with a SKILL.md that teach a model how to do something.
 #[derive(Debug, Subcommand)]
@@ -191,6 +194,24 @@ fn surroundings() -> Result<Surroundings, Failure> {
 /// The project of a folder: the nearest folder above it that contains `.git`, else the folder.
 fn project(folder: &Path) -> PathBuf {
     PathBuf::from(project_of(&folder.to_string_lossy()))
+}
+
+/// Layer 2 whose declaration is counted as it is billed: the dearer of the two forms in which providers are known to bill
+/// one. The vocabulary is loaded only where the bound does not settle it.
+pub(super) fn counted_layer(view: SkillView, budget: Budget) -> SkillLayer {
+    let layer = SkillLayer::within(view, Arc::new(DiskFs), budget);
+    match layer.list() {
+        Some(list) if !list.is_whole() => layer.counted_by(budget.limit(), &billed),
+        _ => layer,
+    }
+}
+
+fn billed(tool: &SkillTool) -> usize {
+    let counter = Tiktoken::new(Encoding::O200kBase);
+    let function =
+        Function { name: &tool.name, description: Some(&tool.description), parameters: Some(&tool.parameters) };
+    let json = serde_json::json!({"type": "function", "function": tool}).to_string();
+    counter.count(&render(&[function])).max(counter.count(&json))
 }
 
 /// How many diagnostics of single skills a command that is not about them says.

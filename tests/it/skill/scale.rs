@@ -111,7 +111,8 @@ fn five_thousand_skills_cost_no_more_than_the_budget() {
         let visible = view.names().len();
         assert_eq!(visible, 5_000, "{what}");
         let bounded = activate_tool(&view, Budget::default()).unwrap();
-        let layer = SkillLayer::new(view.clone(), Arc::new(fs.clone()));
+        let count = |tool: &SkillTool| billed(&tool.name, &tool.description, &tool.parameters);
+        let layer = SkillLayer::new(view.clone(), Arc::new(fs.clone())).counted_by(2_000, &count);
         let fitted = layer.tool().unwrap();
         let parameters: Value = serde_json::from_str(fitted.parameters_text()).unwrap();
         let exact =

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -11,10 +10,9 @@ use super::super::config_files::user_file;
 use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
 use super::inspect::{costs, name, word};
-use super::{RootArgs, project, settings, verdict};
+use super::{RootArgs, counted_layer, project, settings, verdict};
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
-use toolfold::engine::SkillLayer;
-use toolfold::skill::{Budget, Caller, DiskFs, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
+use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 /// Where to look.
@@ -86,7 +84,7 @@ struct Declared {
 impl Declared {
     fn of(library: &SkillLibrary, budget: Budget, counter: Tiktoken) -> Self {
         let view = SkillView::new(library, &Permissions::default(), Caller::Model);
-        let layer = SkillLayer::within(view, Arc::new(DiskFs), budget);
+        let layer = counted_layer(view, budget);
         let tokens = layer.tool().map_or(0, |tool| {
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
             let (name, description) = (tool.name().as_str(), Some(tool.description()));

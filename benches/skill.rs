@@ -8,7 +8,7 @@ use divan::Bencher;
 use divan::counter::BytesCount;
 use toolfold::skill::{
     Budget, Caller, Discovery, DiscoveryCache, DiskFs, Document, MemoryFs, Permissions, Root, Scope, SkillIndex,
-    SkillLibrary, SkillView, Style, catalog_text,
+    SkillLibrary, SkillView, Style, activate_tool, catalog_text,
 };
 
 fn main() {
@@ -91,6 +91,20 @@ fn view_of_500() -> SkillView {
 fn catalog_of_500(bencher: Bencher<'_, '_>, chars: usize) {
     let view = view_of_500();
     bencher.bench(|| catalog_text(&view, Budget::Chars(chars)));
+}
+
+/// What a host waits for: the view, and the declaration of `activate_skill` fitted into its budget.
+#[divan::bench(sample_count = 10)]
+fn tool_of_5000(bencher: Bencher<'_, '_>) {
+    let mut fs = MemoryFs::default();
+    for number in 0..5_000 {
+        fs.put(format!("/s/{number}/SKILL.md"), made(number));
+    }
+    let library = SkillLibrary::discover(&fs, discovery(PathBuf::from("/s")), &mut DiscoveryCache::default()).value;
+    bencher.bench(|| {
+        let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
+        activate_tool(&view, Budget::default()).map(|tool| tool.description.len())
+    });
 }
 
 #[divan::bench]

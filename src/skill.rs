@@ -7,7 +7,8 @@
 //! Invariants. The layer names `name` and `diagnostic` only: it knows of no catalogue, profile, policy or engine, and
 //! what it answers depends on none of them. It has no clock, reads no environment, runs nothing, expands no alias. It
 //! reads files through [`SkillFs`] alone; [`DiskFs`] is the one file here that touches the machine. Nothing vanishes
-//! without a diagnostic, and a denied skill is nowhere to be seen.
+//! without a diagnostic, and a denied skill is nowhere to be seen. What the model is charged for knowing of skills has a
+//! bound that does not grow with their number.
 //!
 //! ```
 //! use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style};
@@ -22,6 +23,7 @@
 //! ```
 
 mod activate;
+mod budget;
 mod command;
 mod disk;
 mod document;
@@ -34,6 +36,7 @@ mod keys;
 mod legacy;
 mod library;
 mod lint;
+mod listing;
 mod permission;
 mod reference;
 mod render;
@@ -54,19 +57,22 @@ pub use activate::{
     ActivateError, ActivateRequest, Activation, ActiveSet, ActiveSkill, Answer, CategoryHint, SkillMessage, activate,
     direct,
 };
+pub use budget::{Budget, estimate_tokens, most_tokens};
 pub use command::read_command;
 pub use disk::DiskFs;
 pub use document::{Content, ContentHash, Document, MAX_FILE, MAX_FRONT_MATTER, slug};
+pub(crate) use exposure::weigh;
 pub use exposure::{
-    Budget, CatalogText, SEARCH_FROM, SkillTool, activate_tool, catalog_text, catalog_xml, estimate_tokens, skill_tools,
+    FLOOR_TOKENS, FittedTool, SEARCH_FROM, SkillTool, activate_tool, catalog_xml, fit_tool, skill_tools,
 };
 pub use fields::{Context, Fields, Mode};
 pub use folder::{Folder, prompt_entry, read_folder};
 pub use fs::{FsEntry, FsError, Kind, Look, MemoryFs, SkillFs, Stamp};
 pub use instructions::{Instructions, MAX_INSTRUCTIONS, instructions};
 pub use legacy::{read_cloud, to_standard};
-pub use library::{Discovery, DiscoveryCache, Finding, Origin, Precedence, Skill, SkillLibrary};
+pub use library::{Discovery, DiscoveryCache, Finding, Origin, Precedence, Skill, SkillLibrary, is_unread};
 pub use lint::{MAX_BODY_LINES, MAX_BODY_TOKENS, Vocabulary, lint};
+pub use listing::{CatalogText, catalog_text};
 pub use permission::{Permission, PermissionRule, Permissions};
 pub use render::Facts;
 pub use roots::{Root, Scope, Style, Surroundings, default_roots, levels};

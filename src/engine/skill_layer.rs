@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::catalog::Tool;
 use crate::diagnostic::Loaded;
 use crate::skill::{
-    ActivateRequest, ActiveSet, Answer, Budget, Caller, CategoryHint, Discovery, DiscoveryCache, Facts, Permissions,
-    Root, Scope, SkillFs, SkillLibrary, SkillView, Style, activate, activate_tool,
+    ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Discovery, DiscoveryCache, Facts,
+    Permissions, Root, Scope, SkillFs, SkillLibrary, SkillTool, SkillView, Style, activate, fit_tool, weigh,
 };
 
 /// The skills an agent may see, and how they are shown.
@@ -20,6 +20,7 @@ pub struct SkillLayer {
     facts: Facts,
     preload: bool,
     tool: Option<Tool>,
+    list: Option<CatalogText>,
 }
 
 impl std::fmt::Debug for SkillLayer {
@@ -32,8 +33,14 @@ impl SkillLayer {
     /// Skills as one agent sees them, whose resources `fs` reads.
     #[must_use]
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
-        let layer = Self { view: Arc::new(view), fs, facts: Facts::default(), preload: false, tool: None };
-        layer.budget(Budget::default())
+        Self::within(view, fs, Budget::default())
+    }
+
+    /// The same within a [`budget`](Self::budget) of the host's, without fitting the usual one first.
+    #[must_use]
+    pub fn within(view: SkillView, fs: Arc<dyn SkillFs>, budget: Budget) -> Self {
+        let layer = Self { view: Arc::new(view), fs, facts: Facts::default(), preload: false, tool: None, list: None };
+        layer.budget(budget)
     }
 
     /// The skills of these folders, all of them trusted and visible to the model. What is wrong with them is in the
@@ -54,12 +61,29 @@ impl SkillLayer {
         self
     }
 
-    /// What the declaration of `activate_skill` may cost. Default: [`Budget::default`].
+    /// What the declaration of `activate_skill` may cost, enum included. Default: [`Budget::default`]. Tokens are bounded
+    /// and not counted ([`most_tokens`](crate::skill::most_tokens)), so that prose stays far below the budget; who has a
+    /// vocabulary has more listed with [`counted_by`](Self::counted_by).
     #[must_use]
-    pub fn budget(mut self, budget: Budget) -> Self {
-        let declared = activate_tool(&self.view, budget);
-        self.tool = declared.and_then(|tool| Tool::new(&tool.name, &tool.description, tool.parameters).ok());
+    pub fn budget(self, budget: Budget) -> Self {
+        self.counted_by(budget.limit(), &|tool| weigh(tool, budget))
+    }
+
+    /// The same with a counter of the host's: the declaration may cost `limit` of whatever `cost` counts.
+    #[must_use]
+    pub fn counted_by(mut self, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Self {
+        let fitted = fit_tool(&self.view, limit, cost);
+        let (tool, list) = fitted.map(|fitted| (fitted.tool, fitted.list)).unzip();
+        self.tool = tool.and_then(|tool| Tool::new(&tool.name, &tool.description, tool.parameters).ok());
+        self.list = list;
         self
+    }
+
+    /// What `activate_skill` lists: how many skills whole, trimmed, by name only, and not at all. Nothing where no skill
+    /// is visible.
+    #[must_use]
+    pub fn list(&self) -> Option<&CatalogText> {
+        self.list.as_ref()
     }
 
     /// Lets a skill open the categories it leans on when it is activated, instead of suggesting it. Never anything that
@@ -96,7 +120,8 @@ impl SkillLayer {
         approved: impl Fn(&str) -> bool,
     ) -> Result<Answer, String> {
         let mut request = ActivateRequest::from_json(arguments).map_err(|why| why.to_string())?;
-        request.approved = self.view.split(&request.name).is_some_and(|(skill, _, _)| approved(skill.name()));
+        request.approved =
+            self.view.split(&request.name).is_some_and(|(skill, _, _)| approved(self.view.name_of(skill)));
         let facts = Facts { session: Some(conversation.to_owned()).filter(|id| !id.is_empty()), ..self.facts.clone() };
         let hint = if self.preload { CategoryHint::Expanded } else { CategoryHint::Suggest };
         activate(self.fs.as_ref(), &self.view, &request, active, &facts, hint).map_err(|why| why.to_string())

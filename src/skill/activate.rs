@@ -37,7 +37,8 @@ pub struct ActivateRequest {
 }
 
 impl ActivateRequest {
-    /// Reads a call's arguments. `command` and `skill` are taken for `name`, as other systems call it.
+    /// Reads a call's arguments. `other` names a skill that the enum of `name` does not list; `command` and `skill` are
+    /// taken for `name`, as other systems call it.
     ///
     /// # Errors
     /// [`ActivateError::BadArguments`] if they are no object or an argument is no text.
@@ -50,7 +51,7 @@ impl ActivateRequest {
             Some(_) => Err(bad(&format!("`{}` must be a text", keys.first().unwrap_or(&"name")))),
         };
         let request = Self {
-            name: text(&["name", "skill", "command"])?.unwrap_or_default(),
+            name: text(&["name", "other", "skill", "command"])?.unwrap_or_default(),
             path: text(&["path"])?,
             arguments: text(&["arguments", "args"])?,
             input: object.get("input").filter(|v| !v.is_null()).cloned(),
@@ -113,7 +114,7 @@ pub struct SkillMessage {
 /// A skill that was activated, for the model (`text`) and for the host (all else).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Activation {
-    /// The skill's name.
+    /// What picked it: its name, or `name@scope` for a copy that lost its name to another.
     pub name: String,
     /// What the model gets as the result of its call.
     pub text: String,
@@ -232,12 +233,13 @@ pub fn activate(
         ActivateError::Unknown { name: request.name.clone(), near }
     };
     let (skill, permission, path) = view.split(&request.name).ok_or_else(unknown)?;
+    let name = view.name_of(skill);
     if permission == Permission::Ask && !request.approved {
-        return Ok(Answer::NeedsApproval { name: skill.name().to_owned() });
+        return Ok(Answer::NeedsApproval { name: name.to_owned() });
     }
     match request.path.as_deref().or(path).filter(|p| !p.is_empty()) {
         Some(path) => Ok(Answer::Resource(resource::read(fs, skill, path)?)),
-        None => Ok(Answer::Activated(Box::new(activation(fs, skill, request, active, facts, hint)))),
+        None => Ok(Answer::Activated(Box::new(activation(fs, skill, name, request, active, facts, hint)))),
     }
 }
 
@@ -252,7 +254,7 @@ pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Res
         ActivateError::Unknown { name: request.name.clone(), near }
     })?;
     if permission == Permission::Ask && !request.approved {
-        return Ok(Answer::NeedsApproval { name: skill.name().to_owned() });
+        return Ok(Answer::NeedsApproval { name: view.name_of(skill).to_owned() });
     }
     if skill.fields().mode == Some(Mode::Sandbox) {
         let text = "this skill wants to be run as a script; activate it with `activate_skill` instead";
@@ -271,12 +273,13 @@ pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Res
 fn activation(
     fs: &dyn SkillFs,
     skill: &Skill,
+    name: &str,
     request: &ActivateRequest,
     active: &ActiveSet,
     facts: &Facts,
     hint: CategoryHint,
 ) -> Activation {
-    let name = skill.name().to_owned();
+    let name = name.to_owned();
     let folder = skill.origin.folder.to_string_lossy().into_owned();
     let inputs = Inputs {
         arguments: request.arguments.as_deref(),

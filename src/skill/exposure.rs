@@ -1,198 +1,22 @@
 //! What the model reads about the skills before it activates one.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::document::one_line;
+use super::budget::Budget;
 use super::library::Skill;
+use super::listing::{CatalogText, Rows, row};
 use super::strict::{self, StrictProperties};
 use super::view::SkillView;
-use crate::diagnostic::is_invisible;
 
-/// From how many visible skills on the model is offered a search.
+/// From how many visible skills on the model is offered a search. Below that it is offered where the list is not whole.
 pub const SEARCH_FROM: usize = 50;
 
-/// How much the catalogue text may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget {
-    /// Characters.
-    Chars(usize),
-    /// Tokens, as [`estimate_tokens`] counts them.
-    Tokens(usize),
-}
-
-impl Default for Budget {
-    /// 8,000 characters.
-    fn default() -> Self {
-        Self::Chars(8_000)
-    }
-}
-
-impl Budget {
-    /// Two per cent of a context window of that many tokens.
-    #[must_use]
-    pub fn of_window(tokens: usize) -> Self {
-        Self::Tokens(tokens / 50)
-    }
-
-    /// The budget in quarters of a unit, so that one count serves both units.
-    fn quarters(self) -> usize {
-        match self {
-            Self::Chars(n) | Self::Tokens(n) => n.saturating_mul(4),
-        }
-    }
-
-    fn weigh_char(self, c: char) -> usize {
-        match self {
-            Self::Chars(_) => 4,
-            Self::Tokens(_) => token_quarters(c),
-        }
-    }
-
-    fn weigh(self, text: &str) -> usize {
-        text.chars().map(|c| self.weigh_char(c)).sum()
-    }
-}
-
-/// A cautious guess at a character's tokens, in quarters: ASCII a quarter each, all else a whole one.
-fn token_quarters(c: char) -> usize {
-    if c.is_ascii() { 1 } else { 4 }
-}
-
-/// A rough count of tokens without any vocabulary: four ASCII characters, or one other, to the token. For billing use
-/// the counters of the tokens layer.
-#[must_use]
-pub fn estimate_tokens(text: &str) -> usize {
-    text.chars().map(token_quarters).sum::<usize>().div_ceil(4)
-}
-
-/// The list of skills for the model, and what it left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CatalogText {
-    /// One `- name: description` a line; the last line says what is not there.
-    pub text: String,
-    /// Skills with their whole description.
-    pub full: usize,
-    /// Skills with a shortened description.
-    pub trimmed: usize,
-    /// Skills with their name alone.
-    pub names_only: usize,
-    /// Skills that are not listed, only counted.
-    pub omitted: usize,
-}
-
-/// The shortest description worth showing, in quarters: below that names stand alone.
-const LEAST: usize = 24 * 4;
-
-/// Lists skills within a budget: whole descriptions; else descriptions cut evenly, the longest first; else names; else
-/// as many names as fit and a line that counts the rest. Nothing is dropped without a word.
-#[must_use]
-pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
-    let rows: Vec<(String, String)> = view.skills().map(|s| row(s)).collect();
-    let line_costs: usize = rows.iter().map(|(name, _)| budget.weigh("- : \n") + budget.weigh(name)).sum();
-    let weights: Vec<usize> = rows.iter().map(|(_, d)| budget.weigh(d)).collect();
-    let total = budget.quarters();
-    if let Some(room) = total.checked_sub(line_costs) {
-        let cap = even_cap(&weights, room);
-        if cap.is_none_or(|c| c >= LEAST) {
-            return described(&rows, &weights, budget, cap);
-        }
-    }
-    named(&rows, budget)
-}
-
-fn described(rows: &[(String, String)], weights: &[usize], budget: Budget, cap: Option<usize>) -> CatalogText {
-    let mut out = CatalogText { text: String::new(), full: 0, trimmed: 0, names_only: 0, omitted: 0 };
-    for ((name, description), weight) in rows.iter().zip(weights) {
-        let shown = match cap.filter(|c| weight > c) {
-            None => {
-                out.full += 1;
-                description.clone()
-            }
-            Some(cap) => {
-                out.trimmed += 1;
-                cut(description, cap, budget)
-            }
-        };
-        let _ = writeln!(out.text, "- {name}: {shown}");
-    }
-    out
-}
-
-fn named(rows: &[(String, String)], budget: Budget) -> CatalogText {
-    let mut out = CatalogText { text: String::new(), full: 0, trimmed: 0, names_only: 0, omitted: 0 };
-    let cost = |name: &str| budget.weigh("- \n") + budget.weigh(name);
-    let all: usize = rows.iter().map(|(name, _)| cost(name)).sum();
-    let overflow = "- (and 00000 more skills that are not listed here)\n";
-    let total = budget.quarters();
-    let mut room = if all > total { total.saturating_sub(budget.weigh(overflow)) } else { total };
-    for (name, _) in rows {
-        let cost = cost(name);
-        if cost > room {
-            break;
-        }
-        room -= cost;
-        out.names_only += 1;
-        let _ = writeln!(out.text, "- {name}");
-    }
-    out.omitted = rows.len() - out.names_only;
-    if out.omitted > 0 {
-        let _ = writeln!(out.text, "- (and {} more skills that are not listed here)", out.omitted);
-    }
-    out
-}
-
-/// The cap at which `sum(min(weight, cap))` just fits the room; `None` if everything fits whole.
-fn even_cap(weights: &[usize], room: usize) -> Option<usize> {
-    if weights.iter().sum::<usize>() <= room {
-        return None;
-    }
-    let mut sorted = weights.to_vec();
-    sorted.sort_unstable();
-    let (mut left, mut count) = (room, sorted.len());
-    for weight in sorted {
-        if weight.saturating_mul(count) > left {
-            return Some(left / count.max(1));
-        }
-        left -= weight;
-        count -= 1;
-    }
-    None
-}
-
-/// The beginning of a text up to a weight, at a word's end where one is near, with an ellipsis.
-fn cut(text: &str, cap: usize, budget: Budget) -> String {
-    let mut room = cap.saturating_sub(budget.weigh_char('…'));
-    let mut end = 0;
-    for (at, c) in text.char_indices() {
-        let cost = budget.weigh_char(c);
-        if cost > room {
-            break;
-        }
-        room -= cost;
-        end = at + c.len_utf8();
-    }
-    let head = text.get(..end).unwrap_or_default();
-    let at_word = head.rfind(' ').filter(|at| at * 4 > end * 3).unwrap_or(end);
-    let head = head.get(..at_word).unwrap_or(head).trim_end_matches([' ', ',', ';', ':', '.']);
-    format!("{head}…")
-}
-
-/// Name and description on one line each; from an untrusted root without control and bidirectional characters.
-fn row(skill: &Skill) -> (String, String) {
-    let clean = |text: &str| {
-        if skill.origin.trusted {
-            let kept: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            kept.split_whitespace().collect::<Vec<_>>().join(" ")
-        } else {
-            one_line(&text.chars().filter(|c| c.is_whitespace() || !is_invisible(*c)).collect::<String>())
-        }
-    };
-    (one_line(skill.name()), clean(skill.description()))
-}
+/// What the declaration of `activate_skill` costs without any skill in it, at most: its fixed text, every parameter and
+/// the line that counts. A budget below it buys no entry, and the declaration costs this much all the same.
+pub const FLOOR_TOKENS: usize = 450;
 
 /// The `<available_skills>` form, for hosts that put the catalogue into the system prompt: the reference's `to-prompt`
 /// over the visible skills, texts escaped.
@@ -216,45 +40,115 @@ pub struct SkillTool {
     pub parameters: Value,
 }
 
-/// The `activate_skill` tool for a view; `None` when nothing is visible.
-///
-/// `name` is an enum of the visible names. From [`SEARCH_FROM`] skills on there is a `search`; `arguments` is offered
-/// only where a skill makes use of it.
+/// The declaration of `activate_skill`, and what its list had no room for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FittedTool {
+    /// The declaration.
+    pub tool: SkillTool,
+    /// The list in its description, and how many skills are whole, trimmed, named only and left out.
+    pub list: CatalogText,
+    /// What it costs, as it was counted.
+    pub cost: usize,
+}
+
+/// The `activate_skill` tool for a view within a budget, counted without a vocabulary; `None` when nothing is visible.
+/// As [`fit_tool`] otherwise.
 #[must_use]
 pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
-    let names: Vec<&str> = view.names().collect();
-    if names.is_empty() {
+    fit_tool(view, budget.limit(), &|tool| weigh(tool, budget)).map(|fitted| fitted.tool)
+}
+
+/// The `activate_skill` tool for a view, with the richest list for which `cost` is within `limit`; `None` when nothing
+/// is visible.
+///
+/// `name` is an enum of the names in the list, the same names and no others. Skills beyond it are counted in a line,
+/// found with `search` and activated by `other`, so that an enum holds for models that can only say what it lists.
+/// `search` is offered from [`SEARCH_FROM`] skills on and wherever the list is not whole, `other` where it leaves skills
+/// out or a name has several copies, `arguments` where a skill makes use of it.
+///
+/// The same view, limit and counter give the same bytes, whatever was searched or activated meanwhile.
+#[must_use]
+pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Option<FittedTool> {
+    if view.names().len() == 0 {
         return None;
     }
-    let list = catalog_text(view, budget).text;
-    let searchable = names.len() > SEARCH_FROM;
-    let mut description = "Loads the instructions of a skill: steps, traps and good practice for one kind of task. \
-        Call it before such a task; it changes nothing and runs nothing. `path` reads one of the skill's files."
-        .to_owned();
-    if searchable {
-        description.push_str(" `search` finds skills by words instead.");
-    }
-    description.push_str("\n\nSkills:\n");
-    description.push_str(list.trim_end());
-    let mut properties = json!({
-        "name": {"type": "string", "enum": names, "description": "which skill"},
-        "path": {"type": "string", "description": "a file in the skill's folder, as the skill names it"},
+    let offered = Offered {
+        arguments: view.skills().any(|s| s.fields().argument_hint.is_some() || s.body().contains("$ARGUMENTS")),
+        search: view.names().len() > SEARCH_FROM,
+        copies: view.has_copies(),
+    };
+    let list = Rows::new(view).richest(limit, |list| cost(&offered.tool(list)) <= limit);
+    let tool = offered.tool(&list);
+    Some(FittedTool { cost: cost(&tool), tool, list })
+}
+
+/// What a declaration takes of a budget without a vocabulary. Providers bill an enum and a description in forms of their
+/// own: two tokens more for each line and each entry cover all that are known.
+pub(crate) fn weigh(tool: &SkillTool, budget: Budget) -> usize {
+    let entries = tool.parameters.pointer("/properties/name/enum").and_then(Value::as_array).map_or(0, Vec::len);
+    let frames = match budget {
+        Budget::Chars(_) => 0,
+        Budget::Tokens(_) => 2 * (entries + tool.description.lines().count()),
+    };
+    // One form quotes the description as JSON, the other does not.
+    let quoted = Value::from(tool.description.as_str()).to_string();
+    let description = budget.weigh(&tool.description).max(match budget {
+        Budget::Chars(_) => 0,
+        Budget::Tokens(_) => budget.weigh(&quoted),
     });
-    let takes_arguments = |s: &Arc<Skill>| s.fields().argument_hint.is_some() || s.body().contains("$ARGUMENTS");
-    if let Some(map) = properties.as_object_mut() {
-        if view.skills().any(takes_arguments) {
-            map.insert(
-                "arguments".to_owned(),
-                json!({"type": "string", "description": "what the skill is to work on"}),
-            );
+    frames + budget.weigh(&tool.name) + description + budget.weigh(&tool.parameters.to_string())
+}
+
+/// What the tool offers beside the list.
+#[derive(Debug, Clone, Copy)]
+struct Offered {
+    /// A skill makes use of `arguments`.
+    arguments: bool,
+    /// There are many skills.
+    search: bool,
+    /// A name has several copies.
+    copies: bool,
+}
+
+impl Offered {
+    fn tool(self, list: &CatalogText) -> SkillTool {
+        let search = self.search || self.copies || !list.is_whole();
+        // Without an enum `name` takes every name.
+        let other = (self.copies || list.omitted > 0) && !list.listed.is_empty();
+        let mut description =
+            "Loads the instructions of a skill: steps, traps and good practice for one kind of task. \
+            Call it before such a task; it changes nothing and runs nothing. `path` reads one of the skill's files."
+                .to_owned();
+        if search {
+            description.push_str(" `search` finds skills by words");
+            description.push_str(match other {
+                true => ", also those that are not listed; give their names as `other`.",
+                false if list.omitted > 0 => ", also those that are not listed.",
+                false => " instead.",
+            });
         }
-        if searchable {
-            map.insert("search".to_owned(), json!({"type": "string", "description": "words to look for"}));
+        description.push_str("\n\nSkills:\n");
+        description.push_str(list.text.trim_end());
+        let text = |what: &str| json!({"type": "string", "description": what});
+        let mut properties = Map::new();
+        properties.insert("name".to_owned(), text("which skill"));
+        if let Some(Value::Object(name)) = properties.get_mut("name").filter(|_| !list.listed.is_empty()) {
+            name.insert("enum".to_owned(), json!(list.listed));
         }
+        if other {
+            properties.insert("other".to_owned(), text("a skill that is not listed, as `search` names it"));
+        }
+        properties.insert("path".to_owned(), text("a file in the skill's folder, as the skill names it"));
+        if self.arguments {
+            properties.insert("arguments".to_owned(), text("what the skill is to work on"));
+        }
+        if search {
+            properties.insert("search".to_owned(), text("words to look for"));
+        }
+        let required: &[&str] = if search { &[] } else { &["name"] };
+        let parameters = json!({"type": "object", "properties": properties, "required": required});
+        SkillTool { name: "activate_skill".to_owned(), description, parameters }
     }
-    let required: &[&str] = if searchable { &[] } else { &["name"] };
-    let parameters = json!({"type": "object", "properties": properties, "required": required});
-    Some(SkillTool { name: "activate_skill".to_owned(), description, parameters })
 }
 
 /// One tool a skill, named `skill:{name}`, for hosts that want them. Each takes `arguments` and `input`.

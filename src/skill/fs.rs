@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 
 /// What lies at a path.
@@ -133,8 +134,9 @@ impl MemoryFs {
     }
 
     fn is_folder(&self, path: &Path) -> bool {
-        let under = |p: &PathBuf| p.starts_with(path) && p != path;
-        path.parent().is_none() || self.files.keys().any(under) || self.links.keys().any(under)
+        path.parent().is_none()
+            || below(&self.files, path).next().is_some()
+            || below(&self.links, path).next().is_some()
     }
 
     fn kind(&self, path: &Path) -> Option<Kind> {
@@ -146,11 +148,18 @@ impl MemoryFs {
     }
 }
 
+/// The paths below a folder. Paths are ordered by their components, so that those below one stand together behind it.
+fn below<'a, T>(map: &'a BTreeMap<PathBuf, T>, folder: &'a Path) -> impl Iterator<Item = &'a PathBuf> {
+    let from = (Bound::Excluded(folder), Bound::Unbounded);
+    map.range::<Path, _>(from).map(|(path, _)| path).take_while(move |path| path.starts_with(folder))
+}
+
 impl SkillFs for MemoryFs {
     fn list(&self, folder: &Path, most: usize) -> Result<Vec<FsEntry>, FsError> {
         let real = self.canonical(folder)?;
         let mut names: BTreeMap<OsString, bool> = BTreeMap::new();
-        for (path, link) in self.files.keys().map(|p| (p, false)).chain(self.links.keys().map(|p| (p, true))) {
+        let files = below(&self.files, &real).map(|p| (p, false));
+        for (path, link) in files.chain(below(&self.links, &real).map(|p| (p, true))) {
             if let Ok(below) = path.strip_prefix(&real)
                 && let Some(Component::Normal(name)) = below.components().next()
             {

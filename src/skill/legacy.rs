@@ -9,6 +9,7 @@ use super::document::{Content, ContentHash, Document, one_line, slug};
 use super::fields::{Context, Fields, Mode};
 use super::tool_list;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::name::MAX_NAME_CHARS;
 
 /// Reads an old cloud skill: a JSON object with `name`, `description`, `prompt` (or `promptContent`, `content`) and
 /// perhaps `allowedTools`, `model`, `context`, `agent`, `argumentHint` and the guards. Always with a warning that
@@ -53,7 +54,7 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
         return refuse("no-body", "there is no `prompt`".to_owned(), "write `\"prompt\"` with the instructions");
     };
     let content = Content {
-        name: one_line(name),
+        name: one_line(name).chars().take(MAX_NAME_CHARS).collect(),
         description: description.to_owned(),
         fields: fields(&object),
         body: body.to_owned(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::document::{Content, ContentHash, Document, MAX_FILE, too_large};
@@ -95,6 +96,9 @@ pub struct Finding {
     pub skill: Option<Arc<Skill>>,
     /// The file that won its name, if another did.
     pub shadowed_by: Option<PathBuf>,
+    /// What picks this skill whoever won its name: `name@scope`, and from the second of that name in its scope on
+    /// `name@scope:2`. Empty if it could not be loaded.
+    pub qualified: String,
 }
 
 /// What [`SkillLibrary::discover`] should do.
@@ -133,9 +137,11 @@ impl SkillLibrary {
         let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
         let mut documents = HashMap::with_capacity(found.len());
         let mut held = Held::new(discovery.limits);
+        let mut unread: IndexMap<usize, (Diagnostic, usize)> = IndexMap::new();
         for found in &found {
             let Some(root) = discovery.roots.get(found.root) else { continue };
             if let Some(why) = held.refuses(found) {
+                unread.entry(found.root).or_insert_with(|| (why.clone(), 0)).1 += 1;
                 findings.push(finding(found, root, Arc::new(Document::refused(&[], why))));
                 continue;
             }
@@ -157,8 +163,11 @@ impl SkillLibrary {
             findings.push(builtin(document));
         }
         let winners = choose(&mut findings, discovery.precedence, &mut diagnostics);
+        // Of the files that found no room one is named for each root, with their number.
+        diagnostics.extend(unread.into_values().map(|(first, number)| of_several(first, number)));
         for finding in &findings {
-            diagnostics.extend(finding.document.diagnostics.iter().cloned());
+            let said = |note: &&Diagnostic| note.code != TOO_MUCH;
+            diagnostics.extend(finding.document.diagnostics.iter().filter(said).cloned());
         }
         Loaded { value: Self { winners, findings, discovery }, diagnostics }
     }
@@ -179,15 +188,11 @@ impl SkillLibrary {
         &self.findings
     }
 
-    /// The skill of a name, or of `name@scope` among all that were loaded.
+    /// The skill of a qualified name among all that were loaded, or the one that won a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Skill>> {
-        self.winners.get(name).or_else(|| {
-            let (base, scope) = name.rsplit_once('@')?;
-            let scope = Scope::parse(scope)?;
-            let mut skills = self.findings.iter().filter_map(|f| f.skill.as_ref());
-            skills.find(|s| s.name() == base && s.origin.scope == scope)
-        })
+        let mut qualified = self.findings.iter().filter(|f| f.qualified == name).filter_map(|f| f.skill.as_ref());
+        qualified.next().or_else(|| self.winners.get(name))
     }
 
     /// The roots it was read from.
@@ -195,6 +200,25 @@ impl SkillLibrary {
     pub fn roots(&self) -> &[Root] {
         &self.discovery.roots
     }
+}
+
+/// The code of what found no room.
+const TOO_MUCH: &str = "too-much";
+
+fn of_several(first: Diagnostic, number: usize) -> Diagnostic {
+    if number == 1 {
+        return first;
+    }
+    let message = format!("this file and {} more were {}", number - 1, first.message);
+    Diagnostic { message, ..first }
+}
+
+/// Whether a diagnostic of a discovery says that something was not read: a folder, a file, or all that lies behind a
+/// limit. Hosts say these to whoever starts a session, since a skill that is missing looks like one that never was.
+#[must_use]
+pub fn is_unread(diagnostic: &Diagnostic) -> bool {
+    let codes = ["too-many", TOO_MUCH, "too-deep", "unreadable", "not-a-file", "file-too-large"];
+    codes.contains(&diagnostic.code) || (diagnostic.code == "link-outside" && diagnostic.is_error())
 }
 
 /// How many bytes of skill files are held.
@@ -221,9 +245,9 @@ impl Held {
         } else {
             return None;
         };
-        let message = format!("not read: {whose} may hold {most} bytes together, and those before it do");
-        let help = "take away skills that are not needed, or name only the folders that are as roots (--root)";
-        Some(Diagnostic::error("too-much", place(&found.file), message).help(help))
+        let message = format!("not read: {whose} may hold {most} bytes together, and there is no room left");
+        let help = "take away skills that are not needed, or let more be read (`skills.bytes`)";
+        Some(Diagnostic::error(TOO_MUCH, place(&found.file), message).help(help))
     }
 
     fn add(&mut self, root: usize, stamp: &Stamp) {
@@ -279,7 +303,7 @@ fn finding(found: &Found, root: &Root, document: Arc<Document>) -> Finding {
             },
         })
     });
-    Finding { file: found.file.clone(), scope, document, skill, shadowed_by: None }
+    Finding { file: found.file.clone(), scope, document, skill, shadowed_by: None, qualified: String::new() }
 }
 
 fn builtin(document: &Arc<Document>) -> Finding {
@@ -298,7 +322,14 @@ fn builtin(document: &Arc<Document>) -> Finding {
             },
         })
     });
-    Finding { file, scope: Scope::Builtin, document: Arc::clone(document), skill, shadowed_by: None }
+    Finding {
+        file,
+        scope: Scope::Builtin,
+        document: Arc::clone(document),
+        skill,
+        shadowed_by: None,
+        qualified: String::new(),
+    }
 }
 
 /// Who wins each name; the others are marked and reported. The order of the findings is the order of the walk, which
@@ -317,33 +348,37 @@ fn choose(
             Precedence::UserFirst => (if skill.origin.scope == Scope::User { 0 } else { scope + 1 }, root, order),
         }
     };
-    let mut best: BTreeMap<String, (usize, (u8, usize, usize))> = BTreeMap::new();
+    let mut of_name: BTreeMap<String, Vec<(u8, usize, usize)>> = BTreeMap::new();
     for (order, finding) in findings.iter().enumerate() {
-        let Some(skill) = &finding.skill else { continue };
-        let rank = rank(skill, order);
-        match best.get(skill.name()) {
-            Some((_, held)) if *held <= rank => {}
-            _ => {
-                best.insert(skill.name().to_owned(), (order, rank));
-            }
+        if let Some(skill) = &finding.skill {
+            of_name.entry(skill.name().to_owned()).or_default().push(rank(skill, order));
         }
     }
     let mut winners = BTreeMap::new();
-    for (name, (order, _)) in &best {
-        if let Some(skill) = findings.get(*order).and_then(|f| f.skill.clone()) {
-            winners.insert(name.clone(), skill);
+    for (name, mut copies) in of_name {
+        copies.sort_unstable();
+        let mut of_scope: BTreeMap<Scope, usize> = BTreeMap::new();
+        let mut winner: Option<Arc<Skill>> = None;
+        for (_, _, order) in copies {
+            let Some(finding) = findings.get_mut(order) else { continue };
+            let number = of_scope.entry(finding.scope).or_default();
+            *number += 1;
+            finding.qualified = match *number {
+                1 => format!("{name}@{}", finding.scope.as_str()),
+                n => format!("{name}@{}:{n}", finding.scope.as_str()),
+            };
+            match &winner {
+                None => winner = finding.skill.clone(),
+                Some(winner) => finding.shadowed_by = Some(winner.origin.file.clone()),
+            }
         }
+        winners.extend(winner.map(|winner| (name, winner)));
     }
-    for finding in findings.iter_mut() {
-        let Some(skill) = &finding.skill else { continue };
-        let Some(winner) = winners.get(skill.name()) else { continue };
-        if !Arc::ptr_eq(winner, skill) {
-            let message = format!("`{}` is hidden by the one in `{}`", skill.name(), winner.origin.file.display());
-            let help =
-                format!("rename one of them, or pick this one with `{}@{}`", skill.name(), finding.scope.as_str());
-            diagnostics.push(Diagnostic::warning("shadowed", place(&finding.file), message).help(help));
-            finding.shadowed_by = Some(winner.origin.file.clone());
-        }
+    for finding in findings.iter() {
+        let (Some(skill), Some(winner)) = (&finding.skill, &finding.shadowed_by) else { continue };
+        let message = format!("`{}` is hidden by the one in `{}`", skill.name(), winner.display());
+        let help = format!("to use this one, name it `{}`; or rename one of them", finding.qualified);
+        diagnostics.push(Diagnostic::warning("shadowed", place(&finding.file), message).help(help));
     }
     winners
 }

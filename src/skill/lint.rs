@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::budget::estimate_tokens;
 use super::document::Content;
-use super::exposure::estimate_tokens;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
 

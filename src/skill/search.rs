@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::document::one_line;
 use super::library::Skill;
+use super::listing::row;
 use super::view::SkillView;
 
 /// BM25's usual constants (Robertson and Zaragoza 2009).
@@ -15,18 +16,31 @@ const B: f64 = 0.75;
 const NAME_WEIGHT: u32 = 4;
 const DESCRIPTION_WEIGHT: u32 = 2;
 
-/// An index over the skills of a view: only what is visible can be found.
+/// How many skills one answer names.
+const PAGE: usize = 10;
+/// How many characters of a description one answer shows.
+const SHOWN: usize = 200;
+
+/// An index over the skills of a view, copies included: only what is visible can be found.
 #[derive(Debug, Clone, Default)]
 pub struct SkillIndex {
-    skills: Vec<Arc<Skill>>,
-    lengths: Vec<f64>,
+    entries: Vec<Indexed>,
     postings: BTreeMap<String, Vec<(usize, f64)>>,
     average: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Indexed {
+    name: String,
+    skill: Arc<Skill>,
+    length: f64,
 }
 
 /// One result.
 #[derive(Debug, Clone)]
 pub struct Hit {
+    /// What picks the skill: its name, or `name@scope` for a copy that lost its name to another.
+    pub name: String,
     /// The skill.
     pub skill: Arc<Skill>,
     /// Its score; only the order means anything.
@@ -38,65 +52,132 @@ impl SkillIndex {
     #[must_use]
     pub fn new(view: &SkillView) -> Self {
         let mut index = Self::default();
-        for skill in view.skills() {
+        let mut all: Vec<(&str, &Arc<Skill>)> = view.all().collect();
+        all.sort_by_key(|(name, _)| *name);
+        for (name, skill) in all {
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             let mut add = |text: &str, weight: u32| {
                 for token in tokens(text) {
                     *counts.entry(token).or_default() += weight;
                 }
             };
-            add(skill.name(), NAME_WEIGHT);
+            add(name, NAME_WEIGHT);
             add(skill.description(), DESCRIPTION_WEIGHT);
             skill.fields().tags.iter().for_each(|tag| add(tag, DESCRIPTION_WEIGHT));
             skill.body().lines().filter(|l| l.starts_with('#')).take(100).for_each(|heading| add(heading, 1));
-            let number = index.skills.len();
-            index.lengths.push(f64::from(counts.values().sum::<u32>()));
+            let number = index.entries.len();
+            let length = f64::from(counts.values().sum::<u32>());
             for (token, count) in counts {
                 index.postings.entry(token).or_default().push((number, f64::from(count)));
             }
-            index.skills.push(Arc::clone(skill));
+            index.entries.push(Indexed { name: name.to_owned(), skill: Arc::clone(skill), length });
         }
-        index.average = index.lengths.iter().sum::<f64>() / (index.lengths.len().max(1) as f64);
+        let lengths: f64 = index.entries.iter().map(|entry| entry.length).sum();
+        index.average = lengths / (index.entries.len().max(1) as f64);
         index
     }
 
-    /// The best skills for some words, best first; equal scores by name. Nothing that shares no word.
+    /// The best skills for some words, best first; equal scores by name. A skill whose name is the query comes first.
+    /// Where no word is shared: the skills whose name or description contains the query as it is. `*` or nothing: all of
+    /// them, by name.
     #[must_use]
     pub fn search(&self, query: &str, most: usize) -> Vec<Hit> {
-        let total = self.skills.len() as f64;
-        let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
+        self.page(&self.ranked(query), 0, most)
+    }
+
+    /// Some of the places that a query found.
+    fn page(&self, ranked: &[(usize, f64)], skip: usize, most: usize) -> Vec<Hit> {
+        let hit = |(at, score): &(usize, f64)| {
+            let Indexed { name, skill, .. } = self.entries.get(*at)?;
+            Some(Hit { name: name.clone(), skill: Arc::clone(skill), score: *score })
+        };
+        ranked.iter().skip(skip).take(most).filter_map(hit).collect()
+    }
+
+    /// The places of what a query finds, with their scores, best first.
+    fn ranked(&self, query: &str) -> Vec<(usize, f64)> {
+        let query = query.trim();
+        let places = 0..self.entries.len();
+        if matches!(query, "" | "*") {
+            return places.map(|at| (at, 0.0)).collect();
+        }
+        let mut scores = self.scores(query);
+        for (entry, score) in self.entries.iter().zip(&mut scores) {
+            if entry.name == query || entry.skill.name() == query {
+                *score = Some(f64::MAX);
+            }
+        }
+        if scores.iter().all(Option::is_none) {
+            let wanted = query.to_lowercase();
+            let has = |text: &str| text.to_lowercase().contains(&wanted);
+            let found = |entry: &Indexed| has(&entry.name) || has(entry.skill.description());
+            scores = self.entries.iter().map(|entry| found(entry).then_some(0.0)).collect();
+        }
+        let mut ranked: Vec<(usize, f64)> = places.zip(scores).filter_map(|(at, score)| Some((at, score?))).collect();
+        // The places are in the order of the names.
+        ranked.sort_by(|(one, a), (other, b)| b.total_cmp(a).then_with(|| one.cmp(other)));
+        ranked
+    }
+
+    /// The score of each skill; `None` where it shares no word.
+    fn scores(&self, query: &str) -> Vec<Option<f64>> {
+        let total = self.entries.len() as f64;
+        let mut scores = vec![None; self.entries.len()];
         for token in tokens(query).into_iter().take(64).collect::<BTreeSet<_>>() {
             let Some(postings) = self.postings.get(&token) else { continue };
             let found = postings.len() as f64;
             let rarity = (1.0 + (total - found + 0.5) / (found + 0.5)).ln();
             for (number, count) in postings {
-                let length = self.lengths.get(*number).copied().unwrap_or(1.0) / self.average.max(1.0);
+                let length = self.entries.get(*number).map_or(1.0, |entry| entry.length) / self.average.max(1.0);
                 let score = rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
-                *scores.entry(*number).or_default() += score;
+                if let Some(sum) = scores.get_mut(*number) {
+                    *sum = Some(sum.unwrap_or_default() + score);
+                }
             }
         }
-        let mut hits: Vec<Hit> = scores
-            .into_iter()
-            .filter_map(|(number, score)| self.skills.get(number).map(|s| Hit { skill: Arc::clone(s), score }))
-            .collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.skill.name().cmp(b.skill.name())));
-        hits.truncate(most);
-        hits
+        scores
     }
 }
 
-/// The answer to a search, for the model.
+/// The answer to a search, for the model: ten skills, and what to add to the words for the next ten, so that every skill
+/// can be reached whatever the others are called.
 pub(crate) fn answer(view: &SkillView, query: &str) -> String {
-    let hits = SkillIndex::new(view).search(query, 10);
-    if hits.is_empty() {
+    let (words, from) = paged(query);
+    let index = view.index();
+    let ranked = index.ranked(&words);
+    if ranked.is_empty() {
         return "No skill matches these words. Try others, or the names in the tool's description.".to_owned();
     }
+    let page = index.page(&ranked, from - 1, PAGE);
+    if page.is_empty() {
+        return format!("Only {} skills match these words. Search without `from:{from}`.", ranked.len());
+    }
     let mut text = String::from("Skills that match, best first; activate one by its name:");
-    for hit in hits {
-        let description: String = one_line(hit.skill.description()).chars().take(200).collect();
-        let _ = write!(text, "\n- {}: {description}", one_line(hit.skill.name()));
+    for hit in &page {
+        let (_, description) = row(&hit.skill);
+        let cut = if description.chars().nth(SHOWN).is_some() { "…" } else { "" };
+        let shown: String = description.chars().take(SHOWN).collect();
+        let _ = write!(text, "\n- {}: {shown}{cut}", one_line(&hit.name));
+    }
+    let last = from - 1 + page.len();
+    if from > 1 || last < ranked.len() {
+        let _ = write!(text, "\n({from} to {last} of {}", ranked.len());
+        if last < ranked.len() {
+            let _ = write!(text, "; add `from:{}` to the words for more", last + 1);
+        }
+        text.push(')');
     }
     text
+}
+
+/// The words of a query without `from:N`, and N; 1 if there is none.
+fn paged(query: &str) -> (String, usize) {
+    let number = |word: &str| word.strip_prefix("from:").and_then(|n| n.parse::<usize>().ok()).filter(|n| *n > 0);
+    let Some((at, from)) = query.split_whitespace().enumerate().find_map(|(at, word)| Some((at, number(word)?))) else {
+        return (query.to_owned(), 1);
+    };
+    let words: Vec<&str> = query.split_whitespace().enumerate().filter(|(n, _)| *n != at).map(|(_, w)| w).collect();
+    (words.join(" "), from)
 }
 
 /// Lower-case words of letters and digits; scripts written without spaces as single characters and pairs of

@@ -1,9 +1,13 @@
 //! What one agent, or a person, sees of a library.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use unicode_normalization::UnicodeNormalization;
 
 use super::library::{Skill, SkillLibrary};
 use super::permission::{Permission, Permissions};
+use super::search::SkillIndex;
 use crate::name::nearest;
 
 /// Who asks for a skill.
@@ -20,48 +24,110 @@ pub enum Caller {
 /// a denied skill is invisible everywhere.
 #[derive(Debug, Clone, Default)]
 pub struct SkillView {
-    skills: Vec<(Arc<Skill>, Permission)>,
-    hidden: Vec<(Arc<Skill>, Permission)>,
+    /// The skills that won their names, by name, then their copies.
+    entries: Vec<Entry>,
+    /// How many of the entries won their names.
+    winners: usize,
+    /// The places of all entries by their qualified names.
+    qualified: BTreeMap<String, usize>,
+    index: OnceLock<Arc<SkillIndex>>,
+}
+
+/// A visible skill.
+#[derive(Debug, Clone)]
+struct Entry {
+    skill: Arc<Skill>,
+    permission: Permission,
+    /// What picks it and no other.
+    name: String,
 }
 
 impl SkillView {
     /// The view of a caller.
     #[must_use]
     pub fn new(library: &SkillLibrary, permissions: &Permissions, caller: Caller) -> Self {
-        let visible = |skill: &Skill| match caller {
+        let is_visible = |skill: &Skill| match caller {
             Caller::Model => !skill.fields().disable_model_invocation,
             Caller::User => !skill.fields().hidden_from_user,
         };
-        let with_permission = |s: &Arc<Skill>| (Arc::clone(s), permissions.decide(s.name()));
-        let allowed = |(s, p): &(Arc<Skill>, Permission)| *p != Permission::Deny && visible(s);
-        let skills = library.skills().map(with_permission).filter(allowed).collect();
-        // The losers of a name can still be picked with `name@scope`.
-        let losers = library.findings().iter().filter(|f| f.shadowed_by.is_some()).filter_map(|f| f.skill.clone());
-        let hidden = losers.map(|s| with_permission(&s)).filter(allowed).collect();
-        Self { skills, hidden }
+        let (mut won, mut copies) = (Vec::new(), Vec::new());
+        for finding in library.findings() {
+            let Some(skill) = finding.skill.as_ref().filter(|skill| is_visible(skill)) else { continue };
+            let permission = permissions.decide(skill.name());
+            if permission != Permission::Deny {
+                let entry = Entry { skill: Arc::clone(skill), permission, name: finding.qualified.clone() };
+                if finding.shadowed_by.is_none() { won.push(entry) } else { copies.push(entry) }
+            }
+        }
+        won.sort_by(|a, b| a.skill.name().cmp(b.skill.name()));
+        copies.sort_by(|a, b| a.name.cmp(&b.name));
+        let winners = won.len();
+        let mut entries = won;
+        entries.append(&mut copies);
+        let qualified: BTreeMap<String, usize> =
+            entries.iter().enumerate().map(|(at, entry)| (entry.name.clone(), at)).collect();
+        for (at, entry) in entries.iter_mut().enumerate().take(winners) {
+            // A skill may be called what picks a copy of another: then its own name does not pick it.
+            if qualified.get(entry.skill.name()).is_none_or(|other| *other == at) {
+                entry.name = entry.skill.name().to_owned();
+            }
+        }
+        Self { entries, winners, qualified, index: OnceLock::new() }
     }
 
-    /// The visible skills, by name.
+    /// The visible skills that won their names, by name.
     pub fn skills(&self) -> impl ExactSizeIterator<Item = &Arc<Skill>> {
-        self.skills.iter().map(|(skill, _)| skill)
+        self.entries.iter().take(self.winners).map(|entry| &entry.skill)
     }
 
-    /// The visible names, sorted.
+    /// What picks each of [`skills`](Self::skills), in the same order: its name. Of a skill that is called what picks a
+    /// copy of another, such as `commit@user`, it is the name with its scope.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.skills.iter().map(|(skill, _)| skill.name())
+        self.entries.iter().take(self.winners).map(|entry| entry.name.as_str())
     }
 
-    /// A visible skill by its name, or by `name@scope`.
+    /// The copies that lost their names to others and are visible, with what picks each: `name@scope`, and
+    /// `name@scope:2` for the second of that name in a scope.
+    pub fn copies(&self) -> impl ExactSizeIterator<Item = (&str, &Arc<Skill>)> {
+        self.entries.iter().skip(self.winners).map(|entry| (entry.name.as_str(), &entry.skill))
+    }
+
+    pub(super) fn has_copies(&self) -> bool {
+        self.entries.len() > self.winners
+    }
+
+    /// Everything that can be picked, with what picks it.
+    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = (&str, &Arc<Skill>)> {
+        self.entries.iter().map(|entry| (entry.name.as_str(), &entry.skill))
+    }
+
+    /// What picks a visible skill and no other; its name if it is none of this view.
+    #[must_use]
+    pub fn name_of<'a>(&'a self, skill: &'a Arc<Skill>) -> &'a str {
+        let found = self.entries.iter().find(|entry| Arc::ptr_eq(&entry.skill, skill));
+        found.map_or(skill.name(), |entry| entry.name.as_str())
+    }
+
+    /// A visible skill by its name, or a copy of one by `name@scope`. A name in another Unicode form (NFKC) or in other
+    /// cases is understood where it means one skill.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<(&Arc<Skill>, Permission)> {
-        let found = self.skills.binary_search_by(|(s, _)| s.name().cmp(name)).ok().and_then(|at| self.skills.get(at));
-        if let Some((skill, permission)) = found {
-            return Some((skill, *permission));
+        let entry = self.entry(name)?;
+        Some((&entry.skill, entry.permission))
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        if let Some(entry) = self.qualified.get(name).and_then(|at| self.entries.get(*at)) {
+            return Some(entry);
         }
-        let (base, scope) = name.rsplit_once('@')?;
-        let matches = |s: &Skill| s.name() == base && s.origin.scope.as_str() == scope;
-        let mut all = self.skills.iter().chain(&self.hidden);
-        all.find(|(s, _)| matches(s)).map(|(skill, permission)| (skill, *permission))
+        let won = self.entries.get(..self.winners).unwrap_or_default();
+        let found = won.binary_search_by(|entry| entry.skill.name().cmp(name)).ok();
+        if let Some(entry) = found.and_then(|at| won.get(at)) {
+            return Some(entry);
+        }
+        let folded = fold(name);
+        let mut same = self.entries.iter().filter(|entry| fold(&entry.name) == folded);
+        same.next().filter(|_| same.next().is_none())
     }
 
     /// A skill and, after a `/`, a path in its folder: the longest visible name that begins the text wins, because
@@ -71,7 +137,7 @@ impl SkillView {
         if let Some((skill, permission)) = self.get(text) {
             return Some((skill, permission, None));
         }
-        let cuts = text.char_indices().rev().filter(|(_, c)| *c == '/');
+        let cuts = text.char_indices().rev().filter(|(_, c)| *c == '/').take(64);
         for (at, _) in cuts {
             if let Some((skill, permission)) = text.get(..at).and_then(|name| self.get(name)) {
                 return Some((skill, permission, text.get(at + 1..)));
@@ -92,4 +158,14 @@ impl SkillView {
         }
         near
     }
+
+    /// The index of these skills, made at the first search.
+    pub(super) fn index(&self) -> Arc<SkillIndex> {
+        Arc::clone(self.index.get_or_init(|| Arc::new(SkillIndex::new(self))))
+    }
+}
+
+/// A name without what readers do not tell apart: its form in Unicode and its case.
+fn fold(name: &str) -> String {
+    name.nfkc().flat_map(char::to_lowercase).nfkc().collect()
 }

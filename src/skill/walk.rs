@@ -24,9 +24,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Depth 6, 2,000 folders, 20,000 entries, 64 MiB of a root, 256 MiB of all.
+    /// Depth 6, 20,000 folders, 200,000 entries, 256 MiB of a root and of all together.
     fn default() -> Self {
-        Self { depth: 6, folders: 2_000, entries: 20_000, root_bytes: 64 << 20, bytes: 256 << 20 }
+        Self { depth: 6, folders: 20_000, entries: 200_000, root_bytes: 256 << 20, bytes: 256 << 20 }
     }
 }
 
@@ -142,10 +142,13 @@ impl Walk<'_> {
             }
         }
         if too_deep > 0 {
-            let message = format!("{too_deep} folders lie deeper than {} levels and were not read", self.limits.depth);
-            self.notes.push(
-                Diagnostic::note("too-deep", place(&root.path), message).help("name the deeper folder as a root"),
-            );
+            let (folders, were) = match too_deep {
+                1 => ("1 folder lies".to_owned(), "was"),
+                n => (format!("{n} folders lie"), "were"),
+            };
+            let message = format!("{folders} deeper than {} levels and {were} not read", self.limits.depth);
+            let note = Diagnostic::warning("too-deep", place(&root.path), message);
+            self.notes.push(note.help("name the deeper folder as a root, or let more levels be read (`skills.depth`)"));
         }
         self.nested(&skills);
     }
@@ -334,9 +337,12 @@ impl Walk<'_> {
     }
 
     fn exhausted(&mut self, path: &Path, what: &str, most: usize) {
-        let message = format!("more than {most} {what} under this root: reading stopped here");
+        let message =
+            format!("more than {most} {what} under this root: reading stopped here, and what comes after was not read");
         let note = Diagnostic::error("too-many", place(path), message);
-        self.notes.push(note.help("name the folders that hold skills as roots of their own"));
+        let help =
+            format!("name the folders that hold skills as roots of their own, or let more be read (`skills.{what}`)");
+        self.notes.push(note.help(help));
     }
 }
 

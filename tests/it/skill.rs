@@ -2,12 +2,15 @@
 
 mod agent_cpp;
 mod apex_bridge;
+#[cfg(feature = "tiktoken")]
+mod bound;
 mod code_agent;
 mod command;
 mod corpora;
 mod hostile;
 mod opencode;
 mod pack;
+mod scale;
 #[cfg(feature = "watch")]
 mod watch;
 

@@ -17,6 +17,7 @@ use serde::Serialize;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::Experiment;
 use toolfold::profile::{Arm, CustomArm};
+use toolfold::skill::{Budget, Limits};
 
 /// The name of the configuration file, looked for in the working directory and above it, and in the user's folder of
 /// configurations.
@@ -187,6 +188,9 @@ impl Config {
                 ignored("the files of a project cannot turn a policy off or weaken it")
             }
             "trust.workspaces" => ignored("a project cannot trust itself"),
+            "skills.depth" | "skills.folders" | "skills.entries" | "skills.bytes" => {
+                ignored("a project cannot say how much is read")
+            }
             "undo.limit" | "undo.total" | "undo.keep" => ignored("a project cannot say what is kept to undo its calls"),
             "policy.file" => {
                 self.project_policy = Some(value.to_owned());
@@ -255,6 +259,26 @@ impl Config {
     #[must_use]
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         self.settings.get(name).map(|setting| &setting.origin)
+    }
+
+    /// How much is read below a root of skills, and held.
+    #[must_use]
+    pub fn skill_limits(&self) -> Limits {
+        let usual = Limits::default();
+        let bytes = self.get("skills.bytes").and_then(|text| units::size(text).ok()).unwrap_or(usual.bytes);
+        Limits {
+            depth: self.read("skills.depth").unwrap_or(usual.depth),
+            folders: self.read("skills.folders").unwrap_or(usual.folders),
+            entries: self.read("skills.entries").unwrap_or(usual.entries),
+            root_bytes: bytes,
+            bytes,
+        }
+    }
+
+    /// What the declaration of `activate_skill` may cost.
+    #[must_use]
+    pub fn skill_budget(&self) -> Budget {
+        self.read("skills.budget").map_or_else(Budget::default, Budget::Tokens)
     }
 
     /// The arm; [`Arm::Auto`] if nobody said anything.

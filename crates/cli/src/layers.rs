@@ -11,14 +11,14 @@ use super::disk::{OwnDisk, home, working_folder};
 use super::input::read;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
-use super::skills::skills_below;
+use super::skills::{counted_layer, say_found, skills_below};
 use super::undo::{Edge, folder_of};
 use crate::configuration::{Config, Origin};
-use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
+use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
-use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
+use toolfold::skill::{self, Caller, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 
 /// The layers that the configuration turns on.
@@ -79,8 +79,8 @@ impl Layers {
 
     fn with_skills(config: &Config) -> Result<Self, Failure> {
         let Some(view) = skill_view(config)? else { return Ok(Self::default()) };
-        let skill_names = view.names().map(str::to_owned).collect();
-        Ok(Self { skills: Some(skill_layer(view)), skill_names, ..Self::default() })
+        let skill_names = view.names().chain(view.copies().map(|(name, _)| name)).map(str::to_owned).collect();
+        Ok(Self { skills: Some(skill_layer(view, config)), skill_names, ..Self::default() })
     }
 }
 
@@ -104,21 +104,20 @@ fn channel(id: &str) -> Result<String, Failure> {
 
 /// Layer 2 as the configuration turns it on; `None` if it is off or names no folders.
 pub(super) fn skills(config: &Config) -> Result<Option<SkillLayer>, Failure> {
-    Ok(skill_view(config)?.map(skill_layer))
+    Ok(skill_view(config)?.map(|view| skill_layer(view, config)))
 }
 
-fn skill_layer(view: SkillView) -> SkillLayer {
-    SkillLayer::new(view, Arc::new(DiskFs)).facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
+fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
+    let layer = counted_layer(view, config.skill_budget());
+    layer.facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
 }
 
 fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     let mode = config.get("skills.mode");
     let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
     let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
-    let loaded = skills_below(&folders, !config.is_of_project("skills.roots"))?;
-    let worth: Vec<Diagnostic> =
-        loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= Severity::Warning).cloned().collect();
-    say_all(&worth);
+    let loaded = skills_below(&folders, !config.is_of_project("skills.roots"), config.skill_limits())?;
+    say_found(&loaded.diagnostics);
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::input::{Input, InputArgs};
-use super::output::{Failure, Outcome, emit, emit_json};
+use super::output::{Failure, Outcome, emit, emit_json, grouped};
 use crate::configuration::Config;
 use toolfold::profile::{Arm, Delivery};
 use toolfold::tokens::Meter;
@@ -118,6 +118,20 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What activate_skill had no room for, if anything.
+fn listed(skills: &model::SkillCost) -> Option<String> {
+    let parts = [
+        (skills.trimmed, "with a shortened description"),
+        (skills.names_only, "by name only"),
+        (skills.omitted, "by their number only (the model finds them with search)"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, how)| format!("{} {how}", grouped(*n))).collect();
+    let how = parts.join(", ");
+    (!how.is_empty())
+        .then(|| format!("activate_skill lists {how}: its budget is {} tokens (skills.budget)", grouped(skills.budget)))
+}
+
 /// What a reader must know to use the figures: one note a line, in both forms for people.
 fn notes(report: &model::Report) -> Vec<String> {
     let mut notes = vec![format!(
@@ -132,11 +146,13 @@ fn notes(report: &model::Report) -> Vec<String> {
     notes.push(match report.skills.skills {
         0 => "no skills are loaded, so activate_skill adds nothing".to_owned(),
         n => format!(
-            "{n} {} {} tokens to every arm for activate_skill; the figures above do not include them",
+            "{} {} {} tokens to every arm for activate_skill; the figures above do not include them",
+            grouped(n),
             if n == 1 { "skill adds" } else { "skills add" },
-            report.skills.activate_skill_tokens
+            grouped(report.skills.activate_skill_tokens)
         ),
     });
+    notes.extend(listed(&report.skills));
     if report.profile.derived {
         notes.push("categories were derived; write a profile to choose core tools: toolfold profile derive".to_owned());
     }

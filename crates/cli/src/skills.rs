@@ -10,17 +10,22 @@ mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
 use super::config_files::trusts;
+use super::input::InputArgs;
 use super::layers::project_of;
 use super::output::{Failure, Outcome, say_all};
-use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
+use crate::configuration::Config;
+use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
+use toolfold::engine::SkillLayer;
 use toolfold::skill::{
-    Discovery, DiscoveryCache, DiskFs, MAX_FILE, Precedence, Root, Scope, SkillLibrary, Style, Surroundings,
-    default_roots,
+    Budget, Discovery, DiscoveryCache, DiskFs, Limits, MAX_FILE, Precedence, Root, Scope, SkillLibrary, SkillTool,
+    SkillView, Style, Surroundings, default_roots, is_unread,
 };
+use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 /// Work on skills: folders with a SKILL.md that teach a model how to do something.
 #[derive(Debug, Subcommand)]
@@ -117,12 +122,28 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
 }
 
 /// The skills below some folders, as `--skills` of a session names them. `trusted`: whether the user named them.
-pub(super) fn skills_below(folders: &[PathBuf], trusted: bool) -> Result<Loaded<SkillLibrary>, Failure> {
-    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover(trusted)
+pub(super) fn skills_below(
+    folders: &[PathBuf],
+    trusted: bool,
+    limits: Limits,
+) -> Result<Loaded<SkillLibrary>, Failure> {
+    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.below(trusted, limits)
 }
 
 impl RootArgs {
-    fn discover(&self, trusted: bool) -> Result<Loaded<SkillLibrary>, Failure> {
+    /// The skills, within the limits that the configuration sets. What was not read is said on standard error.
+    fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
+        let loaded = self.found(&settings()?)?;
+        say_all(&loaded.diagnostics.iter().filter(|d| is_unread(d)).cloned().collect::<Vec<_>>());
+        Ok(loaded)
+    }
+
+    /// The same for who says what was not read itself.
+    fn found(&self, config: &Config) -> Result<Loaded<SkillLibrary>, Failure> {
+        self.below(true, config.skill_limits())
+    }
+
+    fn below(&self, trusted: bool, limits: Limits) -> Result<Loaded<SkillLibrary>, Failure> {
         let roots = if self.root.is_empty() {
             default_roots(&DiskFs, &surroundings()?)
         } else {
@@ -137,7 +158,7 @@ impl RootArgs {
             };
             self.root.iter().map(root).collect()
         };
-        let discovery = Discovery { roots, precedence: self.precedence, ..Discovery::default() };
+        let discovery = Discovery { roots, precedence: self.precedence, limits, ..Discovery::default() };
         Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
     }
 }
@@ -173,6 +194,46 @@ fn surroundings() -> Result<Surroundings, Failure> {
 /// The project of a folder: the nearest folder above it that contains `.git`, else the folder.
 fn project(folder: &Path) -> PathBuf {
     PathBuf::from(project_of(&folder.to_string_lossy()))
+}
+
+/// Layer 2 whose declaration is counted as it is billed: the dearer of the two forms in which providers are known to bill
+/// one. The vocabulary is loaded only where the bound does not settle it.
+pub(super) fn counted_layer(view: SkillView, budget: Budget) -> SkillLayer {
+    let layer = SkillLayer::within(view, Arc::new(DiskFs), budget);
+    match layer.list() {
+        Some(list) if !list.is_whole() => layer.counted_by(budget.limit(), &billed),
+        _ => layer,
+    }
+}
+
+fn billed(tool: &SkillTool) -> usize {
+    let counter = Tiktoken::new(Encoding::O200kBase);
+    let function =
+        Function { name: &tool.name, description: Some(&tool.description), parameters: Some(&tool.parameters) };
+    let json = serde_json::json!({"type": "function", "function": tool}).to_string();
+    counter.count(&render(&[function])).max(counter.count(&json))
+}
+
+/// How many diagnostics of single skills a command that is not about them says.
+const SAID: usize = 10;
+
+/// Says on standard error what was not read, all of it, and the beginning of what else is wrong with skills.
+pub(super) fn say_found(diagnostics: &[Diagnostic]) {
+    let worth = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned();
+    let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) = worth.partition(is_unread);
+    let more = other.len().saturating_sub(SAID);
+    said.extend(other.into_iter().take(SAID));
+    if more > 0 {
+        let s = if more == 1 { "" } else { "s" };
+        let note = Diagnostic::warning("more", Place::default(), format!("{more} more warning{s} about skills"));
+        said.push(note.help("toolfold skills doctor --root DIR says them all"));
+    }
+    say_all(&said);
+}
+
+/// The configuration, as every command reads it.
+fn settings() -> Result<Config, Failure> {
+    InputArgs::default().config(&[])
 }
 
 /// Says warnings and errors on standard error.

@@ -29,7 +29,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 25] = [
+pub const KEYS: [Key; 30] = [
     Key {
         name: "tools.file",
         env: None,
@@ -165,6 +165,46 @@ pub const KEYS: [Key; 25] = [
         default: "",
         help: "folders of skills, separated by commas",
         check: any,
+    },
+    Key {
+        name: "skills.budget",
+        env: None,
+        flag: None,
+        default: "2000",
+        help: "tokens that activate_skill may cost, list and enum together",
+        check: whole,
+    },
+    Key {
+        name: "skills.depth",
+        env: None,
+        flag: None,
+        default: "6",
+        help: "levels of folders that are read below a root of skills",
+        check: whole,
+    },
+    Key {
+        name: "skills.folders",
+        env: None,
+        flag: None,
+        default: "20000",
+        help: "folders that are read below a root of skills",
+        check: whole,
+    },
+    Key {
+        name: "skills.entries",
+        env: None,
+        flag: None,
+        default: "200000",
+        help: "names that are read in the folders below a root of skills",
+        check: whole,
+    },
+    Key {
+        name: "skills.bytes",
+        env: None,
+        flag: None,
+        default: "256MiB",
+        help: "text of skills that is held, of one root and of all",
+        check: sized,
     },
     Key {
         name: "policy.mode",

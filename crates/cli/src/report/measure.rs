@@ -109,8 +109,17 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
 fn skills(input: &Input, full: usize, measurer: &mut Measurer<'_>) -> Result<SkillCost, Failure> {
     let Some(layer) = layers::skills(&input.config)? else { return Ok(SkillCost::default()) };
     let skills = layer.skills();
+    let list = layer.list().cloned().unwrap_or_default();
     let with = measurer.arm(&input.engine_with(Arm::Full, layer)?)?.first_turn_tokens;
-    Ok(SkillCost { skills, activate_skill_tokens: with.saturating_sub(full) })
+    Ok(SkillCost {
+        skills,
+        activate_skill_tokens: with.saturating_sub(full),
+        budget: input.config.skill_budget().limit(),
+        full: list.full,
+        trimmed: list.trimmed,
+        names_only: list.names_only,
+        omitted: list.omitted,
+    })
 }
 
 fn tool_cost(name: &str, assigned: &Assigned, [full, signature, required, summary]: [usize; 4]) -> ToolCost {

@@ -77,10 +77,21 @@ pub(super) struct GroupCost {
 /// What skills cost.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct SkillCost {
-    /// How many skills are listed.
+    /// How many skills the model can activate.
     pub(super) skills: usize,
-    /// What the declaration of `activate_skill` costs; 0 without skills, since then it is not declared.
+    /// What the whole declaration of `activate_skill` costs, list and enum; 0 without skills, since then it is not
+    /// declared.
     pub(super) activate_skill_tokens: usize,
+    /// What it may cost: the setting `skills.budget`.
+    pub(super) budget: usize,
+    /// Skills that it lists with their whole description.
+    pub(super) full: usize,
+    /// Skills that it lists with the beginning of their description.
+    pub(super) trimmed: usize,
+    /// Skills that it lists by name alone.
+    pub(super) names_only: usize,
+    /// Skills that it only counts; the model finds them with `search`.
+    pub(super) omitted: usize,
 }
 
 /// What one tool costs at each detail.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::input::load_tools;
 use super::super::new_file::create;
 use super::super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
-use super::{RootArgs, verdict};
+use super::{RootArgs, settings, verdict};
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::skill::{DiskFs, Vocabulary, lint as lint_skill, resource, slug, strict, to_standard};
@@ -54,7 +54,7 @@ pub(super) fn lint(args: &LintArgs) -> Outcome {
         }
         None => None,
     };
-    let loaded = args.roots.discover(true)?;
+    let loaded = args.roots.found(&settings()?)?;
     let mut notes: Vec<Diagnostic> = loaded.diagnostics;
     for finding in loaded.value.findings() {
         let (Some(content), Some(skill)) = (&finding.document.content, &finding.skill) else { continue };

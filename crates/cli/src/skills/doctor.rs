@@ -1,5 +1,6 @@
 //! `skills doctor`: what is wrong and how to fix it, whom to trust, and then what is well.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use clap::Args;
@@ -9,10 +10,10 @@ use super::super::config_files::user_file;
 use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
 use super::inspect::{costs, name, word};
-use super::{RootArgs, project, verdict};
+use super::{RootArgs, counted_layer, project, settings, verdict};
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
-use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView, activate_tool};
-use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
+use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
+use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 /// Where to look.
 #[derive(Debug, Args)]
@@ -20,39 +21,108 @@ pub(in super::super) struct DoctorArgs {
     #[command(flatten)]
     roots: RootArgs,
 
+    /// Every skill that something is wrong with, however many there are
+    #[arg(long)]
+    all: bool,
+
     /// A JSON object
     #[arg(long)]
     json: bool,
 }
 
+/// How many skills of a section are told without `--all`.
+const TOLD: usize = 40;
+/// How many names of healthy skills are told.
+const NAMED: usize = 10;
+
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
-    let loaded = args.roots.discover(true)?;
+    let config = settings()?;
+    let loaded = args.roots.found(&config)?;
     let library = &loaded.value;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let view = SkillView::new(library, &Permissions::default(), Caller::Model);
-    let tool = activate_tool(&view, Budget::default());
-    let catalog_tokens = tool.map_or(0, |t| counter.count(&t.description));
+    let declared = Declared::of(library, config.skill_budget(), counter);
     if args.json {
         let files: Vec<serde_json::Value> = library.findings().iter().map(|f| row(f, counter)).collect();
-        emit_json(
-            &json!({"ok": !bad, "catalog_tokens": catalog_tokens, "skills": files, "diagnostics": loaded.diagnostics}),
-        )?;
+        emit_json(&json!({
+            "ok": !bad, "catalog_tokens": declared.tokens, "activate_skill": declared, "skills": files,
+            "diagnostics": loaded.diagnostics,
+        }))?;
         return Ok(verdict(!bad));
     }
-    let page = Page { library, diagnostics: &loaded.diagnostics, counter };
+    let page = Page::new(library, &loaded.diagnostics, counter, args.all);
     let (all, active) = (library.findings().len(), library.skills().len());
     let lost = library.findings().iter().filter(|f| f.document.content.is_none()).count();
     let hidden = library.findings().iter().filter(|f| f.shadowed_by.is_some()).count();
     let parts = [page.wrong(), trust(library.roots()), page.well(), page.noticed(), looked_in(library.roots())];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     emit(&format!(
-        "{}\n{BOLD}{all} found{BOLD:#}: {active} usable, {hidden} hidden by another of the same name, {lost} not loaded.\n\
-         Listing them costs {} tokens in `activate_skill`.\n",
+        "{}\n{BOLD}{} found{BOLD:#}: {} usable, {} hidden by another of the same name, {} not loaded.\n{}",
         parts.join("\n"),
-        grouped(catalog_tokens)
+        grouped(all),
+        grouped(active),
+        grouped(hidden),
+        grouped(lost),
+        declared.said()
     ))?;
     Ok(verdict(!bad))
+}
+
+/// What the model is told of the skills, and what it costs.
+#[derive(Debug, serde::Serialize)]
+struct Declared {
+    /// Tokens of the whole declaration: name, description, parameters with the enum (o200k).
+    tokens: usize,
+    /// What it may cost.
+    budget: usize,
+    full: usize,
+    trimmed: usize,
+    names_only: usize,
+    omitted: usize,
+}
+
+impl Declared {
+    fn of(library: &SkillLibrary, budget: Budget, counter: Tiktoken) -> Self {
+        let view = SkillView::new(library, &Permissions::default(), Caller::Model);
+        let layer = counted_layer(view, budget);
+        let tokens = layer.tool().map_or(0, |tool| {
+            let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
+            let (name, description) = (tool.name().as_str(), Some(tool.description()));
+            let whole = render(&[Function { name, description, parameters: Some(&parameters) }]);
+            // As a report counts it: what stands around every array is no part of it.
+            counter.count(&whole).saturating_sub(counter.count(&render(&[])))
+        });
+        let list = layer.list().cloned().unwrap_or_default();
+        let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
+        Self { tokens, budget: budget.limit(), full, trimmed, names_only, omitted }
+    }
+
+    fn said(&self) -> String {
+        if self.tokens == 0 {
+            return "No skill is usable, so `activate_skill` is not declared.\n".to_owned();
+        }
+        let cost = format!(
+            "A model is charged {} tokens for `activate_skill`, of at most {}",
+            grouped(self.tokens),
+            grouped(self.budget)
+        );
+        let ways = [
+            (self.full, "with their description"),
+            (self.trimmed, "with a shortened description"),
+            (self.names_only, "by name only"),
+            (self.omitted, "not listed, but found with `search`"),
+        ];
+        let ways: Vec<String> =
+            ways.iter().filter(|(n, _)| *n > 0).map(|(n, how)| format!("{} {how}", grouped(*n))).collect();
+        if self.trimmed + self.names_only + self.omitted == 0 {
+            return format!("{cost}.\n");
+        }
+        format!(
+            "{cost}: {}.\nTo have more listed, raise its budget in toolfold.toml: [skills] budget = {}\n",
+            ways.join(", "),
+            self.budget.saturating_mul(2)
+        )
+    }
 }
 
 fn row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
@@ -61,6 +131,7 @@ fn row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
         "name": name(finding), "path": finding.file.display().to_string(), "scope": finding.scope, "verdict": word(finding),
         "strict": finding.document.strict,
         "shadowed_by": finding.shadowed_by.as_ref().map(|p| p.display().to_string()),
+        "pick_as": Some(&finding.qualified).filter(|q| !q.is_empty()),
         "tokens": tokens, "body_tokens": body,
     })
 }
@@ -69,30 +140,45 @@ fn row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
 struct Page<'a> {
     library: &'a SkillLibrary,
     diagnostics: &'a [Diagnostic],
+    /// The warnings and errors about each file.
+    of_file: BTreeMap<&'a str, Vec<&'a Diagnostic>>,
     counter: Tiktoken,
+    all: bool,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    fn new(library: &'a SkillLibrary, diagnostics: &'a [Diagnostic], counter: Tiktoken, all: bool) -> Self {
+        let mut of_file: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+        for diagnostic in diagnostics.iter().filter(|d| d.severity > Severity::Note) {
+            of_file.entry(diagnostic.place.file.as_deref().unwrap_or_default()).or_default().push(diagnostic);
+        }
+        Self { library, diagnostics, of_file, counter, all }
+    }
+
     /// The warnings and errors about a file.
-    fn about(&self, finding: &Finding) -> Vec<&Diagnostic> {
-        let file = finding.file.to_string_lossy();
-        let own = |d: &&Diagnostic| d.place.file.as_deref() == Some(&*file) && d.severity > Severity::Note;
-        self.diagnostics.iter().filter(own).collect()
+    fn about(&self, finding: &Finding) -> &[&Diagnostic] {
+        self.of_file.get(&*finding.file.to_string_lossy()).map_or(&[], Vec::as_slice)
     }
 
     /// The diagnostics about no file that was found.
     fn besides(&self) -> impl Iterator<Item = &Diagnostic> {
-        let files: Vec<_> = self.library.findings().iter().map(|f| f.file.to_string_lossy()).collect();
-        let is_of_one = move |d: &Diagnostic| d.place.file.as_ref().is_some_and(|file| files.iter().any(|f| f == file));
+        let files: BTreeSet<_> = self.library.findings().iter().map(|f| f.file.to_string_lossy()).collect();
+        let is_of_one = move |d: &Diagnostic| d.place.file.as_deref().is_some_and(|file| files.contains(file));
         self.diagnostics.iter().filter(move |d| !is_of_one(d))
     }
 
-    /// First what was not loaded, then what was not even found, then what others read differently.
+    /// First what was not even found, then what was not loaded, then what others read differently.
     fn wrong(&self) -> String {
-        let (mut lost, mut guessed) = (Vec::new(), Vec::new());
+        let mut lost: Vec<String> = self.besides().filter(|d| d.severity > Severity::Note).map(indented).collect();
+        let mut guessed = Vec::new();
         for finding in self.library.findings() {
             let about = self.about(finding);
             if about.is_empty() && finding.document.strict.is_empty() {
+                continue;
+            }
+            let told = if finding.document.content.is_some() { &mut guessed } else { &mut lost };
+            if told.len() >= TOLD && !self.all {
+                told.push(String::new());
                 continue;
             }
             // What is said about a file names it.
@@ -103,34 +189,50 @@ impl Page<'_> {
                     let error = error.lines().next().unwrap_or_default();
                     text.push_str(&format!("    {DIM}the standard's validator says: {}{DIM:#}\n", visible(error)));
                 }
-                guessed.push(text);
-            } else {
-                lost.push(text);
             }
+            told.push(text);
         }
-        lost.extend(self.besides().filter(|d| d.severity > Severity::Note).map(indented));
-        let section = |title: &str, texts: &[String]| {
-            if texts.is_empty() { String::new() } else { format!("{BOLD}{title}{BOLD:#}\n{}", texts.concat()) }
-        };
-        let parts = [section("Not loaded", &lost), section("Loaded, with something to fix", &guessed)];
+        let parts = [self.section("Not loaded", &lost), self.section("Loaded, with something to fix", &guessed)];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The skills that nothing is wrong with.
+    fn section(&self, title: &str, texts: &[String]) -> String {
+        let told = if self.all { texts.len() } else { TOLD };
+        let shown: String = texts.iter().take(told).map(String::as_str).collect();
+        match texts.len().checked_sub(told).filter(|more| *more > 0) {
+            _ if texts.is_empty() => String::new(),
+            None => format!("{BOLD}{title}{BOLD:#}\n{shown}"),
+            Some(more) => format!(
+                "{BOLD}{title}{BOLD:#}\n{shown}  {DIM}and {} more: --all says them, --json too{DIM:#}\n",
+                grouped(more)
+            ),
+        }
+    }
+
+    /// The skills that nothing is wrong with, in one line.
     fn well(&self) -> String {
         let is_well = |f: &&Finding| f.document.strict.is_empty() && self.about(f).is_empty();
-        let well: Vec<String> = self.library.findings().iter().filter(is_well).map(|f| self.heading(f, true)).collect();
-        if well.is_empty() { String::new() } else { format!("{BOLD}Healthy{BOLD:#}\n{}", well.concat()) }
+        let well: Vec<String> = self.library.findings().iter().filter(is_well).map(name).collect();
+        let named: Vec<String> = well.iter().take(NAMED).map(|name| visible(name).into_owned()).collect();
+        match well.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            _ if well.is_empty() => String::new(),
+            None => format!("{BOLD}Healthy{BOLD:#}: {GOOD}{}{GOOD:#}\n", named.join(", ")),
+            Some(more) => format!(
+                "{BOLD}Healthy{BOLD:#}: {GOOD}{}{GOOD:#} {DIM}and {} more: toolfold skills list{DIM:#}\n",
+                named.join(", "),
+                grouped(more)
+            ),
+        }
     }
 
     fn noticed(&self) -> String {
-        let notes: String = self.diagnostics.iter().filter(|d| d.severity == Severity::Note).map(indented).collect();
-        if notes.is_empty() { String::new() } else { format!("{BOLD}Noticed{BOLD:#}\n{notes}") }
+        let notes = self.diagnostics.iter().filter(|d| d.severity == Severity::Note).map(indented);
+        self.section("Noticed", &notes.collect::<Vec<_>>())
     }
 
     fn heading(&self, finding: &Finding, with_path: bool) -> String {
         let (line, body) = costs(finding, self.counter);
-        let word = word(finding);
+        let word = if finding.shadowed_by.is_some() { "hidden" } else { word(finding) };
         let style = if word == "valid" { GOOD } else { BOLD };
         let costs = match &finding.document.content {
             Some(_) => format!(" {DIM}{line} tokens listed, {} when active{DIM:#}", grouped(body)),

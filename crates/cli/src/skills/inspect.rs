@@ -56,7 +56,7 @@ pub(super) fn name(finding: &Finding) -> String {
 }
 
 pub(super) fn list(args: &ListArgs) -> Outcome {
-    let loaded = args.roots.discover(true)?;
+    let loaded = args.roots.discover()?;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let rows: Vec<serde_json::Value> = loaded
         .value
@@ -72,6 +72,7 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
                 "body_tokens": body,
                 "path": finding.file.display().to_string(),
                 "shadowed_by": finding.shadowed_by.as_ref().map(|p| p.display().to_string()),
+                "pick_as": Some(&finding.qualified).filter(|name| !name.is_empty()),
             })
         })
         .collect();
@@ -102,8 +103,11 @@ fn page(rows: &[serde_json::Value]) -> String {
             grouped(usize::try_from(n).unwrap_or(usize::MAX))
         };
         let hidden = text("shadowed_by");
-        let path = if hidden.is_empty() { text("path") } else { format!("{} (hidden by {hidden})", text("path")) };
-        [text("name"), text("scope"), text("verdict"), number("tokens"), number("body_tokens"), path]
+        let (name, path) = match hidden.as_str() {
+            "" => (text("name"), text("path")),
+            hidden => (text("pick_as"), format!("{} (hidden by {hidden})", text("path"))),
+        };
+        [name, text("scope"), text("verdict"), number("tokens"), number("body_tokens"), path]
     });
     table(["name", "scope", "verdict", "tokens", "body", "path"], &cells.collect::<Vec<_>>())
 }

@@ -46,7 +46,7 @@ pub(in super::super) struct ActivateArgs {
 }
 
 pub(super) fn show(args: &ShowArgs) -> Outcome {
-    let library = args.roots.discover(true)?.value;
+    let library = args.roots.discover()?.value;
     let view = SkillView::new(&library, &Permissions::default(), Caller::User);
     let Some((skill, _, path)) = view.split(&args.name) else {
         return Err(unknown(&view, &args.name));
@@ -73,7 +73,7 @@ fn unknown(view: &SkillView, name: &str) -> Failure {
 }
 
 pub(super) fn activate(args: &ActivateArgs) -> Outcome {
-    let library = args.roots.discover(true)?.value;
+    let library = args.roots.discover()?.value;
     let view = SkillView::new(&library, &Permissions::default(), Caller::User);
     let input = match &args.input {
         None => None,

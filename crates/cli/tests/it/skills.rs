@@ -119,6 +119,8 @@ fn list_show_activate() {
     );
     assert_eq!(world.run(&["show", "commit/references/a.md"]).1, "A\n");
     assert!(world.run(&["show", "commit@user"]).1.ends_with("\n\nMine\n"));
+    assert_eq!(rows[1]["pick_as"], "commit@user");
+    assert!(world.run(&["list"]).1.contains("\ncommit@user  user"), "a person sees what to write");
     let (code, _, err) = world.run(&["show", "comit"]);
     assert_eq!((code, err.as_str()), (1, "error: there is no skill `comit`: did you mean `commit`?\n"));
     let (code, out, err) = world.run(&["activate", "commit", "--arguments", "-a x", "--input", "{\"who\": \"Ann\"}"]);
@@ -249,16 +251,7 @@ fn doctor_says_first_what_is_wrong_and_then_how_to_trust() {
     let (code, out, _) = world.run(&["doctor"]);
     assert_eq!(code, 1);
     let place = |what: &str| out.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{out}"));
-    let order = [
-        "Not loaded",
-        "error[no-front-matter]",
-        "Not trusted",
-        "Healthy",
-        "a valid",
-        "b valid",
-        "Looked in",
-        "3 found",
-    ];
+    let order = ["Not loaded", "error[no-front-matter]", "Not trusted", "Healthy: a, b\n", "Looked in", "3 found"];
     let places: Vec<usize> = order.iter().map(|what| place(what)).collect();
     assert!(places.is_sorted(), "{places:?}\n{out}");
     // What it says to write is what makes the project trusted.
@@ -272,6 +265,85 @@ fn doctor_says_first_what_is_wrong_and_then_how_to_trust() {
     world.put("home/.config/toolfold/toolfold.toml", "[trust]\nworkspaces = [\"/elsewhere\"]\n");
     let (_, out, _) = world.run(&["activate", "a", "--json"]);
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["trusted"], false);
+}
+
+/// What a limit left unread is said by every command, not by `doctor` alone.
+#[test]
+fn what_was_not_read_is_said_by_every_command() {
+    let world = World::new("unread");
+    world
+        .put("work/.agents/skills/a/SKILL.md", skill("a", "Fine.", "Body."))
+        .put("work/.agents/skills/x/1/2/deep/SKILL.md", skill("deep", "Fine.", ""));
+    let commands: [&[&str]; 5] = [&["list"], &["list", "--json"], &["show", "a"], &["activate", "a"], &["lint"]];
+    for command in commands {
+        let (_, out, err) = world.run(command);
+        assert!(!format!("{out}{err}").contains("too-"), "{command:?}: {out}{err}");
+    }
+    let all = "[skills]\ndepth = 2\nfolders = 3\nentries = 100\nbytes = \"64MiB\"\n";
+    for (setting, code) in [
+        (all, "warning[too-deep]"),
+        ("[skills]\nfolders = 1\n", "error[too-many]"),
+        ("[skills]\nentries = 1\n", "error[too-many]"),
+        ("[skills]\nbytes = \"10B\"\n", "error[too-much]"),
+    ] {
+        world.put("home/.config/toolfold/toolfold.toml", setting);
+        for command in commands.iter().chain(&[&["doctor"][..]]) {
+            let (_, out, err) = world.run(command);
+            assert!(format!("{out}{err}").contains(code), "{setting}{command:?}: {out}{err}");
+        }
+        // A session says it too, and so does a report.
+        let folder = world.0.join("work/.agents/skills");
+        for command in ["report", "session"] {
+            let output = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+                .args([command, "--skills", folder.to_str().unwrap()])
+                .current_dir(world.0.join("work"))
+                .env("HOME", world.0.join("home"))
+                .env_remove("XDG_CONFIG_HOME")
+                .env("NO_COLOR", "1")
+                .stdin(std::process::Stdio::null())
+                .output()
+                .unwrap();
+            let err = String::from_utf8(output.stderr).unwrap();
+            assert!(err.contains(code), "{setting}{command}: {err}");
+        }
+        // The files of a project do not say how much is read.
+        world.put("work/toolfold.toml", "[skills]\ndepth = 64\nfolders = 9999\nentries = 9999\nbytes = \"1GiB\"\n");
+        let (_, _, err) = world.run(&["list"]);
+        assert!(err.contains(code) && err.contains("`skills.depth` is left out"), "{err}");
+        std::fs::remove_file(world.0.join("work/toolfold.toml")).unwrap();
+    }
+}
+
+#[test]
+fn doctor_counts_the_whole_tool_and_says_how_to_pick_a_copy() {
+    let world = World::new("declared");
+    for n in 0..300 {
+        world.put(&format!("work/.agents/skills/s{n:03}/SKILL.md"), skill(&format!("s{n:03}"), "Does a thing.", ""));
+    }
+    world.put("work/.claude/skills/s000/SKILL.md", skill("s000", "Other.", ""));
+    world.put("home/.config/toolfold/toolfold.toml", "[skills]\nbudget = 1000\n");
+    let (code, out, _) = world.run(&["doctor"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("Healthy: s000, s001"), "one line: {out}");
+    assert!(out.contains("and 290 more: toolfold skills list"), "{out}");
+    assert!(out.contains("s000 hidden") && out.contains("name it `s000@project:2`"), "{out}");
+    assert!(out.contains("by name only") && out.contains("found with `search`"), "{out}");
+    assert!(out.ends_with("in toolfold.toml: [skills] budget = 2000\n"), "{out}");
+    assert!(out.lines().count() < 40, "{out}");
+    let (_, json, _) = world.run(&["doctor", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let declared = &json["activate_skill"];
+    let number = |key: &str| declared[key].as_u64().unwrap();
+    assert!((900..=1_000).contains(&number("tokens")), "the budget is used and kept: {declared}");
+    assert_eq!(json["catalog_tokens"], declared["tokens"]);
+    assert_eq!(number("full") + number("trimmed") + number("names_only") + number("omitted"), 300);
+    let unknown = skill("s000", "Other.", "");
+    for n in 0..60 {
+        world.put(&format!("work/.agents/skills/t{n:03}/SKILL.md"), unknown.replace("s000", "bad name"));
+    }
+    let (_, out, _) = world.run(&["doctor"]);
+    assert!(out.contains("more: --all says them, --json too"), "{out}");
+    assert!(!world.run(&["doctor", "--all"]).1.contains("--all says them"));
 }
 
 #[test]

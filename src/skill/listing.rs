@@ -1,0 +1,194 @@
+//! The list of skills: the richest one that a budget has room for.
+//!
+//! Whole descriptions; else descriptions cut evenly, the longest first; else names; else as many names as fit, and a
+//! line that counts the rest. The order is that of the names. Where names are left out, those of the nearest scope stay:
+//! the project's before the user's before the installation's.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::budget::{Budget, char_quarters, quarters};
+use super::document::one_line;
+use super::library::Skill;
+use super::view::SkillView;
+use crate::diagnostic::is_invisible;
+
+/// The list of skills for the model, and what it left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CatalogText {
+    /// One `- name: description` a line; the last line says what is not there.
+    pub text: String,
+    /// The names in the text, sorted.
+    pub listed: Vec<String>,
+    /// Skills with their whole description.
+    pub full: usize,
+    /// Skills with a shortened description.
+    pub trimmed: usize,
+    /// Skills with their name alone.
+    pub names_only: usize,
+    /// Skills that are not listed, only counted.
+    pub omitted: usize,
+}
+
+impl CatalogText {
+    /// Whether every skill stands in the list with its whole description.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.trimmed + self.names_only + self.omitted == 0
+    }
+}
+
+/// The shortest description worth showing, in quarters of an estimated token: below that names stand alone.
+const LEAST: usize = 24;
+/// How many bytes a unit of the budget may stand for, at the most: a longer list is not even tried. No prose has so many
+/// bytes to the token.
+const BYTES_PER_UNIT: usize = 24;
+
+/// Lists the visible skills within a budget, counted without a vocabulary.
+#[must_use]
+pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
+    let rows = Rows::new(view);
+    rows.richest(budget.limit(), |list| budget.weigh(&list.text) <= budget.limit())
+}
+
+/// The visible skills as they may be listed.
+pub(super) struct Rows {
+    /// Name and description on one line each, by name.
+    rows: Vec<(String, String)>,
+    /// The places in `rows`, in the order in which names are kept.
+    order: Vec<usize>,
+}
+
+/// How much of the skills is told.
+#[derive(Debug, Clone, Copy)]
+enum Level {
+    /// Descriptions of at most so many quarters of an estimated token.
+    Described(usize),
+    /// So many names.
+    Named(usize),
+}
+
+impl Rows {
+    pub(super) fn new(view: &SkillView) -> Self {
+        let rows: Vec<(String, String)> =
+            view.names().zip(view.skills()).map(|(name, skill)| (name.to_owned(), row(skill).1)).collect();
+        let scopes: Vec<u8> = view.skills().map(|skill| skill.origin.scope as u8).collect();
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|at| (scopes.get(*at).copied(), *at));
+        Self { rows, order }
+    }
+
+    /// The richest list that fits. What does not fit at any level is the list that only counts. `limit` bounds how much
+    /// is tried, so that the time does not grow with what cannot fit.
+    pub(super) fn richest(&self, limit: usize, fits: impl Fn(&CatalogText) -> bool) -> CatalogText {
+        let most_bytes = limit.saturating_mul(BYTES_PER_UNIT);
+        let tried = |level: Level| {
+            let list = self.list(level, most_bytes)?;
+            fits(&list).then_some(list)
+        };
+        let widest = self.rows.iter().map(|(_, description)| quarters(description)).max().unwrap_or_default();
+        if let Some(whole) = tried(Level::Described(widest)) {
+            return whole;
+        }
+        // Each search looks for the border between what fits and what does not.
+        let described = |cap: usize| tried(Level::Described(cap));
+        if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), described) {
+            return list;
+        }
+        let named = |count: usize| tried(Level::Named(count));
+        named(self.rows.len())
+            .or_else(|| last_that_fits(0, self.rows.len().saturating_sub(1).min(limit), named))
+            .or_else(|| self.list(Level::Named(0), usize::MAX))
+            .unwrap_or_default()
+    }
+
+    /// The list at a level; `None` if it has more than `most_bytes`.
+    fn list(&self, level: Level, most_bytes: usize) -> Option<CatalogText> {
+        let mut list = CatalogText::default();
+        match level {
+            Level::Described(cap) => {
+                for (name, description) in &self.rows {
+                    self.describe(&mut list, name, description, cap);
+                    if list.text.len() > most_bytes {
+                        return None;
+                    }
+                }
+            }
+            Level::Named(count) => {
+                let mut kept: Vec<usize> = self.order.iter().copied().take(count).collect();
+                kept.sort_unstable();
+                for (name, _) in kept.into_iter().filter_map(|at| self.rows.get(at)) {
+                    list.names_only += 1;
+                    let _ = writeln!(list.text, "- {name}");
+                    list.listed.push(name.clone());
+                    if list.text.len() > most_bytes {
+                        return None;
+                    }
+                }
+            }
+        }
+        list.omitted = self.rows.len() - list.listed.len();
+        if list.omitted > 0 {
+            let (number, s) = (list.omitted, if list.omitted == 1 { "" } else { "s" });
+            let _ = writeln!(list.text, "- (and {number} more skill{s} that are not listed here)");
+        }
+        Some(list)
+    }
+
+    fn describe(&self, list: &mut CatalogText, name: &str, description: &str, cap: usize) {
+        let whole = quarters(description) <= cap;
+        let shown = if whole { description.to_owned() } else { cut(description, cap) };
+        *(if whole { &mut list.full } else { &mut list.trimmed }) += 1;
+        let _ = writeln!(list.text, "- {name}: {shown}");
+        list.listed.push(name.to_owned());
+    }
+}
+
+/// The result for the greatest number between the two that gives one, by halving; both ends count.
+fn last_that_fits<T>(least: usize, most: usize, fit: impl Fn(usize) -> Option<T>) -> Option<T> {
+    if least > most {
+        return None;
+    }
+    let mut best = fit(least)?;
+    let (mut fitting, mut beyond) = (least, most.saturating_add(1));
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        match fit(middle) {
+            Some(better) => (best, fitting) = (better, middle),
+            None => beyond = middle,
+        }
+    }
+    Some(best)
+}
+
+/// The beginning of a text up to a weight, at a word's end where one is near, with an ellipsis.
+fn cut(text: &str, cap: usize) -> String {
+    let mut room = cap.saturating_sub(char_quarters('…'));
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let cost = char_quarters(c);
+        if cost > room {
+            break;
+        }
+        room -= cost;
+        end = at + c.len_utf8();
+    }
+    let head = text.get(..end).unwrap_or_default();
+    let at_word = head.rfind(' ').filter(|at| at * 4 > end * 3).unwrap_or(end);
+    let head = head.get(..at_word).unwrap_or(head).trim_end_matches([' ', ',', ';', ':', '.']);
+    format!("{head}…")
+}
+
+/// Name and description on one line each; from an untrusted root without control and bidirectional characters.
+pub(super) fn row(skill: &Skill) -> (String, String) {
+    let clean = |text: &str| {
+        if skill.origin.trusted {
+            let kept: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            kept.split_whitespace().collect::<Vec<_>>().join(" ")
+        } else {
+            one_line(&text.chars().filter(|c| c.is_whitespace() || !is_invisible(*c)).collect::<String>())
+        }
+    };
+    (one_line(skill.name()), clean(skill.description()))
+}

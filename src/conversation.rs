@@ -162,7 +162,13 @@ impl Conversation {
         self.state.variant.as_deref()
     }
 
-    /// Why the conversation has its arm, in one sentence.
+    /// Why the conversation has its arm, without the arm's name.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.state.reason
+    }
+
+    /// The arm and why the conversation has it, in one sentence.
     #[must_use]
     pub fn explain(&self) -> String {
         format!("arm {}: {}", self.state.arm, self.state.reason)

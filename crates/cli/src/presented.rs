@@ -118,8 +118,17 @@ impl Presented {
         })
     }
 
-    /// A conversation that has opened nothing.
+    /// A conversation that has opened nothing. What arm auto took, and why, is said.
     pub(super) fn start(&self) -> Result<Conversation, Failure> {
+        let conversation = self.started()?;
+        if self.engine.arm() == Arm::Auto && conversation.variant().is_none() {
+            let message = format!("arm auto takes {}: {}", conversation.arm(), conversation.reason());
+            say_all(&[Diagnostic::note("auto-arm", Place::default(), message)]);
+        }
+        Ok(conversation)
+    }
+
+    fn started(&self) -> Result<Conversation, Failure> {
         let start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
         start.capabilities(&self.capabilities).options(self.options.clone()).start().map_err(|why| match &why {
             StartError::NoId => {

@@ -36,7 +36,7 @@ pub(super) struct ReportArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean, kept, index]
+    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean, kept, index, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
@@ -103,8 +103,8 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
     let input = Input::load(args.input.config(&[("skills.roots", roots)])?)?;
     input.say_warnings();
-    let arms = match args.arms.as_slice() {
-        [] => Arm::EVERYWHERE.to_vec(),
+    let arms: Vec<Arm> = match args.arms.as_slice() {
+        [] => Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect(),
         named => named.iter().map(|name| measurable(&input.config, name)).collect::<Result<_, Failure>>()?,
     };
     let report = measure::measure(&input, &arms, &args.meter)?;

@@ -16,6 +16,9 @@ pub(super) fn markdown(report: &Report, top: usize) -> String {
         let (tokens, saved) = (grouped(arm.first_turn_tokens), percent(arm.saved));
         out.push_str(&format!("| {name} | {tokens} | {saved} | {} | {} |\n", arm.tools_listed, arm.meta_tokens));
     }
+    for chosen in report.arms.values().filter_map(|arm| arm.chosen.as_ref()) {
+        out.push_str(&format!("\nArm `auto` takes `{}`: {}.\n", chosen.arm, chosen.reason));
+    }
     out.push_str(
         "\n| tool | full | signature | required | summary | tier | category |\n|---|---:|---:|---:|---:|---|---|\n",
     );

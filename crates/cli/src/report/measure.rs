@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::super::input::Input;
 use super::super::layers;
 use super::super::output::{Failure, progress};
-use super::model::{ArmCost, CONTRACT, CategoryCost, GroupCost, ProfileInfo, Report, SkillCost, ToolCost};
+use super::model::{ArmCost, CONTRACT, CategoryCost, Chosen, GroupCost, ProfileInfo, Report, SkillCost, ToolCost};
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Assigned, Detail, Folded, Tier, ToolProfile};
+use toolfold::profile::{Arm, Assigned, Delivery, Detail, Folded, Tier, ToolProfile};
 use toolfold::tokens::{Meter, Reason, Tiktoken, ToolTexts};
 use toolfold::wire::{Wire, chat_tool};
 
@@ -40,7 +40,21 @@ impl Measurer<'_> {
         let listed = tools.len() - meta.min(tools.len());
         let first_turn_tokens = self.total(&tools)?;
         let own = self.total(tools.get(..listed).unwrap_or_default())?;
-        Ok(ArmCost { first_turn_tokens, saved: 0.0, tools_listed: listed, meta_tokens: first_turn_tokens - own })
+        let meta_tokens = first_turn_tokens - own;
+        Ok(ArmCost { first_turn_tokens, saved: 0.0, tools_listed: listed, meta_tokens, chosen: None })
+    }
+
+    /// The arm that arm auto takes, measured as the others are.
+    fn auto(&mut self, input: &Input) -> Result<ArmCost, Failure> {
+        let wire = input.config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
+        let model = input.config.get("presentation.model").unwrap_or("");
+        let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
+        let start = engine.conversation(wire).model(model).capabilities(&table).start().map_err(Failure::usage)?;
+        let (arm, reason) = (start.arm(), start.reason().to_owned());
+        // What a provider keeps by itself is not in the array that is counted here.
+        let counted = if arm.delivery() == Delivery::Native { Arm::Index } else { arm };
+        let cost = self.arm(&input.engine(counted)?)?;
+        Ok(ArmCost { chosen: Some(Chosen { arm: arm.to_string(), reason }), ..cost })
     }
 
     /// The marginal cost of each tool with all of them at one detail, and what is left of the block.
@@ -67,7 +81,7 @@ pub(super) fn measure(input: &Input, arms: &[Arm], meter: &Meter) -> Result<Repo
     let full = measurer.arm(&control)?.first_turn_tokens;
     let mut costs = IndexMap::new();
     for arm in arms {
-        let mut cost = measurer.arm(&input.engine(*arm)?)?;
+        let mut cost = if *arm == Arm::Auto { measurer.auto(input)? } else { measurer.arm(&input.engine(*arm)?)? };
         cost.saved = share(full, cost.first_turn_tokens);
         costs.insert(arm.name().to_owned(), cost);
     }

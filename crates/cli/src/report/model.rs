@@ -61,6 +61,18 @@ pub(super) struct ArmCost {
     pub(super) tools_listed: usize,
     /// What `expand_tools` and `call_tool` cost of it.
     pub(super) meta_tokens: usize,
+    /// Of arm auto, what it took, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) chosen: Option<Chosen>,
+}
+
+/// The arm that arm auto took for these tools, with the wire and model of the configuration.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Chosen {
+    /// Its name.
+    pub(super) arm: String,
+    /// Why, in one sentence.
+    pub(super) reason: String,
 }
 
 /// What several tools cost together.

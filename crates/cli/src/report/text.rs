@@ -46,6 +46,9 @@ fn arms(out: &mut String, report: &Report) {
         let good = if arm.saved > 0.0 { GOOD } else { DIM };
         out.push_str(&format!("  {name:<10} {tokens:>8} {good}{saved:>8}{good:#}  {listed:>8}  {bar}\n"));
     }
+    for chosen in report.arms.values().filter_map(|arm| arm.chosen.as_ref()) {
+        out.push_str(&format!("\nArm auto takes {BOLD}{}{BOLD:#}: {}.\n", chosen.arm, chosen.reason));
+    }
 }
 
 fn tiers(out: &mut String, report: &Report) {

@@ -27,20 +27,22 @@
 mod arm;
 mod assign;
 mod choose;
+mod client;
 mod cost;
 mod derive;
 mod expand;
 mod file;
 mod fold;
 mod naming;
-mod opening;
 mod plan;
 mod sentence;
+mod words;
 mod workload;
 mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
+pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
 pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
 pub use cost::{TokenFactors, estimate};
 pub use expand::{
@@ -118,6 +120,8 @@ pub struct ToolProfile {
     pub(crate) name: String,
     pub(crate) derived: bool,
     pub(crate) core: Vec<Pattern>,
+    /// Whether core tools stay whole in every arm: they are the agent's own.
+    pub(crate) verbatim: bool,
     pub(crate) unlisted: Tier,
     pub(crate) categories: IndexMap<CategoryName, Category>,
     pub(crate) summaries: IndexMap<ToolName, (String, Place)>,
@@ -130,8 +134,9 @@ impl ToolProfile {
         file::parse(text, file)
     }
 
-    /// The profile of a catalogue nobody wrote one for: no core tool; categories by server, by words that names share and
-    /// by what first sentences are about, none larger than its share. The same catalogue always gets the same profile.
+    /// The profile of a catalogue nobody wrote one for. An agent's [own tools](own_tools) are core and never folded; the
+    /// others are in categories by server and subject, named by words of their names. The same tools always get the same
+    /// profile, whatever their order.
     #[must_use]
     pub fn derive(catalog: &Catalog) -> Self {
         derive::derive(catalog)

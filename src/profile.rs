@@ -42,8 +42,8 @@ mod write;
 
 pub use arm::{Arm, Delivery, Detail, UnknownArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
 pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
+pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
 pub use cost::{TokenFactors, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,

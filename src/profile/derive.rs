@@ -40,7 +40,8 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         let (units, hierarchical) = units(source, &sentences);
         let tools = source.tools.len();
         let whole = tools < MIN_TO_SPLIT || several && tools <= limits.most && source.name.is_some();
-        let groups = if whole { vec![grouping::whole(&units)] } else { group(&units, Limits { hierarchical, ..limits }) };
+        let groups =
+            if whole { vec![grouping::whole(&units)] } else { group(&units, Limits { hierarchical, ..limits }) };
         found.extend(groups.into_iter().map(|group| Named::new(place, source, &units, &group, whole, several)));
     }
     let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();

@@ -143,7 +143,10 @@ mod tests {
         let cases = [
             ("Reads approx. half of it. Then the rest.", "Reads approx. half of it."),
             ("Runs foo. bar is run too. Then stops.", "Runs foo. bar is run too."),
-            ("Filters by state (open, closed, etc.) and by label. Slow.", "Filters by state (open, closed, etc.) and by label."),
+            (
+                "Filters by state (open, closed, etc.) and by label. Slow.",
+                "Filters by state (open, closed, etc.) and by label.",
+            ),
             ("Takes rows, columns, etc. Then sorts.", "Takes rows, columns, etc."),
             ("Ships to the U.S. Postal codes only. More.", "Ships to the U.S. Postal codes only."),
             ("Says \"Hello.\" Then waits.", "Says \"Hello.\""),

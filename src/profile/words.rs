@@ -103,14 +103,45 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 /// Words that end in `s` in the singular.
 const SINGULARS: [&str; 24] = [
-    "alias", "analytics", "as", "atlas", "bias", "bonus", "bus", "canvas", "chaos", "christmas", "class", "dns", "gas", "https", "ios", "kubernetes",
-    "lens", "news", "perhaps", "postgres", "redis", "series", "sms", "tls",
+    "alias",
+    "analytics",
+    "as",
+    "atlas",
+    "bias",
+    "bonus",
+    "bus",
+    "canvas",
+    "chaos",
+    "christmas",
+    "class",
+    "dns",
+    "gas",
+    "https",
+    "ios",
+    "kubernetes",
+    "lens",
+    "news",
+    "perhaps",
+    "postgres",
+    "redis",
+    "series",
+    "sms",
+    "tls",
 ];
 
 /// Short forms, each with the word that it stands for.
 const SHORT_FORMS: [(&str, &str); 11] = [
-    ("doc", "document"), ("repo", "repository"), ("db", "database"), ("dir", "directory"), ("config", "configuration"), ("org", "organization"),
-    ("env", "environment"), ("img", "image"), ("msg", "message"), ("app", "application"), ("param", "parameter"),
+    ("doc", "document"),
+    ("repo", "repository"),
+    ("db", "database"),
+    ("dir", "directory"),
+    ("config", "configuration"),
+    ("org", "organization"),
+    ("env", "environment"),
+    ("img", "image"),
+    ("msg", "message"),
+    ("app", "application"),
+    ("param", "parameter"),
 ];
 
 /// What a word is compared by: its singular, of short forms the long one. Never shown.
@@ -120,7 +151,13 @@ pub(super) fn stem(word: &str) -> String {
 }
 
 fn singular(word: &str) -> String {
-    if word.len() <= 3 || !word.is_ascii() || SINGULARS.contains(&word) || word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
+    if word.len() <= 3
+        || !word.is_ascii()
+        || SINGULARS.contains(&word)
+        || word.ends_with("ss")
+        || word.ends_with("us")
+        || word.ends_with("is")
+    {
         return word.to_owned();
     }
     if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() >= 2) {
@@ -138,8 +175,18 @@ mod tests {
     #[test]
     fn words_are_compared_by_their_singular() {
         for (word, expected) in [
-            ("entities", "entity"), ("issues", "issue"), ("branches", "branch"), ("atlas", "atlas"), ("status", "status"), ("boxes", "box"),
-            ("analysis", "analysis"), ("databases", "database"), ("redis", "redis"), ("addresses", "address"), ("axes", "ax"), ("files", "file"),
+            ("entities", "entity"),
+            ("issues", "issue"),
+            ("branches", "branch"),
+            ("atlas", "atlas"),
+            ("status", "status"),
+            ("boxes", "box"),
+            ("analysis", "analysis"),
+            ("databases", "database"),
+            ("redis", "redis"),
+            ("addresses", "address"),
+            ("axes", "ax"),
+            ("files", "file"),
         ] {
             assert_eq!(stem(word), expected);
         }
@@ -155,7 +202,11 @@ mod tests {
     #[test]
     fn servers_are_taken_off_names() {
         for (name, expected) in [
-            ("mcp__github__create_issue", "create_issue"), ("slack.post", "post"), ("a:b", "b"), ("plain_name", "plain_name"), ("__node_version", "__node_version"),
+            ("mcp__github__create_issue", "create_issue"),
+            ("slack.post", "post"),
+            ("a:b", "b"),
+            ("plain_name", "plain_name"),
+            ("__node_version", "__node_version"),
         ] {
             assert_eq!(own_name(name), expected);
         }

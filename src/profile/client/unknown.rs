@@ -28,8 +28,10 @@ pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
     let own = catalog.iter().zip(&prefixed).filter(|(_, prefixed)| !**prefixed).map(|(tool, _)| tool);
     let familiar = own.filter(|tool| is_familiar(tool.name().as_str())).count();
     // Several servers among a few plain names are an agent's array, and so is one server beside what every agent has.
-    let several = leading_groups(catalog.iter(), 1).into_iter().filter(|(_, tools)| tools.len() >= MIN_PREFIXED).count() > 1;
-    let mixed = count > 0 && count < catalog.len() && (familiar >= MIN_FAMILIAR || several && count * 2 > catalog.len());
+    let several =
+        leading_groups(catalog.iter(), 1).into_iter().filter(|(_, tools)| tools.len() >= MIN_PREFIXED).count() > 1;
+    let mixed =
+        count > 0 && count < catalog.len() && (familiar >= MIN_FAMILIAR || several && count * 2 > catalog.len());
     if mixed { prefixed.into_iter().map(|prefixed| !prefixed).collect() } else { none }
 }
 
@@ -69,7 +71,7 @@ pub(in super::super) fn leading_groups<'t>(
     for (at, tool) in tools.enumerate() {
         let words = words(tool.name().as_str());
         let Some((first, rest)) = words.split_first().filter(|(_, rest)| !rest.is_empty()) else { continue };
-        let verb_next = rest.len() > 1 && rest.iter().take(depth).any(|word| can_be_verb(word)) || rest.len() == 1;
+        let verb_next = rest.len() > 1 && rest.iter().take(depth).any(|word| can_be_verb(word));
         groups.entry(first.clone()).or_default().push((at, verb_next));
     }
     groups.retain(|first, tools| {

@@ -77,6 +77,7 @@ pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
 /// The groups that words make, and the units that are in none.
 fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits) -> (Vec<Group>, Vec<usize>) {
     let mut groups = Vec::new();
+    let all = size(units, of);
     let mut left: BTreeSet<usize> = of.iter().copied().collect();
     let index = Index::new(units, of, aside);
     let mut words: Vec<(&str, usize)> = index.words.iter().map(|(word, _)| (*word, index.score(word))).collect();
@@ -85,8 +86,8 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
     for (word, _) in &words {
         let members = index.members(units, word, &left, limits);
         let tools = size(units, &members);
-        if limits.fits(tools) && tools < size(units, of) {
-            left.retain(|at| !members.contains(at));
+        if limits.fits(tools) && tools < all {
+            take(&mut left, &members);
             groups.push(subject_group(units, members));
         }
     }
@@ -95,16 +96,16 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
     for (word, _) in words {
         let members = index.members(units, word, &left, limits);
         let tools = size(units, &members);
-        if tools < limits.least || tools == size(units, of) && tools <= limits.most {
+        if tools < limits.least || tools == all && tools <= limits.most {
             continue;
         }
         if tools <= limits.most {
-            left.retain(|at| !members.contains(at));
+            take(&mut left, &members);
             groups.push(subject_group(units, members));
             continue;
         }
         let inner: BTreeSet<String> = aside.iter().cloned().chain([word.to_owned()]).collect();
-        left.retain(|at| !members.contains(at));
+        take(&mut left, &members);
         let (sub, rest) = split(units, &members, &inner, limits);
         groups.extend(sub);
         if size(units, &rest) < limits.least {
@@ -114,6 +115,12 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
         }
     }
     (groups, left.into_iter().collect())
+}
+
+fn take(left: &mut BTreeSet<usize>, members: &[usize]) {
+    for at in members {
+        left.remove(at);
+    }
 }
 
 /// What is left of a large subject: its plainest unit and the others apart where together they are too large.
@@ -198,7 +205,8 @@ impl<'u> Index<'u> {
     /// makes none or one that is too large.
     fn members(&self, units: &[Unit], word: &str, left: &BTreeSet<usize>, limits: Limits) -> Vec<usize> {
         let takes = |at: &usize| {
-            let first = units.get(*at).and_then(|unit| unit.nouns.iter().find(|noun| self.first.contains_key(noun.as_str())));
+            let first =
+                units.get(*at).and_then(|unit| unit.nouns.iter().find(|noun| self.first.contains_key(noun.as_str())));
             let weak = |first: &String| is_generic(first) || !limits.fits(self.tools(first));
             first.is_none_or(|first| first == word || !limits.hierarchical && weak(first))
         };

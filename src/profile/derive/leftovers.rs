@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::grouping::{Group, Limits, largest, shared_nouns, size};
+use super::topic::NAME_WEIGHT;
 use super::unit::Unit;
 use crate::profile::words::stem;
 
@@ -16,8 +17,14 @@ const MIN_ALIKE_AT_LAST: usize = 1_500;
 /// The most that words of sentences count.
 const MOST_BY_SENTENCES: usize = 2_000;
 
-/// The most parts that are compared with each other; beyond it there is nothing to be read in the result.
-const MAX_COMPARED: usize = 400;
+/// What a topic in common counts.
+const BY_TOPIC: usize = 1_500;
+
+/// The most comparisons of units; beyond it there is nothing to be read in the result.
+const MAX_COMPARED: usize = 60_000;
+
+/// The most parts that are paired.
+const MAX_PAIRED: usize = 60;
 
 /// Puts every unit that is left into a group: with what shares a topic, with what is most alike, or with the rest.
 pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, limits: Limits) -> Vec<Group> {
@@ -30,18 +37,19 @@ pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, li
     let (ready, mut loose): (Vec<Group>, Vec<Group>) =
         loose.into_iter().partition(|group| size(units, &group.units) >= limits.least);
     groups.extend(ready);
-    if loose.len() <= MAX_COMPARED {
+    if loose.len() * units.len() <= MAX_COMPARED {
         join_alike(units, (&mut groups, &mut loose), &rarity, (MIN_ALIKE, limits));
     }
     by_verb(units, &mut groups, &mut loose, limits);
     by_topic(units, &mut groups, &mut loose, limits);
     let open: usize = loose.iter().map(|group| size(units, &group.units)).sum();
-    if open > limits.most && loose.len() <= MAX_COMPARED {
+    if open > limits.most && loose.len() * units.len() <= MAX_COMPARED {
         join_alike(units, (&mut [], &mut loose), &rarity, (MIN_ALIKE_AT_LAST, limits));
     }
     let (ready, rest): (Vec<Group>, Vec<Group>) =
         loose.into_iter().partition(|group| size(units, &group.units) >= limits.least);
     groups.extend(ready);
+    let rest = pair_up(units, &mut groups, rest, &rarity, limits);
     let rest: Vec<usize> = rest.into_iter().flat_map(|group| group.units).collect();
     other(units, &mut groups, rest, &rarity, limits);
     groups
@@ -62,12 +70,15 @@ fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
 /// How alike two units are.
 fn alike(one: &Unit, two: &Unit, rarity: &BTreeMap<&str, usize>) -> usize {
     let rare = |word: &String| rarity.get(word.as_str()).copied().unwrap_or_default();
-    let names: usize = one.nouns.iter().filter(|noun| two.nouns.contains(noun)).map(|noun| 1_500 + 4 * rare(noun)).sum();
+    let names: usize =
+        one.nouns.iter().filter(|noun| two.nouns.contains(noun)).map(|noun| 1_500 + 4 * rare(noun)).sum();
     let crossed = one.nouns.iter().filter(|noun| two.said.contains(*noun)).map(rare).sum::<usize>()
         + two.nouns.iter().filter(|noun| one.said.contains(*noun)).map(rare).sum::<usize>();
     let said: usize = one.said.intersection(&two.said).map(rare).sum::<usize>() / 2;
-    let topics = one.topics.iter().filter_map(|(topic, own)| Some(own.min(two.topics.get(topic)?)));
-    names + (crossed + said).min(MOST_BY_SENTENCES) + topics.max().copied().unwrap_or_default().min(3) * 500
+    // A topic counts where both names speak for it.
+    let by_name = |weight: &usize| *weight >= NAME_WEIGHT;
+    let topic = one.topics.iter().any(|(topic, own)| by_name(own) && two.topics.get(topic).is_some_and(by_name));
+    names + (crossed + said).min(MOST_BY_SENTENCES) + if topic { BY_TOPIC } else { 0 }
 }
 
 /// How alike two groups are: the mean over their units.
@@ -85,38 +96,71 @@ fn join_alike(
     rarity: &BTreeMap<&str, usize>,
     (least, limits): (usize, Limits),
 ) {
-    loop {
-        let mut best: Option<(usize, usize, Target)> = None;
-        for (at, own) in loose.iter().enumerate() {
-            let small = size(units, &own.units);
-            if small >= limits.least {
+    let parts: Vec<&Group> = loose.iter().chain(groups.iter()).collect();
+    let mut table = Table::new(units, &parts, loose.len(), rarity);
+    while let Some((own, into)) = table.best(least, limits) {
+        table.join(own, into);
+        let Some(joined) = loose.get_mut(own).map(std::mem::take) else { return };
+        let is_loose = into < loose.len();
+        let target = if is_loose { loose.get_mut(into) } else { groups.get_mut(into - loose.len()) };
+        if let Some(target) = target {
+            join(units, target, joined, is_loose);
+        }
+    }
+    loose.retain(|group| !group.units.is_empty());
+}
+
+/// How alike the loose groups are to each other and to the others, kept up to date while they are joined.
+struct Table {
+    /// For each loose group the sum over its units and those of each group, the loose ones first.
+    sums: Vec<Vec<usize>>,
+    /// The units and the tools of each group; none for one that was joined to another.
+    sizes: Vec<(usize, usize)>,
+}
+
+impl Table {
+    fn new(units: &[Unit], parts: &[&Group], loose: usize, rarity: &BTreeMap<&str, usize>) -> Self {
+        let sum = |one: &Group, two: &Group| -> usize {
+            let pairs = one.units.iter().flat_map(|one| two.units.iter().map(move |two| (*one, *two)));
+            pairs.filter_map(|(one, two)| Some(alike(units.get(one)?, units.get(two)?, rarity))).sum()
+        };
+        let row = |one: &&Group| parts.iter().map(|two| sum(one, two)).collect();
+        let sizes = parts.iter().map(|group| (group.units.len(), size(units, &group.units))).collect();
+        Self { sums: parts.iter().take(loose).map(row).collect(), sizes }
+    }
+
+    /// The two that are most alike and may be joined, the first of equals: a loose group and any.
+    fn best(&self, least: usize, limits: Limits) -> Option<(usize, usize)> {
+        let mut best: Option<(usize, usize, usize)> = None;
+        for (own, (row, (units, tools))) in self.sums.iter().zip(&self.sizes).enumerate() {
+            if *units == 0 || *tools >= limits.least {
                 continue;
             }
-            let others = loose.iter().enumerate().filter(|(other, _)| *other != at).map(|(other, group)| (Target::Loose(other), group));
-            let others = others.chain(groups.iter().enumerate().map(|(other, group)| (Target::Group(other), group)));
-            for (target, group) in others.filter(|(_, group)| small + size(units, &group.units) <= limits.most) {
-                let score = alike_groups(units, own, group, rarity);
-                if score >= least && best.is_none_or(|(most, ..)| score > most) {
-                    best = Some((score, at, target));
+            for (other, (sum, (others, more))) in row.iter().zip(&self.sizes).enumerate() {
+                let mean = sum / (units * others).max(1);
+                let fits = other != own && *others > 0 && tools + more <= limits.most;
+                if fits && mean >= least && best.is_none_or(|(most, ..)| mean > most) {
+                    best = Some((mean, own, other));
                 }
             }
         }
-        let Some((_, at, target)) = best else { return };
-        let own = loose.remove(at);
-        let into = match target {
-            Target::Loose(other) => loose.get_mut(if other > at { other - 1 } else { other }),
-            Target::Group(other) => groups.get_mut(other),
-        };
-        if let Some(into) = into {
-            join(units, into, own, matches!(target, Target::Loose(_)));
+        best.map(|(_, own, other)| (own, other))
+    }
+
+    fn join(&mut self, own: usize, into: usize) {
+        let gone = self.sums.get_mut(own).map(std::mem::take).unwrap_or_default();
+        for row in &mut self.sums {
+            let more = row.get(own).copied().unwrap_or_default();
+            row.get_mut(into).into_iter().for_each(|sum| *sum += more);
+        }
+        if let Some(row) = self.sums.get_mut(into) {
+            row.iter_mut().zip(gone).for_each(|(sum, more)| *sum += more);
+        }
+        let (units, tools) = self.sizes.get_mut(own).map(std::mem::take).unwrap_or_default();
+        if let Some(size) = self.sizes.get_mut(into) {
+            *size = (size.0 + units, size.1 + tools);
         }
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Target {
-    Loose(usize),
-    Group(usize),
 }
 
 /// Puts a group's units into another. Two loose ones get a subject from both.
@@ -150,10 +194,12 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
             *tools.entry(verb).or_default() += size(units, &group.units);
         }
     }
-    let mut shared: Vec<(&str, usize)> = tools.into_iter().filter(|(_, tools)| (limits.least..=limits.most).contains(tools)).collect();
+    let mut shared: Vec<(&str, usize)> =
+        tools.into_iter().filter(|(_, tools)| (limits.least..=limits.most).contains(tools)).collect();
     shared.sort_by_key(|(_, tools)| std::cmp::Reverse(*tools));
     for (verb, _) in shared {
-        let (own, rest): (Vec<Group>, Vec<Group>) = loose.drain(..).partition(|group| verbs(units, group).contains(&verb));
+        let (own, rest): (Vec<Group>, Vec<Group>) =
+            loose.drain(..).partition(|group| verbs(units, group).contains(&verb));
         let members: Vec<usize> = own.iter().flat_map(|group| group.units.iter().copied()).collect();
         *loose = rest;
         if size(units, &members) >= limits.least {
@@ -215,6 +261,35 @@ fn topics(units: &[Unit], group: &Group) -> Vec<&'static str> {
     sums.into_iter().filter(|(_, weight)| *weight >= 3).map(|(topic, _)| topic).collect()
 }
 
+/// Where the rest is large, its parts of several tools go together in pairs, the most alike first, named after both.
+fn pair_up(
+    units: &[Unit],
+    groups: &mut Vec<Group>,
+    mut rest: Vec<Group>,
+    rarity: &BTreeMap<&str, usize>,
+    limits: Limits,
+) -> Vec<Group> {
+    let total = |rest: &[Group]| rest.iter().map(|group| size(units, &group.units)).sum::<usize>();
+    while total(&rest) > limits.most / 2 && rest.len() <= MAX_PAIRED {
+        let several: Vec<(usize, &Group)> =
+            rest.iter().enumerate().filter(|(_, own)| size(units, &own.units) > 1).collect();
+        let pairs =
+            several.iter().enumerate().flat_map(|(at, one)| several.iter().skip(at + 1).map(move |two| (one, two)));
+        let scored = pairs.map(|(one, two)| (alike_groups(units, one.1, two.1, rarity), one.0, two.0));
+        // Of equals the first.
+        let best = scored.max_by_key(|(score, one, two)| (*score, std::cmp::Reverse((*one, *two))));
+        let Some((_, first, second)) = best else { break };
+        let (second, first) = (rest.remove(second), rest.remove(first));
+        let subject = |group: &Group| {
+            let shared = shared_nouns(units, &group.units);
+            if shared.is_empty() { largest(units, &group.units).into_iter().next().unwrap_or_default() } else { shared }
+        };
+        let subjects = vec![subject(&first), subject(&second)];
+        groups.push(Group { subjects, topic: None, units: first.units.into_iter().chain(second.units).collect() });
+    }
+    rest
+}
+
 /// The rest: a group of its own without a subject, or, where that would be a tool or two, with what is most alike.
 fn other(units: &[Unit], groups: &mut Vec<Group>, rest: Vec<usize>, rarity: &BTreeMap<&str, usize>, limits: Limits) {
     if rest.is_empty() {
@@ -234,7 +309,14 @@ fn other(units: &[Unit], groups: &mut Vec<Group>, rest: Vec<usize>, rarity: &BTr
             (alike_groups(units, &own, group, rarity), std::cmp::Reverse(size(units, &group.units)))
         });
         match best {
-            Some(into) => join(units, into, own, false),
+            Some(into) if alike_groups(units, &own, into, rarity) >= MIN_ALIKE_AT_LAST => join(units, into, own, false),
+            // Its name says that it is there.
+            Some(into) => {
+                if into.topic.is_none() && into.subjects.len() == 1 {
+                    into.subjects.push(units.get(at).map(|unit| unit.nouns.clone()).unwrap_or_default());
+                }
+                join(units, into, own, false);
+            }
             None => groups.push(own),
         }
     }

@@ -17,7 +17,8 @@ const MAX_WORDS: usize = 3;
 const MAX_TOOLS: usize = 3;
 
 /// What a category is not called: tiers, details and what the whole list is.
-const RESERVED: [&str; 10] = ["core", "extended", "hidden", "full", "signature", "outline", "required", "summary", "index", OTHER];
+const RESERVED: [&str; 10] =
+    ["core", "extended", "hidden", "full", "signature", "outline", "required", "summary", "index", OTHER];
 
 /// A group with the names that it could have, the best first.
 #[derive(Debug)]
@@ -30,7 +31,14 @@ pub(super) struct Named {
 
 impl Named {
     /// Names a group. `whole`: it is all that its server has; `several`: there are other servers.
-    pub(super) fn new(place: usize, source: &Source, units: &[Unit], group: &Group, whole: bool, several: bool) -> Self {
+    pub(super) fn new(
+        place: usize,
+        source: &Source,
+        units: &[Unit],
+        group: &Group,
+        whole: bool,
+        several: bool,
+    ) -> Self {
         let mut members: Vec<&Unit> = group.units.iter().filter_map(|at| units.get(*at)).collect();
         members.sort_by_key(|unit| (unit.nouns.len(), &unit.nouns));
         let shown = |subject: &[String], most: usize| -> String {
@@ -94,7 +102,13 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
         let server = sources.get(one.source).and_then(|source| source.name.as_deref());
         let ambiguous = |name: &String| wanted.get(name).is_some_and(|servers| servers.len() > 1);
         let of_server = |name: &String| server.filter(|server| server != name).map(|server| format!("{server}_{name}"));
-        let plain = one.names.iter().filter(|name| !ambiguous(name) && !(sources.len() > 1 && is_generic(name))).cloned();
+        let plain = one
+            .names
+            .iter()
+            .filter(|name| {
+                !ambiguous(name) && !(sources.len() > 1 && server != Some(name.as_str()) && is_generic(name))
+            })
+            .cloned();
         let prefixed = one.names.iter().filter_map(of_server);
         let tools = one.names.iter().map(|name| format!("{name}_tools"));
         let stems = |name: &str| -> Vec<String> { words(name).iter().map(|word| stem(word)).collect() };
@@ -105,10 +119,12 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
         match plain.chain(prefixed).chain(tools).find(free) {
             Some(name) => drop(taken.insert(name, one.units)),
             // Of one name with another: the same subject, which is one category.
-            None => match one.names.iter().find(|name| taken.contains_key(*name)).and_then(|name| taken.get_mut(name)) {
-                Some(units) => units.extend(one.units),
-                None => rest.extend(one.units),
-            },
+            None => {
+                match one.names.iter().find(|name| taken.contains_key(*name)).and_then(|name| taken.get_mut(name)) {
+                    Some(units) => units.extend(one.units),
+                    None => rest.extend(one.units),
+                }
+            }
         }
     }
     let other = (!rest.is_empty()).then(|| (OTHER.to_owned(), rest));

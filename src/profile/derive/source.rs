@@ -13,6 +13,12 @@ const PREFIX_THIRDS: usize = 2;
 /// So many tools at least have a prefix in common before it is one.
 const MIN_PREFIXED: usize = 3;
 
+/// So much of a description is searched for the name of what a server is for, in characters.
+const MAX_BRAND_CHARS: usize = 200;
+
+/// So many tools at least have to be there for a name to be common.
+const MIN_BRANDED: usize = 6;
+
 /// The tools of one server.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -36,10 +42,22 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
         let (server, rest) = server_of(tool, name, &prefixes);
         groups.entry(server.to_owned()).or_default().push((*at, rest));
     }
+    // `issues.list` names a subject rather than a server where some of them have hardly a tool.
+    let dotted = |tool: &Tool| tool.namespaced().is_none() && !tool.name().as_str().contains("__");
+    let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
+    if groups.len() > 1 && small && prefixes.is_empty() && members.iter().all(|(_, tool)| dotted(tool)) {
+        groups =
+            BTreeMap::from([(String::new(), members.iter().map(|(at, tool)| (*at, tool.name().as_str())).collect())]);
+    }
     if groups.len() == 1 && groups.contains_key("") {
         groups = by_opening(&members, sentences).or_else(|| by_product(&members)).unwrap_or(groups);
     }
-    groups.into_iter().map(|(name, tools)| source(&name, tools)).collect()
+    let mut sources: Vec<Source> = groups.into_iter().map(|(name, tools)| source(&name, tools)).collect();
+    for source in &mut sources {
+        let brands = brands(source, catalog);
+        source.aside.extend(brands);
+    }
+    sources
 }
 
 /// The server of a tool and the rest of its name: by its namespace, by a mark in its name or by a known prefix.
@@ -103,6 +121,21 @@ fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
     let aside = words(name).iter().chain(&prefix).map(|word| stem(word)).collect();
     let called = if name.is_empty() { prefix.join("_") } else { name.to_owned() };
     Source { name: (!called.is_empty()).then_some(called), tools, aside }
+}
+
+/// The stems of proper names that half of the descriptions have: what the server is for, not what a tool is about.
+fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
+    let mut having: BTreeMap<String, usize> = BTreeMap::new();
+    for tool in source.tools.iter().filter_map(|(at, _)| catalog.at(*at)) {
+        let first: String = tool.description().chars().take(MAX_BRAND_CHARS).collect();
+        let proper = |word: &&str| word.starts_with(char::is_uppercase) && word.chars().skip(1).any(char::is_lowercase);
+        let words = first.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
+        let proper: BTreeSet<String> = words.filter(proper).map(|word| stem(&word.to_lowercase())).collect();
+        proper.into_iter().for_each(|word| *having.entry(word).or_default() += 1);
+    }
+    let tools = source.tools.len();
+    let common = |count: usize| tools >= MIN_BRANDED && count * 2 >= tools;
+    having.into_iter().filter(|(_, count)| common(*count)).map(|(word, _)| word).collect()
 }
 
 /// The word that nearly all names begin with and that leaves something of them.

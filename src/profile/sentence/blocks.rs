@@ -179,7 +179,10 @@ fn is_tag(line: &str) -> bool {
 fn is_shouted(text: &str) -> bool {
     let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
     let short = text.split_whitespace().count() <= MAX_LABEL_WORDS && !text.ends_with(['.', '!', '?']);
-    short && text.len() > 3 && letters.peek().is_some() && letters.all(|c| c.is_uppercase() && c.is_lowercase() != c.is_uppercase())
+    short
+        && text.len() > 3
+        && letters.peek().is_some()
+        && letters.all(|c| c.is_uppercase() && c.is_lowercase() != c.is_uppercase())
         || has_phrase(text, "table of contents")
 }
 

@@ -23,7 +23,7 @@ const MAX_CANDIDATES: usize = 16;
 const MAX_LEAD_BYTES: usize = 40;
 
 /// Words by which a sentence is known that says what a tool is a part of.
-const MEMBERSHIP: [&str; 4] = ["belongs to", "part of", "is provided by", "is a tool of"];
+const MEMBERSHIP: [&str; 5] = ["belongs to", "part of", "is provided by", "is a tool of", "provides functions"];
 
 /// What stands for a tool.
 #[derive(Debug, Clone)]
@@ -82,7 +82,9 @@ fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (St
 
 /// A tool's name as words: `mcp__github__create_issue` is `Create issue`.
 fn name_in_words(name: &str) -> String {
-    let text = shortened(&capitalised(&words(own_name(name)).join(" ")));
+    let own = own_name(name);
+    let own = own.strip_prefix("mcp_").or_else(|| own.strip_prefix("mcp-")).unwrap_or(own);
+    let text = shortened(&capitalised(&words(own).join(" ")));
     if text.is_empty() { shortened(name) } else { text }
 }
 

@@ -6,18 +6,46 @@ use crate::profile::words::is_verb;
 
 /// Words in capitals that make a sentence a warning.
 const SHOUTS: [&str; 12] = [
-    "MUST", "NEVER", "ALWAYS", "MANDATORY", "IMPORTANT", "WARNING", "CAUTION", "CRITICAL", "NOT", "ONLY", "REQUIRED", "DEPRECATED",
+    "MUST",
+    "NEVER",
+    "ALWAYS",
+    "MANDATORY",
+    "IMPORTANT",
+    "WARNING",
+    "CAUTION",
+    "CRITICAL",
+    "NOT",
+    "ONLY",
+    "REQUIRED",
+    "DEPRECATED",
 ];
 
 /// What stands in brackets before a sentence and makes it a warning, in lower case.
 const WARNING_TAGS: [&str; 12] = [
-    "important", "warning", "caution", "mandatory", "required", "critical", "must", "danger", "note", "attention", "deprecated", "重要",
+    "important",
+    "warning",
+    "caution",
+    "mandatory",
+    "required",
+    "critical",
+    "must",
+    "danger",
+    "note",
+    "attention",
+    "deprecated",
+    "重要",
 ];
 
 /// What introduces a purpose without being a part of it.
 const PURPOSES: [&str; 8] = [
-    "use this tool to ", "use this function to ", "use this endpoint to ", "use this action to ", "use this to ", "call this tool to ",
-    "this tool is used to ", "this tool allows you to ",
+    "use this tool to ",
+    "use this function to ",
+    "use this endpoint to ",
+    "use this action to ",
+    "use this to ",
+    "call this tool to ",
+    "this tool is used to ",
+    "this tool allows you to ",
 ];
 
 /// Verbs that begin an instruction rather than what a tool does.
@@ -55,7 +83,8 @@ pub(super) fn judge(candidate: &Candidate, introduced: bool) -> Fit {
 /// A sentence without what stands before it in brackets and without `Use this tool to`; nothing if the brackets warn.
 pub(super) fn tidy(candidate: Candidate) -> Option<Candidate> {
     let mut text = candidate.text.as_str();
-    while let Some((open, close)) = [('[', ']'), ('(', ')'), ('【', '】')].iter().find(|(open, _)| text.starts_with(*open))
+    while let Some((open, close)) =
+        [('[', ']'), ('(', ')'), ('【', '】')].iter().find(|(open, _)| text.starts_with(*open))
         && let Some((tag, rest)) = text.split_once(*close)
     {
         let lower = tag.trim_start_matches(*open).trim().to_lowercase();
@@ -69,7 +98,8 @@ pub(super) fn tidy(candidate: Candidate) -> Option<Candidate> {
     }
     let lower = text.to_lowercase();
     let purpose = PURPOSES.iter().find(|start| lower.starts_with(*start));
-    let purpose = purpose.and_then(|start| text.get(start.len()..)).filter(|rest| rest.starts_with(char::is_alphabetic));
+    let purpose =
+        purpose.and_then(|start| text.get(start.len()..)).filter(|rest| rest.starts_with(char::is_alphabetic));
     let text = purpose.map_or_else(|| text.to_owned(), capitalised);
     let text = text.trim_end_matches(|c: char| is_pictograph(c) || c.is_whitespace()).to_owned();
     (!text.is_empty()).then_some(Candidate { text, ..candidate })

@@ -42,6 +42,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         let whole = tools < MIN_TO_SPLIT || several && tools <= limits.most && source.name.is_some();
         let groups =
             if whole { vec![grouping::whole(&units)] } else { group(&units, Limits { hierarchical, ..limits }) };
+        let whole = groups.len() == 1;
         found.extend(groups.into_iter().map(|group| Named::new(place, source, &units, &group, whole, several)));
     }
     let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();

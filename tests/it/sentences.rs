@@ -90,10 +90,7 @@ fn where_nothing_of_its_own_follows_the_name_stands_for_the_tool() {
         ["", " Well.", "\n\n- a list of points", "\n\nArgs:\n  a: The first.", "\n\nInput parameters: a, the first."]
     {
         let text = format!("Does what its name says, and it says so of every single tool there is.{tail}");
-        check(
-            &[("copy_row", &text), ("moveRow", &text), ("mcp__x__drop_row", &text)],
-            &["Copy row", "Move row", "Drop row"],
-        );
+        check(&[("copy_row", &text), ("moveRow", &text), ("drop-row", &text)], &["Copy row", "Move row", "Drop row"]);
     }
     let endless = "word ".repeat(5_000);
     check(&[("a", &endless), ("b", &endless), ("c", &endless)], &["A", "B", "C"]);

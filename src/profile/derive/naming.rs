@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::grouping::{Group, largest};
 use super::source::Source;
 use super::topic::is_generic;
-use super::unit::Unit;
+use super::unit::{Unit, tells};
 use crate::name::CategoryName;
 use crate::profile::OTHER;
 use crate::profile::words::{stem, words};
@@ -42,7 +42,10 @@ impl Named {
         let mut members: Vec<&Unit> = group.units.iter().filter_map(|at| units.get(*at)).collect();
         members.sort_by_key(|unit| (unit.nouns.len(), &unit.nouns));
         let shown = |subject: &[String], most: usize| -> String {
-            let words: Vec<String> = subject.iter().take(most).filter_map(|stem| surface(&members, stem)).collect();
+            let words: Vec<String> = {
+                let told = subject.iter().filter(|stem| tells(stem));
+                told.take(most).filter_map(|stem| surface(&members, stem)).collect()
+            };
             words.join("_")
         };
         let joined = |subjects: &[Vec<String>]| -> String {

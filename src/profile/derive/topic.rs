@@ -52,7 +52,7 @@ const TOPICS: &[(&str, &str)] = &[
     ("messaging", "message chat channel sms thread conversation notification queue topic broadcast communication"),
     (
         "monitoring",
-        "metric alert monitor monitoring health diagnostic insight incident telemetry status applens applicationinsights datadog resourcehealth",
+        "metric alert monitor monitoring health diagnostic insight incident telemetry applens applicationinsights datadog resourcehealth",
     ),
     ("navigation", "url tab navigate forward window viewport resize"),
     ("network", "network dns ip proxy vpn port firewall"),

@@ -141,7 +141,7 @@ fn nouns(words: &[String], hierarchical: bool, aside: &BTreeSet<String>) -> Vec<
 }
 
 /// Whether a word can say what a name is about: no number, no version, no joint.
-fn tells(word: &str) -> bool {
+pub(super) fn tells(word: &str) -> bool {
     let number = word.strip_prefix('v').unwrap_or(word).chars().all(|c| c.is_ascii_digit());
     !number && (word.len() > 1 || !word.is_ascii()) && !is_joint(word) && !is_which(word)
 }

@@ -12,6 +12,20 @@ const MAX_BYTES: usize = 4_000;
 /// The longest text that can be a heading or a label, in words.
 const MAX_LABEL_WORDS: usize = 6;
 
+/// What leads over to a list, with the blank before it.
+const LEADS_OVER: [&str; 10] = [
+    " the following",
+    " as follows",
+    " following",
+    " such as",
+    " like",
+    " including",
+    " includes",
+    " for",
+    " with",
+    " by",
+];
+
 /// A sentence of a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -83,7 +97,7 @@ impl Reader {
         if text.is_empty() {
             return;
         }
-        if text.ends_with([':', '：']) || is_shouted(text) {
+        if is_shouted(text) {
             self.heading(text);
             return;
         }
@@ -92,19 +106,27 @@ impl Reader {
             if let Some((label, rest)) = labelled(left) {
                 self.heading(label);
                 left = rest;
-                continue;
             }
             let end = end_of_sentence(left);
             let (sentence, rest) = left.split_at_checked(end).unwrap_or((left, ""));
+            // A sentence that a list follows says what the tool does, a label what the list is of.
+            let sentence = match sentence.strip_suffix([':', '：']) {
+                Some(label) if label.split_whitespace().count() <= MAX_LABEL_WORDS || self.aside => {
+                    self.heading(label);
+                    return;
+                }
+                Some(open) => opened(open),
+                None => sentence.to_owned(),
+            };
             if !self.aside {
                 let text = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
                 self.found.push(Candidate { text, introduced: self.introduced, emoji });
-                self.introduced = false;
             }
+            self.introduced = false;
             left = rest.trim_start();
+            // A label inside a paragraph says what its sentence is about, and no more.
+            self.aside = section;
         }
-        // A label inside a paragraph says what the paragraph is about, and no more.
-        self.aside = section;
     }
 
     /// Begins a section.
@@ -112,6 +134,15 @@ impl Reader {
         self.aside = is_aside_section(text);
         self.introduced = is_purpose_section(text) || (self.introduced && !self.aside);
     }
+}
+
+/// A sentence that a list follows, without the words that lead over to it.
+fn opened(sentence: &str) -> String {
+    let mut kept = sentence.trim_end();
+    for end in LEADS_OVER {
+        kept = kept.strip_suffix(end).map_or(kept, |rest| rest.trim_end_matches([' ', ',', ';', '-']));
+    }
+    format!("{kept}…")
 }
 
 /// How many bytes of a text its first sentence takes.
@@ -164,9 +195,12 @@ fn unmarked(line: &str) -> (&str, bool, bool) {
     }
 }
 
-/// Whether a character is a picture or one of the marks that make one: emoji, dingbats, arrows, boxes.
+/// Whether a character is a picture or one of the marks that make one: emoji and dingbats.
 pub(super) fn is_pictograph(c: char) -> bool {
-    matches!(u32::from(c), 0x2190..=0x2bff | 0x1f000..=0x1faff | 0xfe00..=0xfe0f | 0x200d | 0x20e3 | 0x3030 | 0x303d)
+    matches!(
+        u32::from(c),
+        0x231a..=0x23ff | 0x25aa..=0x25ff | 0x2600..=0x27bf | 0x2b00..=0x2bff | 0x1f000..=0x1faff | 0xfe00..=0xfe0f | 0x200d | 0x20e3
+    )
 }
 
 /// Whether a line is one tag: `<use_case>`, `</notes>`.

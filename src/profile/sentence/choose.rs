@@ -66,7 +66,7 @@ fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (St
             }
             continue;
         }
-        match judge(candidate, introduced && (at == 0 || shared.is_some()) || candidate.introduced) {
+        match judge(candidate, candidate.introduced || introduced && shared.is_some()) {
             Fit::Good => return (text, shared),
             Fit::Weak => weak = weak.or(Some(text)),
             Fit::No => {}

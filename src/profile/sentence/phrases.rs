@@ -43,7 +43,7 @@ const ASIDES_UNSPACED: &str = "注意|警告|重要|仅当|仅在|仅限|只有|
 const CONDITIONS_UNSPACED: &str = "时才使用|时使用|时才能使用|時才使用|場合のみ使用|場合にのみ使用|경우에만 사용";
 
 /// What a section is about that says nothing of what a tool does, as it begins or ends in lower case.
-const ASIDE_SECTIONS: &str = "args|arg|arguments|parameters|parameter|params|param|input|inputs|input parameters|returns|return|output|\
+const ASIDE_SECTIONS: &str = "args|arg|options|fields|supported operations|arguments|parameters|parameter|params|param|input|inputs|input parameters|returns|return|output|\
     outputs|response|example|examples|usage|usage example|usage guidance|usage notes|note|notes|warning|\
     warnings|caution|important|prerequisite|prerequisites|requirements|requires|guardrail|guardrails|\
     limitations|limits|rules|tips|tip|hint|see also|when to use|when not to use|best for|not recommended for|\
@@ -51,7 +51,7 @@ const ASIDE_SECTIONS: &str = "args|arg|arguments|parameters|parameter|params|par
     best practice|guidelines|instructions|next steps|mandatory|danger|disclaimer|scopes|rate limits|use cases|\
     use case|use when|important notes|attention|key features|features|hinweis|achtung|warnung|wichtig|rückgabe|\
     beispiel|remarque|avertissement|paramètres|exemple|advertencia|importante|parámetros|ejemplo|nota|aviso|\
-    параметры|внимание|важно|пример|参数|参数说明|返回|返回值|示例|注意|注意事项|警告|重要|前提|使用说明|使用场景|\
+    параметры|внимание|важно|пример|参数|参数说明|返回|返回值|示例|注意|注意事项|警告|重要|前提|使用说明|使用场景|规则|原则|限制|适用场景|\
     引数|戻り値|例|매개변수|주의";
 
 /// The label of a section that says what a tool does.

@@ -80,7 +80,7 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
     let all = size(units, of);
     let mut left: BTreeSet<usize> = of.iter().copied().collect();
     let index = Index::new(units, of, aside);
-    let mut words: Vec<(&str, usize)> = index.words.iter().map(|(word, _)| (*word, index.score(word))).collect();
+    let mut words: Vec<(&str, usize)> = index.words.keys().map(|word| (*word, index.score(word))).collect();
     // Subjects of several names first, those that say little last. Of equals the first by the alphabet.
     words.sort_by_key(|(word, score)| (is_generic(word), std::cmp::Reverse(*score)));
     for (word, _) in &words {

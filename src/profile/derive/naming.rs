@@ -105,13 +105,10 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
         let server = sources.get(one.source).and_then(|source| source.name.as_deref());
         let ambiguous = |name: &String| wanted.get(name).is_some_and(|servers| servers.len() > 1);
         let of_server = |name: &String| server.filter(|server| server != name).map(|server| format!("{server}_{name}"));
-        let plain = one
-            .names
-            .iter()
-            .filter(|name| {
-                !ambiguous(name) && !(sources.len() > 1 && server != Some(name.as_str()) && is_generic(name))
-            })
-            .cloned();
+        // Of several servers a word that says little has to say whose it is.
+        let vague = |name: &str| sources.len() > 1 && server != Some(name) && is_generic(name);
+        let fits = |name: &String| !ambiguous(name) && !vague(name);
+        let plain = one.names.iter().filter(|name| fits(name)).cloned();
         let prefixed = one.names.iter().filter_map(of_server);
         let tools = one.names.iter().map(|name| format!("{name}_tools"));
         let stems = |name: &str| -> Vec<String> { words(name).iter().map(|word| stem(word)).collect() };

@@ -50,7 +50,7 @@ pub(in super::super) fn sentences(catalog: &Catalog) -> Vec<Sentence> {
 }
 
 fn read(description: &str) -> Vec<Candidate> {
-    candidates(description).into_iter().take(MAX_CANDIDATES).filter_map(tidy).collect()
+    candidates(description).iter().take(MAX_CANDIDATES).filter_map(tidy).collect()
 }
 
 fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (String, Option<String>) {

@@ -81,7 +81,7 @@ pub(super) fn judge(candidate: &Candidate, introduced: bool) -> Fit {
 }
 
 /// A sentence without what stands before it in brackets and without `Use this tool to`; nothing if the brackets warn.
-pub(super) fn tidy(candidate: Candidate) -> Option<Candidate> {
+pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
     let mut text = candidate.text.as_str();
     while let Some((open, close)) =
         [('[', ']'), ('(', ')'), ('【', '】')].iter().find(|(open, _)| text.starts_with(*open))
@@ -102,7 +102,7 @@ pub(super) fn tidy(candidate: Candidate) -> Option<Candidate> {
         purpose.and_then(|start| text.get(start.len()..)).filter(|rest| rest.starts_with(char::is_alphabetic));
     let text = purpose.map_or_else(|| text.to_owned(), capitalised);
     let text = text.trim_end_matches(|c: char| is_pictograph(c) || c.is_whitespace()).to_owned();
-    (!text.is_empty()).then_some(Candidate { text, ..candidate })
+    (!text.is_empty()).then_some(Candidate { text, ..*candidate })
 }
 
 /// A text with a capital at its beginning.

@@ -78,12 +78,7 @@ fn own_tools_stay_whole_in_every_arm() {
         for (at, assigned) in assignment.iter().enumerate() {
             let own = at < 4;
             assert_eq!(assigned.tier == Tier::Core, own);
-            assert_eq!(
-                plan.detail(at) == Some(Detail::Full),
-                own,
-                "{arm}: {:?}",
-                catalog.at(at).map(|tool| tool.name())
-            );
+            assert_eq!(plan.detail(at) == Some(Detail::Full), own, "{arm}: {:?}", catalog.names().nth(at));
         }
     }
     let written =

@@ -27,15 +27,16 @@
 mod arm;
 mod assign;
 mod choose;
+mod client;
 mod cost;
 mod derive;
 mod expand;
 mod file;
 mod fold;
 mod naming;
-mod opening;
 mod plan;
 mod sentence;
+mod words;
 mod workload;
 mod write;
 
@@ -43,6 +44,7 @@ pub(crate) use arm::serialize_whole;
 pub use arm::{Arm, CustomArm, Delivery, Detail, MAX_ARM_NAME_BYTES, UnknownArm, UnsoundArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
 pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
+pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
 pub use cost::{TokenFactors, estimate};
 pub use expand::{
     CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
@@ -119,6 +121,8 @@ pub struct ToolProfile {
     pub(crate) name: String,
     pub(crate) derived: bool,
     pub(crate) core: Vec<Pattern>,
+    /// Whether core tools stay whole in every arm: they are the agent's own.
+    pub(crate) verbatim: bool,
     pub(crate) unlisted: Tier,
     pub(crate) categories: IndexMap<CategoryName, Category>,
     pub(crate) summaries: IndexMap<ToolName, (String, Place)>,
@@ -131,8 +135,9 @@ impl ToolProfile {
         file::parse(text, file)
     }
 
-    /// The profile of a catalogue nobody wrote one for: no core tool; categories by server, by words that names share and
-    /// by what first sentences are about, none larger than its share. The same catalogue always gets the same profile.
+    /// The profile of a catalogue nobody wrote one for. An agent's [own tools](own_tools) are core and never folded; the
+    /// others are in categories by server and subject, named by words of their names. The same tools always get the same
+    /// profile, whatever their order.
     #[must_use]
     pub fn derive(catalog: &Catalog) -> Self {
         derive::derive(catalog)

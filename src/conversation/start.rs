@@ -9,7 +9,7 @@ use super::state::State;
 use super::{Conversation, StartError};
 use crate::catalog::Layout;
 use crate::engine::Engine;
-use crate::profile::{Arm, AutoContext, Choice, Delivery, choose};
+use crate::profile::{Arm, AutoContext, Choice, Deferral, Delivery, already_defers, choose};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// A conversation that is about to start.
@@ -131,6 +131,11 @@ impl<'e> Start<'e> {
         let (engine, wire, model) = (self.engine, self.wire, self.model.as_deref());
         if !engine.folds() {
             return Choice { arm: Arm::Full, reason: "layer 1 is off: nothing is folded".to_owned() };
+        }
+        if let Some(Deferral { client, by }) = already_defers(engine.catalog()) {
+            let whose = client.map_or_else(String::new, |client| format!(" of {client}"));
+            let reason = format!("the array{whose} defers its tools itself, by {by}: it is left alone");
+            return Choice { arm: Arm::Full, reason };
         }
         let known = self.capabilities.of(wire, model);
         let native = (known.of(Delivery::Native) == Support::Yes && wire.supports(Arm::Native).is_ok()).then(|| {

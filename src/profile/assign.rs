@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use wildmatch::WildMatch;
 
-use super::opening::{Opening, openings};
-use super::{Pattern, Tier, ToolProfile, first_sentence};
+use super::sentence::sentences;
+use super::{Pattern, Tier, ToolProfile};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Loaded};
 use crate::name::{CategoryName, nearest};
@@ -25,9 +25,11 @@ pub struct Assigned {
     pub tier: Tier,
     /// The category it expands with.
     pub category: CategoryName,
-    /// What is sent as its one sentence instead of its description's first: the profile's own words, else, where other
-    /// tools begin alike, the first sentence of its own.
+    /// What is sent as its one sentence instead of its description's first: the profile's own words, else, where that
+    /// does not say what the tool does, another sentence, its title or its name in words.
     pub summary: Option<String>,
+    /// Whether it stays whole in every arm: it is the agent's own.
+    pub verbatim: bool,
 }
 
 /// What a profile makes of a catalogue: one [`Assigned`] a tool, in catalogue order, and the categories that have tools.
@@ -163,7 +165,7 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
 
     let mut unlisted = Vec::new();
     let mut tools = Vec::with_capacity(catalog.len());
-    for (((tool, is_core), category), opening) in catalog.iter().zip(core).zip(chosen).zip(openings(catalog)) {
+    for (((tool, is_core), category), sentence) in catalog.iter().zip(core).zip(chosen).zip(sentences(catalog)) {
         let name = tool.name();
         let tier = match (is_core, &category) {
             (true, _) => Tier::Core,
@@ -177,8 +179,9 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
         // The two fallbacks are sound names; a profile's own category of that name simply takes these tools too.
         let Some(category) = category.or_else(|| CategoryName::new(fallback).ok()) else { continue };
         let own = profile.summaries.get(name.as_str()).map(|(text, _)| text.clone());
-        let summary = own.or_else(|| telling(tool.description(), &opening));
-        tools.push(Assigned { tier, category, summary });
+        let summary = own.or_else(|| (!sentence.is_first).then_some(sentence.text));
+        let verbatim = profile.verbatim && tier == Tier::Core;
+        tools.push(Assigned { tier, category, summary, verbatim });
     }
     if !unlisted.is_empty() && !profile.derived {
         diagnostics.push(unlisted_note(profile, &unlisted));
@@ -186,11 +189,6 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
     let categories = used_categories(profile, &tools);
     let assignment = Assignment::new(profile.name.clone(), profile.derived, tools, categories);
     Loaded { value: assignment, diagnostics }
-}
-
-/// The first sentence in which a tool speaks of itself, where that is not how its description begins.
-fn telling(description: &str, opening: &Opening<'_>) -> Option<String> {
-    (opening.own.len() < description.trim_start().len()).then(|| first_sentence(opening.own))
 }
 
 fn unlisted_note(profile: &ToolProfile, unlisted: &[&str]) -> Diagnostic {

@@ -83,6 +83,7 @@ pub(super) fn parse(text: &str, file: &str) -> Loaded<ToolProfile> {
     let mut profile = ToolProfile {
         name: stem.strip_suffix(".toml").unwrap_or(stem).to_owned(),
         derived: false,
+        verbatim: false,
         core: Vec::new(),
         unlisted: Tier::Extended,
         categories: IndexMap::new(),

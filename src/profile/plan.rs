@@ -63,6 +63,7 @@ impl Presentation {
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
         let form = |(tool, assigned): (&Tool, &super::Assigned)| {
             let wanted = match assigned.tier {
+                Tier::Core if assigned.verbatim => Detail::Full,
                 Tier::Core => arm.core(),
                 Tier::Extended => arm.extended(),
                 Tier::Hidden => return None,

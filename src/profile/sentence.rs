@@ -1,44 +1,95 @@
-//! Cutting a description down to its first sentence.
+//! Cutting a description down to one sentence.
+
+mod blocks;
+mod choose;
+mod judge;
+mod phrases;
+
+pub(super) use self::choose::{Sentence, sentences};
 
 /// The longest one-sentence description, in characters, `…` included.
 pub const MAX_SENTENCE_CHARS: usize = 100;
 
 /// Words that end with a full stop without ending a sentence.
-const ABBREVIATIONS: [&str; 14] =
-    ["e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "incl.", "excl.", "resp.", "max.", "min.", "no.", "fig.", "dr."];
+const ABBREVIATIONS: [&str; 20] = [
+    "e.g.", "i.e.", "vs.", "cf.", "approx.", "incl.", "excl.", "resp.", "max.", "min.", "no.", "fig.", "dr.", "mr.",
+    "mrs.", "ca.", "ex.", "z.b.", "d.h.", "bzw.",
+];
 
 /// The first sentence of a description, on one line, at most [`MAX_SENTENCE_CHARS`] characters.
 ///
-/// A sentence ends at `。！？`, at `.!?` before white space or the end, or at the end of a paragraph. An abbreviation, a
-/// version, a URL or a file name does not end one. A longer sentence is cut at a word and closed with `…`. No more of the
-/// description is looked at than can be kept.
+/// A sentence ends at `。！？`, at `.!?` before white space or the end, or at the end of a paragraph. A full stop before a
+/// lower-case letter ends nothing (UAX #29, rule SB8), nor does one inside an abbreviation, a version, a URL or a file
+/// name. A longer sentence is cut at a word and closed with `…`. No more of the description is looked at than can be kept.
 #[must_use]
 pub fn first_sentence(description: &str) -> String {
-    let mut out = String::with_capacity(MAX_SENTENCE_CHARS + 4);
-    let mut chars = 0;
+    let mut out = Shortened::default();
     for line in description.trim_start().lines() {
         let mut words = words(line).peekable();
         if words.peek().is_none() {
             break;
         }
-        for word in words {
-            let (kept, ends) = until_end(word);
-            let length = if kept.is_ascii() { kept.len() } else { kept.chars().take(MAX_SENTENCE_CHARS + 1).count() };
-            let gap = usize::from(!out.is_empty());
-            if chars + gap + length > MAX_SENTENCE_CHARS {
-                return shortened(out, chars, kept);
+        while let Some(word) = words.next() {
+            let (kept, ends) = until_end(word, words.peek().copied());
+            if !out.push(kept) {
+                return out.cut(kept);
             }
-            if gap > 0 {
-                out.push(' ');
-            }
-            out.push_str(kept);
-            chars += gap + length;
             if ends {
-                return out;
+                return out.text;
             }
         }
     }
-    out
+    out.text
+}
+
+/// A text on one line that is no longer than a sentence may be, closed with `…` where it was.
+fn shortened(text: &str) -> String {
+    let mut out = Shortened::default();
+    for word in words(text) {
+        if !out.push(word) {
+            return out.cut(word);
+        }
+    }
+    out.text
+}
+
+/// A sentence while it is put together word by word.
+#[derive(Default)]
+struct Shortened {
+    text: String,
+    chars: usize,
+}
+
+impl Shortened {
+    /// Adds a word. Whether there was room for it.
+    fn push(&mut self, word: &str) -> bool {
+        let length = if word.is_ascii() { word.len() } else { word.chars().take(MAX_SENTENCE_CHARS + 1).count() };
+        let gap = usize::from(!self.text.is_empty());
+        if self.chars + gap + length > MAX_SENTENCE_CHARS {
+            return false;
+        }
+        if gap > 0 {
+            self.text.push(' ');
+        }
+        self.text.push_str(word);
+        self.chars += gap + length;
+        true
+    }
+
+    /// What fits, closed with `…`: whole words, or the beginning of the only one.
+    fn cut(mut self, next: &str) -> String {
+        if self.chars == 0 {
+            self.text.extend(next.chars().take(MAX_SENTENCE_CHARS - 1));
+        } else if self.chars == MAX_SENTENCE_CHARS {
+            // The last word gives way to the `…`, or its last character where it is the only one.
+            let cut = self.text.rfind(' ').or_else(|| self.text.char_indices().next_back().map(|(at, _)| at));
+            self.text.truncate(cut.unwrap_or_default());
+        }
+        let kept = self.text.trim_end_matches([' ', ',', ';', ':', '，', '；', '、', '-', '(', '（', '。', '.']).len();
+        self.text.truncate(kept);
+        self.text.push('…');
+        self.text
+    }
 }
 
 /// The words of a line. Most lines are ASCII with single blanks, where they can be had without looking at characters.
@@ -49,65 +100,61 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     blanks.split(' ').filter(|word| !word.is_empty()).chain(spaces.split_whitespace())
 }
 
-/// The longest sentence that [`sentence_end`] looks for, in bytes.
+/// The longest line that is searched for blanks alone, in bytes.
 const MAX_LOOKED_AT: usize = 1_000;
 
-/// Where the first sentence of a text ends, in bytes from its beginning: by the rules of [`first_sentence`], save that an
-/// `etc.` before a capital ends one as well. Nothing if it does not end within 1,000 bytes. The text begins with no white
-/// space.
-pub(super) fn sentence_end(text: &str) -> Option<usize> {
-    let mut pieces = text.split_inclusive(char::is_whitespace).peekable();
-    let (mut at, mut end, mut line_is_empty) = (0, 0, false);
-    while let Some(piece) = pieces.next() {
-        let word = piece.trim_end();
-        if word.is_empty() && line_is_empty && piece.ends_with('\n') {
-            return Some(end);
-        }
-        if !word.is_empty() {
-            let (kept, ends) = until_end(word);
-            end = at + kept.len();
-            let etc = kept.eq_ignore_ascii_case("etc.")
-                && pieces.peek().is_some_and(|next| next.starts_with(char::is_uppercase));
-            if ends || etc {
-                return Some(end);
-            }
-        }
-        line_is_empty = piece.ends_with('\n') || (word.is_empty() && line_is_empty);
-        at += piece.len();
-        if at > MAX_LOOKED_AT {
-            return None;
-        }
-    }
-    Some(end)
-}
-
 /// The part of a word up to the end of a sentence, and whether one ends in it. A word is followed by white space or the
-/// end of the text.
-fn until_end(word: &str) -> (&str, bool) {
+/// end of the text; `next` is the word behind it.
+fn until_end<'t>(word: &'t str, next: Option<&str>) -> (&'t str, bool) {
     if !word.is_ascii()
         && let Some((at, c)) = word.char_indices().find(|(_, c)| matches!(c, '。' | '！' | '？'))
     {
         return (word.get(..at + c.len_utf8()).unwrap_or(word), true);
     }
-    (word, word.ends_with(['!', '?']) || (word.ends_with('.') && !abbreviated(word)))
+    let bare = word.trim_end_matches(['"', '\'', '”', '’', ')', ']', '*', '_', '`', '»']);
+    let goes_on = || next.is_some_and(begins_lower);
+    let ends = bare.ends_with(['!', '?']) || (bare.ends_with('.') && !abbreviated(bare, next));
+    (word, ends && !goes_on())
 }
 
-/// What fits of a sentence that is too long, closed with `…`: whole words, or the beginning of the only one.
-fn shortened(mut kept: String, chars: usize, next: &str) -> String {
-    if chars == 0 {
-        kept.extend(next.chars().take(MAX_SENTENCE_CHARS - 1));
-    } else if chars == MAX_SENTENCE_CHARS {
-        // The last word gives way to the `…`, or its last character where it is the only one.
-        let cut = kept.rfind(' ').or_else(|| kept.char_indices().next_back().map(|(at, _)| at));
-        kept.truncate(cut.unwrap_or_default());
-    }
-    kept.truncate(kept.trim_end_matches([' ', ',', ';', ':', '，', '；', '、', '-', '(', '（']).len());
-    kept.push('…');
-    kept
+/// Whether a word begins with a lower-case letter, whatever opens it.
+fn begins_lower(word: &str) -> bool {
+    word.trim_start_matches(['(', '[', '"', '\'', '“', '*', '_']).starts_with(char::is_lowercase)
 }
 
 /// Whether a word that ends in a full stop is an abbreviation.
-fn abbreviated(word: &str) -> bool {
+fn abbreviated(word: &str, next: Option<&str>) -> bool {
     let word = word.trim_start_matches(['(', '[', '"', '\'', '“', '（', ',']);
-    ABBREVIATIONS.iter().any(|known| known.eq_ignore_ascii_case(word))
+    if word.eq_ignore_ascii_case("etc.") || word == "..." || word.ends_with('…') {
+        return next.is_some_and(|next| !next.starts_with(char::is_uppercase));
+    }
+    // Letters with a full stop each, two at least: `U.S.`, `a.m.`.
+    let mut letters = word.split_terminator('.');
+    let initials = word.len() >= 4 && letters.all(|letter| letter.len() == 1 && letter.is_ascii());
+    initials || ABBREVIATIONS.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
+
+    #[test]
+    fn a_full_stop_before_a_lower_case_letter_ends_nothing() {
+        let cases = [
+            ("Reads approx. half of it. Then the rest.", "Reads approx. half of it."),
+            ("Runs foo. bar is run too. Then stops.", "Runs foo. bar is run too."),
+            (
+                "Filters by state (open, closed, etc.) and by label. Slow.",
+                "Filters by state (open, closed, etc.) and by label.",
+            ),
+            ("Takes rows, columns, etc. Then sorts.", "Takes rows, columns, etc."),
+            ("Ships to the U.S. Postal codes only. More.", "Ships to the U.S. Postal codes only."),
+            ("Says \"Hello.\" Then waits.", "Says \"Hello.\""),
+            ("Reads v1.2 of a.txt at https://x.y/z. Then stops.", "Reads v1.2 of a.txt at https://x.y/z."),
+            ("读取文件。第二句。", "读取文件。"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(first_sentence(text), expected);
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]
 mod bfcl;
 mod catalog;
+mod client_profiles;
 #[cfg(feature = "shell")]
 mod consent;
 mod conversation;
@@ -24,12 +25,12 @@ mod interference;
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;
-mod openings;
 mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
 mod schema;
+mod sentences;
 mod skill;
 mod talk;
 #[cfg(feature = "tiktoken")]

@@ -8,7 +8,7 @@ pub(crate) struct ToolList {
     pub(crate) text: String,
 }
 
-/// The tool lists of the Excel domain, of real MCP servers and of BFCL; empty, with a notice, where they are absent.
+/// The tool lists of the Excel domain, of real MCP servers, of coding agents and of BFCL; empty, with a notice, where they are absent.
 pub(crate) fn tool_lists() -> Vec<ToolList> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
     if !root.is_dir() {
@@ -21,6 +21,13 @@ pub(crate) fn tool_lists() -> Vec<ToolList> {
     servers.sort();
     for path in servers {
         lists.push(ToolList { name: path.file_stem().unwrap().to_string_lossy().into_owned(), text: read(&path) });
+    }
+    let mut clients: Vec<_> =
+        std::fs::read_dir(root.join("clients")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    clients.sort();
+    for path in clients {
+        let name = format!("clients/{}", path.file_stem().unwrap().to_string_lossy());
+        lists.push(ToolList { name, text: read(&path) });
     }
     let bfcl: serde_json::Value = serde_json::from_str(&read(&root.join("bfcl/tools.json"))).unwrap();
     for (domain, functions) in bfcl["domains"].as_object().unwrap() {

@@ -1,0 +1,31 @@
+//! Arrays that defer tools already.
+
+use super::ClientProfile;
+use crate::catalog::Catalog;
+
+/// How an array defers tools already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deferral {
+    /// The client that sent it, if it is known.
+    pub client: Option<&'static str>,
+    /// What shows it: the name or the type of the tool that searches, or `defer_loading`.
+    pub by: String,
+}
+
+/// Whether a tools array defers tools already: it has a tool search of its client or its provider, or tools that are
+/// marked `defer_loading`. Folding such an array as well would hide a tool twice.
+#[must_use]
+pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
+    let client = ClientProfile::detect(catalog);
+    let own_search = || client.and_then(|client| client.search_tools().find(|name| catalog.get(name).is_some()));
+    let search_entry = || {
+        let searches = |label: &&str| label.starts_with("tool_search");
+        catalog.foreign().map(crate::catalog::Foreign::label).find(searches)
+    };
+    let marked = || {
+        let tools = catalog.iter().any(|tool| tool.extra().any(|(key, text)| key == "defer_loading" && text == "true"));
+        (tools || catalog.foreign().any(|entry| entry.deferred)).then_some("defer_loading")
+    };
+    let by = own_search().or_else(search_entry).or_else(marked)?;
+    Some(Deferral { client: client.map(ClientProfile::name), by: by.to_owned() })
+}

@@ -1,0 +1,117 @@
+//! Telling own tools from servers' in the array of a client that nobody wrote a profile for.
+
+use std::collections::BTreeMap;
+
+use super::CLIENTS;
+use crate::catalog::{Catalog, Tool};
+use crate::profile::words::{can_be_verb, words};
+
+/// So many tools at least share a prefix before it is a server's.
+const MIN_PREFIXED: usize = 3;
+
+/// So many names that known agents give their own tools show that an array is an agent's.
+const MIN_FAMILIAR: usize = 3;
+
+/// For each tool whether it is unprefixed among prefixed ones.
+pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
+    let marked: Vec<bool> = catalog.iter().map(is_marked).collect();
+    let count = marked.iter().filter(|marked| **marked).count();
+    if count > 0 && count < marked.len() {
+        return marked.into_iter().map(|marked| !marked).collect();
+    }
+    let none = vec![false; catalog.len()];
+    if count > 0 {
+        return none;
+    }
+    let prefixed = prefixed(catalog);
+    let count = prefixed.iter().filter(|prefixed| **prefixed).count();
+    let own = catalog.iter().zip(&prefixed).filter(|(_, prefixed)| !**prefixed).map(|(tool, _)| tool);
+    let familiar = own.filter(|tool| is_familiar(tool.name().as_str())).count();
+    // Several servers among a few plain names are an agent's array, and so is one server beside what every agent has.
+    let several =
+        leading_groups(catalog.iter(), 1).into_iter().filter(|(_, tools)| tools.len() >= MIN_PREFIXED).count() > 1;
+    let mixed =
+        count > 0 && count < catalog.len() && (familiar >= MIN_FAMILIAR || several && count * 2 > catalog.len());
+    if mixed { prefixed.into_iter().map(|prefixed| !prefixed).collect() } else { none }
+}
+
+/// Whether a tool's name says that it comes from a server: `mcp__x__y`, `mcp_x_y`, `x__y`, or a namespace `mcp__x`.
+fn is_marked(tool: &Tool) -> bool {
+    let name = tool.name().as_str();
+    let inside = name.find("__").is_some_and(|at| at > 0 && at + 2 < name.len());
+    inside || name.starts_with("mcp_") || name.starts_with("mcp-")
+}
+
+/// Whether known agents have an own tool of that name.
+fn is_familiar(name: &str) -> bool {
+    let same = |own: &String| own.eq_ignore_ascii_case(name);
+    CLIENTS.iter().any(|client| client.recognised_by.iter().chain(&client.own).any(same))
+}
+
+/// For each tool whether others share the first word of its name, as a server's: no verb, and followed by one mostly.
+fn prefixed(catalog: &Catalog) -> Vec<bool> {
+    let mut prefixed = vec![false; catalog.len()];
+    for places in leading_groups(catalog.iter(), 1).into_values().filter(|places| places.len() >= MIN_PREFIXED) {
+        for at in places {
+            if let Some(flag) = prefixed.get_mut(at) {
+                *flag = true;
+            }
+        }
+    }
+    prefixed
+}
+
+/// The places of tools by the first word of their names, where it is no verb and most of the names have a verb behind it
+/// within so many words more: `slack_post_message`, not `cookie_list`.
+pub(in super::super) fn leading_groups<'t>(
+    tools: impl Iterator<Item = &'t Tool>,
+    depth: usize,
+) -> BTreeMap<String, Vec<usize>> {
+    let mut groups: BTreeMap<String, Vec<(usize, bool)>> = BTreeMap::new();
+    for (at, tool) in tools.enumerate() {
+        let words = words(tool.name().as_str());
+        let Some((first, rest)) = words.split_first().filter(|(_, rest)| !rest.is_empty()) else { continue };
+        let verb_next = rest.len() > 1 && rest.iter().take(depth).any(|word| can_be_verb(word));
+        groups.entry(first.clone()).or_default().push((at, verb_next));
+    }
+    groups.retain(|first, tools| {
+        let with_verb = tools.iter().filter(|(_, verb)| *verb).count();
+        !can_be_verb(first) && with_verb * 5 >= tools.len() * 3
+    });
+    groups.into_iter().map(|(first, tools)| (first, tools.into_iter().map(|(at, _)| at).collect())).collect()
+}
+
+/// The prefixes of the tools that are not `own`, one a server, with what joins them to the names: words that all names of
+/// one first word begin with.
+pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<String> {
+    let others = catalog.iter().zip(own).filter(|(_, own)| !**own).map(|(tool, _)| tool.name().as_str());
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in others {
+        let bare = name.strip_prefix("mcp_").or_else(|| name.strip_prefix("mcp-")).unwrap_or(name);
+        if let Some(first) = words(bare).into_iter().next() {
+            groups.entry(first).or_default().push(name);
+        }
+    }
+    groups.into_values().filter_map(|names| common_prefix(&names)).collect()
+}
+
+/// What all of some names begin with, up to a joint that leaves each a word and before any verb.
+fn common_prefix(names: &[&str]) -> Option<String> {
+    let first = *names.first()?;
+    let joints = first.char_indices().filter(|(_, c)| matches!(c, '_' | '-')).map(|(at, c)| at + c.len_utf8());
+    let mut best = None;
+    for end in joints {
+        let prefix = first.get(..end)?;
+        let last = words(prefix).pop().unwrap_or_default();
+        let all = names.iter().all(|name| name.len() > end && name.starts_with(prefix));
+        if !all || can_be_verb(&last) && best.is_some() {
+            break;
+        }
+        let marks_only = matches!(prefix, "mcp_" | "mcp-");
+        best = (!marks_only).then_some(prefix).or(best);
+        if names.len() == 1 && !marks_only {
+            break;
+        }
+    }
+    best.map(str::to_owned)
+}

@@ -1,0 +1,215 @@
+//! Putting units into groups that share a subject.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::leftovers::place;
+use super::topic::is_generic;
+use super::unit::Unit;
+
+/// How many tools a category holds at most, usually. Source: the model opens a category to call one tool of it.
+const MOST: usize = 12;
+
+/// How many categories to aim at; each costs a line in `expand_tools` in every request.
+const MOST_CATEGORIES: usize = 48;
+
+/// How large groups may be, in tools.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) least: usize,
+    pub(super) most: usize,
+    /// Whether only the first noun of a name is its subject.
+    pub(super) hierarchical: bool,
+}
+
+impl Limits {
+    /// The limits for so many tools.
+    pub(super) fn of(tools: usize) -> Self {
+        let most = MOST.max(tools.div_ceil(MOST_CATEGORIES));
+        Self { least: 3.max(most / 4), most, hierarchical: false }
+    }
+
+    fn fits(self, tools: usize) -> bool {
+        (self.least..=self.most).contains(&tools)
+    }
+}
+
+/// Units that make a category.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The stems they share, or the stems of each part where several subjects were put together.
+    pub(super) subjects: Vec<Vec<String>>,
+    /// A general word for it, which no name has.
+    pub(super) topic: Option<&'static str>,
+    /// Places among the server's units.
+    pub(super) units: Vec<usize>,
+}
+
+impl Group {
+    /// Whether its units share nothing.
+    pub(super) fn is_rest(&self) -> bool {
+        self.subjects.is_empty() && self.topic.is_none()
+    }
+}
+
+/// How many tools some units have.
+pub(super) fn size(units: &[Unit], of: &[usize]) -> usize {
+    of.iter().filter_map(|at| units.get(*at)).map(|unit| unit.tools.len()).sum()
+}
+
+/// All units as one group.
+pub(super) fn whole(units: &[Unit]) -> Group {
+    let all: Vec<usize> = (0..units.len()).collect();
+    let shared = shared_nouns(units, &all);
+    let subjects = if shared.is_empty() { largest(units, &all) } else { vec![shared] };
+    Group { subjects, topic: None, units: all }
+}
+
+/// The groups of a server's units: every unit is in one of them.
+pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
+    let all: Vec<usize> = (0..units.len()).collect();
+    let (groups, left) = split(units, &all, &BTreeSet::new(), limits);
+    let groups = place(units, groups, left, limits);
+    // A small server of which much shares nothing is one category.
+    let loose: usize = groups.iter().filter(|group| group.is_rest()).map(|group| size(units, &group.units)).sum();
+    if loose * 3 > size(units, &all) && size(units, &all) <= limits.most { vec![whole(units)] } else { groups }
+}
+
+/// The groups that words make, and the units that are in none.
+fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits) -> (Vec<Group>, Vec<usize>) {
+    let mut groups = Vec::new();
+    let all = size(units, of);
+    let mut left: BTreeSet<usize> = of.iter().copied().collect();
+    let index = Index::new(units, of, aside);
+    let mut words: Vec<(&str, usize)> = index.words.keys().map(|word| (*word, index.score(word))).collect();
+    // Subjects of several names first, those that say little last. Of equals the first by the alphabet.
+    words.sort_by_key(|(word, score)| (is_generic(word), std::cmp::Reverse(*score)));
+    for (word, _) in &words {
+        let members = index.members(units, word, &left, limits);
+        let tools = size(units, &members);
+        if limits.fits(tools) && tools < all {
+            take(&mut left, &members);
+            groups.push(subject_group(units, members));
+        }
+    }
+    // What the large subjects have left, each cut by a second word where it is still too large.
+    words.retain(|(word, _)| size(units, &index.with(word)) > limits.most);
+    for (word, _) in words {
+        let members = index.members(units, word, &left, limits);
+        let tools = size(units, &members);
+        if tools < limits.least || tools == all && tools <= limits.most {
+            continue;
+        }
+        if tools <= limits.most {
+            take(&mut left, &members);
+            groups.push(subject_group(units, members));
+            continue;
+        }
+        let inner: BTreeSet<String> = aside.iter().cloned().chain([word.to_owned()]).collect();
+        take(&mut left, &members);
+        let (sub, rest) = split(units, &members, &inner, limits);
+        groups.extend(sub);
+        if size(units, &rest) < limits.least {
+            left.extend(rest);
+        } else {
+            groups.extend(remainder(units, rest, &inner, limits));
+        }
+    }
+    (groups, left.into_iter().collect())
+}
+
+fn take(left: &mut BTreeSet<usize>, members: &[usize]) {
+    for at in members {
+        left.remove(at);
+    }
+}
+
+/// What is left of a large subject: its plainest unit and the others apart where together they are too large.
+fn remainder(units: &[Unit], rest: Vec<usize>, inner: &BTreeSet<String>, limits: Limits) -> Vec<Group> {
+    if size(units, &rest) > limits.most {
+        let plain = |at: &usize| units.get(*at).is_some_and(|unit| unit.nouns.iter().all(|noun| inner.contains(noun)));
+        let (base, others): (Vec<usize>, Vec<usize>) = rest.iter().partition(|at| plain(at));
+        if size(units, &base) >= limits.least && size(units, &others) >= limits.least {
+            let base = subject_group(units, base);
+            let mut more = subject_group(units, others);
+            if more.subjects == base.subjects {
+                more.subjects = largest(units, &more.units);
+            }
+            return vec![base, more];
+        }
+    }
+    vec![subject_group(units, rest)]
+}
+
+fn subject_group(units: &[Unit], members: Vec<usize>) -> Group {
+    Group { subjects: vec![shared_nouns(units, &members)], topic: None, units: members }
+}
+
+/// The stems that all of some units have, in the order of the first.
+pub(super) fn shared_nouns(units: &[Unit], of: &[usize]) -> Vec<String> {
+    let mut members = of.iter().filter_map(|at| units.get(*at));
+    let Some(first) = members.next() else { return Vec::new() };
+    let others: Vec<&Unit> = members.collect();
+    first.nouns.iter().filter(|noun| others.iter().all(|unit| unit.nouns.contains(noun))).cloned().collect()
+}
+
+/// The subjects of the two largest of some units.
+pub(super) fn largest(units: &[Unit], of: &[usize]) -> Vec<Vec<String>> {
+    let mut members: Vec<&Unit> = of.iter().filter_map(|at| units.get(*at)).collect();
+    members.sort_by_key(|unit| (std::cmp::Reverse(unit.tools.len()), unit.nouns.len(), &unit.nouns));
+    members.into_iter().take(2).map(|unit| unit.nouns.clone()).collect()
+}
+
+/// Which units have which words.
+struct Index<'u> {
+    words: BTreeMap<&'u str, Vec<usize>>,
+    /// The tools whose names' first noun a word is.
+    first: BTreeMap<&'u str, usize>,
+    tools: BTreeMap<&'u str, usize>,
+}
+
+impl<'u> Index<'u> {
+    fn new(units: &'u [Unit], of: &[usize], aside: &BTreeSet<String>) -> Self {
+        let (mut words, mut first, mut tools) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::new(), BTreeMap::new());
+        for (at, unit) in of.iter().filter_map(|at| Some((*at, units.get(*at)?))) {
+            let nouns = || unit.nouns.iter().filter(|noun| !aside.contains(*noun));
+            for noun in nouns() {
+                words.entry(noun.as_str()).or_default().push(at);
+                *tools.entry(noun.as_str()).or_default() += unit.tools.len();
+            }
+            if let Some(noun) = nouns().next() {
+                *first.entry(noun.as_str()).or_default() += unit.tools.len();
+            }
+        }
+        Self { words, first, tools }
+    }
+
+    /// The units that have a word.
+    fn with(&self, word: &str) -> Vec<usize> {
+        self.words.get(word).cloned().unwrap_or_default()
+    }
+
+    fn firsts(&self, word: &str) -> usize {
+        self.first.get(word).copied().unwrap_or_default()
+    }
+
+    fn tools(&self, word: &str) -> usize {
+        self.tools.get(word).copied().unwrap_or_default()
+    }
+
+    /// How good a subject a word is: the first noun of a name is its field (`issue_comments`), later ones say what of it.
+    fn score(&self, word: &str) -> usize {
+        3 * self.firsts(word) + self.tools(word)
+    }
+
+    /// The units left that a category of a word would take: those it is the first noun of, and those whose own first noun
+    /// makes none or one that is too large.
+    fn members(&self, units: &[Unit], word: &str, left: &BTreeSet<usize>, limits: Limits) -> Vec<usize> {
+        let takes = |at: &usize| {
+            let first =
+                units.get(*at).and_then(|unit| unit.nouns.iter().find(|noun| self.first.contains_key(noun.as_str())));
+            let weak = |first: &String| is_generic(first) || !limits.fits(self.tools(first));
+            first.is_none_or(|first| first == word || !limits.hierarchical && weak(first))
+        };
+        self.with(word).into_iter().filter(|at| left.contains(at) && takes(at)).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! What categories are called, and what is said of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::grouping::{Group, largest};
+use super::source::Source;
+use super::topic::is_generic;
+use super::unit::{Unit, tells};
+use crate::name::CategoryName;
+use crate::profile::OTHER;
+use crate::profile::words::{stem, words};
+
+/// The most words of a subject in a name.
+const MAX_WORDS: usize = 3;
+
+/// How many tools a description names.
+const MAX_TOOLS: usize = 3;
+
+/// What a category is not called: tiers, details and what the whole list is.
+const RESERVED: [&str; 10] =
+    ["core", "extended", "hidden", "full", "signature", "outline", "required", "summary", "index", OTHER];
+
+/// A group with the names that it could have, the best first.
+#[derive(Debug)]
+pub(super) struct Named {
+    source: usize,
+    names: Vec<String>,
+    /// The tools of each unit.
+    units: Vec<Vec<usize>>,
+}
+
+impl Named {
+    /// Names a group. `whole`: it is all that its server has; `several`: there are other servers.
+    pub(super) fn new(
+        place: usize,
+        source: &Source,
+        units: &[Unit],
+        group: &Group,
+        whole: bool,
+        several: bool,
+    ) -> Self {
+        let mut members: Vec<&Unit> = group.units.iter().filter_map(|at| units.get(*at)).collect();
+        members.sort_by_key(|unit| (unit.nouns.len(), &unit.nouns));
+        let shown = |subject: &[String], most: usize| -> String {
+            let words: Vec<String> = {
+                let told = subject.iter().filter(|stem| tells(stem));
+                told.take(most).filter_map(|stem| surface(&members, stem)).collect()
+            };
+            words.join("_")
+        };
+        let joined = |subjects: &[Vec<String>]| -> String {
+            let mut parts: Vec<String> = Vec::new();
+            for (at, subject) in subjects.iter().enumerate() {
+                // What the first part says already is not said again: `page_history_and_views`.
+                let said = |stem: &&String| at > 0 && subjects.first().is_some_and(|first| first.contains(stem));
+                let own: Vec<String> = subject.iter().filter(|stem| !said(stem)).cloned().collect();
+                let part = shown(&own, if subjects.len() > 1 { MAX_WORDS - 1 } else { MAX_WORDS });
+                if !part.is_empty() && !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+            parts.join("_and_")
+        };
+        let mut names = Vec::new();
+        names.extend(source.name.clone().filter(|_| whole));
+        names.extend(group.topic.map(str::to_owned));
+        if group.is_rest() {
+            // The rest of one of several servers.
+            names.extend(source.name.as_ref().filter(|_| several).map(|server| format!("{server}_misc")));
+        } else {
+            names.push(joined(&group.subjects));
+            names.push(joined(&largest(units, &group.units)));
+        }
+        names.retain(|name| !name.is_empty());
+        let units = members.iter().map(|unit| unit.tools.clone()).collect();
+        Self { source: place, names, units }
+    }
+}
+
+/// The form of a word that most of the tools write; of equals the shortest.
+fn surface(units: &[&Unit], stem: &str) -> Option<String> {
+    let mut forms: BTreeMap<&str, usize> = BTreeMap::new();
+    for (form, count) in units.iter().filter_map(|unit| unit.surface.get(stem)).flatten() {
+        *forms.entry(form).or_default() += count;
+    }
+    if forms.is_empty() {
+        // A verb is written as it is.
+        return units.iter().any(|unit| unit.verbs.contains(stem)).then(|| stem.to_owned());
+    }
+    let best = forms.into_iter().max_by_key(|(form, count)| (*count, std::cmp::Reverse(form.len())));
+    best.map(|(form, _)| form.to_owned())
+}
+
+/// The categories by name, in the alphabet's order, what has no subject last: each name once.
+pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<Vec<usize>>)> {
+    let mut wanted: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for one in &found {
+        if let Some(name) = one.names.first() {
+            wanted.entry(name.clone()).or_default().insert(one.source);
+        }
+    }
+    let mut taken: BTreeMap<String, Vec<Vec<usize>>> = BTreeMap::new();
+    let mut rest: Vec<Vec<usize>> = Vec::new();
+    for one in found {
+        let server = sources.get(one.source).and_then(|source| source.name.as_deref());
+        let ambiguous = |name: &String| wanted.get(name).is_some_and(|servers| servers.len() > 1);
+        let of_server = |name: &String| server.filter(|server| server != name).map(|server| format!("{server}_{name}"));
+        // Of several servers a word that says little has to say whose it is.
+        let vague = |name: &str| sources.len() > 1 && server != Some(name) && is_generic(name);
+        let fits = |name: &String| !ambiguous(name) && !vague(name);
+        let plain = one.names.iter().filter(|name| fits(name)).cloned();
+        let prefixed = one.names.iter().filter_map(of_server);
+        let tools = one.names.iter().map(|name| format!("{name}_tools"));
+        let stems = |name: &str| -> Vec<String> { words(name).iter().map(|word| stem(word)).collect() };
+        let free = |name: &String| {
+            let known = taken.keys().any(|taken| stems(taken) == stems(name));
+            !RESERVED.contains(&name.as_str()) && !known && CategoryName::new(name).is_ok()
+        };
+        match plain.chain(prefixed).chain(tools).find(free) {
+            Some(name) => drop(taken.insert(name, one.units)),
+            // Of one name with another: the same subject, which is one category.
+            None => {
+                match one.names.iter().find(|name| taken.contains_key(*name)).and_then(|name| taken.get_mut(name)) {
+                    Some(units) => units.extend(one.units),
+                    None => rest.extend(one.units),
+                }
+            }
+        }
+    }
+    let other = (!rest.is_empty()).then(|| (OTHER.to_owned(), rest));
+    taken.into_iter().chain(other).collect()
+}
+
+/// What is said of a category: up to three of its tools, of different units first.
+pub(super) fn describe(units: &[Vec<usize>], names: &[&str]) -> String {
+    let most = units.iter().map(Vec::len).max().unwrap_or_default();
+    let rounds = (0..most).flat_map(|round| units.iter().filter_map(move |unit| unit.get(round)));
+    let mut shown: Vec<&str> = rounds.filter_map(|at| names.get(*at)).copied().collect();
+    let more = shown.len() > MAX_TOOLS;
+    shown.truncate(MAX_TOOLS);
+    format!("{}{}", shown.join(", "), if more { ", …" } else { "" })
+}

@@ -1,0 +1,150 @@
+//! Which server each tool comes from, and which words of its name are the server's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::{Catalog, Tool};
+use crate::profile::client::{leading_groups, prefix_groups};
+use crate::profile::sentence::Sentence;
+use crate::profile::words::{split_server, stem, words};
+
+/// A prefix of so many tools, in thirds of all of them, is the server's.
+const PREFIX_THIRDS: usize = 2;
+
+/// So many tools at least have a prefix in common before it is one.
+const MIN_PREFIXED: usize = 3;
+
+/// So much of a description is searched for the name of what a server is for, in characters.
+const MAX_BRAND_CHARS: usize = 200;
+
+/// So many tools at least have to be there for a name to be common.
+const MIN_BRANDED: usize = 6;
+
+/// The tools of one server.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// What it is called, if anything says so.
+    pub(super) name: Option<String>,
+    /// Each tool's place in the catalogue with the words of its name behind the server's, by name.
+    pub(super) tools: Vec<(usize, Vec<String>)>,
+    /// The stems of words that name the server or stand before nearly all of its names: no subjects.
+    pub(super) aside: BTreeSet<String>,
+}
+
+/// The tools that are not the agent's own by server, in the order of their names.
+pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -> Vec<Source> {
+    let mut members: Vec<(usize, &Tool)> =
+        catalog.iter().enumerate().filter(|(at, _)| own.get(*at).is_none_or(|own| !own)).collect();
+    members.sort_by_key(|(_, tool)| tool.name().as_str());
+    let prefixes = if own.contains(&true) { prefix_groups(catalog, own) } else { Vec::new() };
+    let mut groups: BTreeMap<String, Vec<(usize, &str)>> = BTreeMap::new();
+    for (at, tool) in &members {
+        let name = tool.name().as_str();
+        let (server, rest) = server_of(tool, name, &prefixes);
+        groups.entry(server.to_owned()).or_default().push((*at, rest));
+    }
+    // `issues.list` names a subject rather than a server where some of them have hardly a tool.
+    let dotted = |tool: &Tool| tool.namespaced().is_none() && !tool.name().as_str().contains("__");
+    let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
+    if groups.len() > 1 && small && prefixes.is_empty() && members.iter().all(|(_, tool)| dotted(tool)) {
+        groups =
+            BTreeMap::from([(String::new(), members.iter().map(|(at, tool)| (*at, tool.name().as_str())).collect())]);
+    }
+    if groups.len() == 1 && groups.contains_key("") {
+        groups = by_opening(&members, sentences).or_else(|| by_product(&members)).unwrap_or(groups);
+    }
+    let mut sources: Vec<Source> = groups.into_iter().map(|(name, tools)| source(&name, tools)).collect();
+    for source in &mut sources {
+        let brands = brands(source, catalog);
+        source.aside.extend(brands);
+    }
+    sources
+}
+
+/// The server of a tool and the rest of its name: by its namespace, by a mark in its name or by a known prefix.
+fn server_of<'t>(tool: &'t Tool, name: &'t str, prefixes: &'t [String]) -> (&'t str, &'t str) {
+    if let Some((space, own)) = tool.namespaced() {
+        return (space.trim_start_matches("mcp__"), own);
+    }
+    if let Some(split) = split_server(name) {
+        return split;
+    }
+    let known = prefixes.iter().find_map(|prefix| Some((prefix.as_str(), name.strip_prefix(prefix.as_str())?)));
+    let known = known.map(|(prefix, rest)| (prefix, rest.trim_start_matches(['_', '-'])));
+    known.filter(|(_, rest)| !rest.is_empty()).map_or(("", name), |(prefix, rest)| {
+        let bare = prefix.strip_prefix("mcp_").or_else(|| prefix.strip_prefix("mcp-")).unwrap_or(prefix);
+        (bare.trim_end_matches(['_', '-']), rest)
+    })
+}
+
+/// The tools by the sentence with which they begin every description, where at least two such sentences are all there are.
+fn by_opening<'t>(
+    members: &[(usize, &'t Tool)],
+    sentences: &[Sentence],
+) -> Option<BTreeMap<String, Vec<(usize, &'t str)>>> {
+    let mut by: BTreeMap<&str, Vec<(usize, &'t str)>> = BTreeMap::new();
+    for (at, tool) in members {
+        by.entry(sentences.get(*at)?.shared.as_deref()?).or_default().push((*at, tool.name().as_str()));
+    }
+    let texts: Vec<BTreeSet<String>> = by.keys().map(|text| words(text).into_iter().collect()).collect();
+    let mut named = BTreeMap::new();
+    for (place, (text, tools)) in by.iter().enumerate() {
+        let of_others = |word: &String| texts.iter().enumerate().any(|(at, other)| at != place && other.contains(word));
+        let telling = |word: &String| word.len() > 2 && super::topic::is_telling(word) && !of_others(word);
+        let name = words(text).into_iter().find(telling)?;
+        named.insert(name, tools.clone());
+    }
+    (named.len() >= 2 && named.len() == by.len()).then_some(named)
+}
+
+/// The tools by what nearly all names begin with, where that is one of several products of a server, each with several
+/// subjects of its own: `jira_get_issue`, `confluence_get_page`.
+fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<(usize, &'t str)>>> {
+    let groups = leading_groups(members.iter().map(|(_, tool)| *tool), 1);
+    let all = groups.values().map(Vec::len).sum::<usize>() == members.len();
+    let large = groups.values().all(|tools| tools.len() >= super::MIN_TO_SPLIT);
+    let named = |(first, places): (String, Vec<usize>)| {
+        let tools = places.into_iter().filter_map(|place| members.get(place));
+        (first, tools.map(|(at, tool)| (*at, tool.name().as_str())).collect())
+    };
+    (all && large && groups.len() > 1).then(|| groups.into_iter().map(named).collect())
+}
+
+fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
+    let mut tools: Vec<(usize, Vec<String>)> = tools.into_iter().map(|(at, rest)| (at, words(rest))).collect();
+    let mut prefix = Vec::new();
+    while let Some(word) = common_first(&tools) {
+        for (_, words) in tools.iter_mut().filter(|(_, words)| words.len() > 1 && words.first() == Some(&word)) {
+            words.remove(0);
+        }
+        prefix.push(word);
+    }
+    let aside = words(name).iter().chain(&prefix).map(|word| stem(word)).collect();
+    let called = if name.is_empty() { prefix.join("_") } else { name.to_owned() };
+    Source { name: (!called.is_empty()).then_some(called), tools, aside }
+}
+
+/// The stems of proper names that half of the descriptions have: what the server is for, not what a tool is about.
+fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
+    let mut having: BTreeMap<String, usize> = BTreeMap::new();
+    for tool in source.tools.iter().filter_map(|(at, _)| catalog.at(*at)) {
+        let first: String = tool.description().chars().take(MAX_BRAND_CHARS).collect();
+        let proper = |word: &&str| word.starts_with(char::is_uppercase) && word.chars().skip(1).any(char::is_lowercase);
+        let words = first.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
+        let proper: BTreeSet<String> = words.filter(proper).map(|word| stem(&word.to_lowercase())).collect();
+        proper.into_iter().for_each(|word| *having.entry(word).or_default() += 1);
+    }
+    let tools = source.tools.len();
+    let common = |count: usize| tools >= MIN_BRANDED && count * 2 >= tools;
+    having.into_iter().filter(|(_, count)| common(*count)).map(|(word, _)| word).collect()
+}
+
+/// The word that nearly all names begin with and that leaves something of them.
+fn common_first(tools: &[(usize, Vec<String>)]) -> Option<String> {
+    let mut firsts: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in tools.iter().filter(|(_, words)| words.len() > 1).filter_map(|(_, words)| words.first()) {
+        *firsts.entry(word).or_default() += 1;
+    }
+    let (word, count) = firsts.into_iter().max_by_key(|(_, count)| *count)?;
+    let common = count >= MIN_PREFIXED && count * 3 > tools.len() * PREFIX_THIRDS;
+    (common && !crate::profile::words::is_only_verb(word)).then(|| word.to_owned())
+}

@@ -1,0 +1,132 @@
+//! General topics, for tools that share no word: what a person would call what they have in common.
+//!
+//! Source: own reading of the tool lists of 20 MCP servers, BFCL and the Excel domain. A topic is used only where names and sentences of several tools
+//! speak for it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// Each topic with the stems that speak for it.
+const TOPICS: &[(&str, &str)] = &[
+    ("accounts", "account signup login logout authentication auth session signin profile"),
+    ("agents", "agent subagent goal delegate swarm crew assistant"),
+    (
+        "billing",
+        "billing cost price pricing quota usage budget invoice payment charge refund balance credit coupon payout checkout fund insurance exchange currency",
+    ),
+    ("calendar", "calendar event meeting appointment reminder attendee"),
+    ("charts", "chart graph plot sparkline visualization histogram"),
+    ("code", "code repository branch commit snippet lint compiler sdk terraform bicep iac checkout stash"),
+    ("compute", "vm instance compute serverless function machine desktop"),
+    ("containers", "container containerapps cluster pod kubernetes docker registry node helm nodepool"),
+    ("database", "database sql schema mysql postgres postgresql redis mongo cosmos kusto migration"),
+    ("deployment", "deploy deployment release pipeline build ci workflow environment webapp"),
+    ("documents", "document wiki template pdf markdown paragraph"),
+    ("email", "email mail inbox draft mailbox recipient newsletter"),
+    ("feedback", "feedback survey rating vote poll suggestion"),
+    (
+        "files",
+        "file directory folder path filesystem blob attachment disk gzip drive cat cd cp du ls mkdir mv pwd rm rmdir touch tail",
+    ),
+    (
+        "formatting",
+        "format formatting style color font border theme width height layout header footer bold italic alignment indent",
+    ),
+    ("formulas", "formula goal seek validation constant calculation"),
+    ("governance", "policy assignment role subscription group tenant compliance tag advisor wellarchitectedframework"),
+    (
+        "guidance",
+        "help documentation guide guidance practice bestpractices recommendation prompt tutorial architecture learning serviceguide",
+    ),
+    ("images", "image photo picture screenshot icon thumbnail drawing diagram"),
+    (
+        "interaction",
+        "click hover drag drop type press key keyboard fill form select scroll upload dialog tap swipe touch option element mouse",
+    ),
+    ("inspection", "console evaluate highlight annotate locator snapshot inspect trace tracing debug accessibility"),
+    ("location", "location place address map geocode city zipcode weather airport country distance temperature"),
+    ("logs", "log trace event history activity audit"),
+    ("math", "number sum mean deviation logarithm root square math unit percentage"),
+    ("media", "video audio speech music song playlist voice recording"),
+    ("memory", "memory remember recall memorize knowledge"),
+    ("messaging", "message chat channel sms thread conversation notification queue topic broadcast communication"),
+    (
+        "monitoring",
+        "metric alert monitor monitoring health diagnostic insight incident telemetry applens applicationinsights datadog resourcehealth",
+    ),
+    ("navigation", "url tab navigate forward window viewport resize"),
+    ("network", "network dns ip proxy vpn port firewall"),
+    ("people", "person people user usergroup contact employee member team owner participant follower"),
+    ("processes", "process terminal shell command pid job script"),
+    ("search", "search lookup keyword"),
+    (
+        "security",
+        "secret certificate vault token credential password encryption permission identity ledger confidentialledger guardrail",
+    ),
+    ("settings", "setting configuration preference env variable"),
+    ("shopping", "product order cart shop store inventory sku marketplace"),
+    ("tables", "table row column cell pivot"),
+    ("tasks", "task todo ticket project sprint board milestone"),
+    ("time", "time date timezone clock duration"),
+    ("travel", "travel flight hotel booking trip airline airport passenger"),
+    ("web", "web website site http html browser internet crawl scrape extract sitemap"),
+];
+
+/// Words that say nothing of a tool.
+const FILLERS: &str = "about across action active actual after all allow allows also already and another any are argument array available based been before being \
+    below between both but can cannot certain complete contain containing contains correct corresponding current data default defined desired detail details different directly does done \
+    each either else empty enough entire entry etc every example exist existing fail field filter first following for format from full function given has have how identifier \
+    include included includes including info information input instead into its item itself just kind last later least left less level like list listed long longer main make many matching \
+    may more most much multiple must name names need new non none not note number object off one only onto optional optionally option options other otherwise out output over own \
+    page-level parameter parameters part particular passed pattern per point possible previous property provided purpose range related relevant required \
+    resource response result results return returned same second see set several should show simple since single size some specific specified such support supported supports system than that \
+    the their them then there these they thing this those through time times together tool tools total true two type types under unique unless until upon use used useful user users uses using \
+    value values various via want was way well were what when where whether which while who whole whose why will with within without work would yet you your json string true false integer text \
+    operation operations service services server content contents uid uri api id ids which valid single structured formatted mode";
+
+/// Words of names that say little by themselves.
+const GENERIC: &str = "info information detail data status name value id uid type result item content property resource option setting list summary metadata state history \
+    stat statistics field config count object text query request response log tool action by url key format schema entry record level number time date size user system";
+
+static FILLER_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| FILLERS.split_whitespace().collect());
+static GENERIC_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| GENERIC.split_whitespace().collect());
+static BY_WORD: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut by: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (topic, words) in TOPICS {
+        words.split_whitespace().for_each(|word| by.entry(word).or_default().push(topic));
+    }
+    by
+});
+
+/// How much more a word of a name says than one of a sentence.
+pub(super) const NAME_WEIGHT: usize = 4;
+
+/// Whether a word of a sentence says nothing of a tool.
+pub(super) fn is_filler(word: &str) -> bool {
+    FILLER_SET.contains(word)
+}
+
+/// Whether a word of a name says little by itself.
+pub(super) fn is_generic(stem: &str) -> bool {
+    GENERIC_SET.contains(stem)
+}
+
+/// Whether a word of a sentence can name what it is about.
+pub(super) fn is_telling(word: &str) -> bool {
+    !is_filler(word) && !crate::profile::words::can_be_verb(word) && !word.ends_with("ing") && !word.ends_with("ed")
+}
+
+/// The topics of a unit, each with how much speaks for it.
+pub(super) fn topics_of<'w>(
+    named: impl Iterator<Item = &'w String>,
+    said: &BTreeSet<String>,
+) -> BTreeMap<&'static str, usize> {
+    let mut found = BTreeMap::new();
+    let named = named.map(|word| (word, NAME_WEIGHT));
+    for (word, weight) in named.chain(said.iter().map(|word| (word, 1))) {
+        for topic in BY_WORD.get(word.as_str()).into_iter().flatten() {
+            *found.entry(*topic).or_default() += weight;
+        }
+    }
+    found
+}

@@ -1,0 +1,163 @@
+//! Units: tools that do different things to the same thing, and so stay together.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use super::source::Source;
+use super::topic::{is_filler, topics_of};
+use crate::profile::sentence::Sentence;
+use crate::profile::words::{can_be_verb, is_only_verb, stem, words};
+
+/// Verbs that stand last in a name without being a part of what it is about.
+const LAST_VERBS: [&str; 24] = [
+    "list", "set", "read", "write", "query", "run", "show", "send", "import", "export", "upload", "load", "save",
+    "lock", "append", "start", "stop", "cancel", "check", "search", "view", "count", "sync", "submit",
+];
+
+/// Verbs that say what a tool is about, whatever it is done to.
+const TELLING_VERBS: &str = "verify validate assert test convert calculate compute estimate analyze analyse translate transcribe render simulate \
+    compare toggle encrypt decrypt encode decode parse scrape crawl classify predict trade book buy subscribe vote rate rank follow mute archive pin \
+    star trace debug profile deploy schedule monitor evaluate annotate highlight click hover drag drop press type scroll tap swipe zoom fill upload \
+    download resize navigate play pause record";
+
+/// Companies whose name stands before those of many products.
+const VENDORS: [&str; 9] = ["google", "microsoft", "ms", "aws", "amazon", "azure", "apple", "atlassian", "adobe"];
+
+/// Words that only join others in a name.
+const JOINTS: &str =
+    "a an and as at by for from in into is it its my of on onto or per the to up via with within without";
+
+/// Words that say which of a thing is meant, and not what.
+const WHICH: &str = "all any current existing multiple more new next other previous recent several single specific every each available \
+    full simple advanced basic default custom local remote long short unsafe safe batch bulk async my own available latest last first raw";
+
+static TELLING_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| TELLING_VERBS.split_whitespace().collect());
+static JOINT_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| JOINTS.split_whitespace().collect());
+static WHICH_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| WHICH.split_whitespace().collect());
+
+/// Tools about the same thing.
+#[derive(Debug)]
+pub(super) struct Unit {
+    /// The stems of what the names are about, in their order; the first is the most general.
+    pub(super) nouns: Vec<String>,
+    /// The same as the names write it.
+    pub(super) surface: BTreeMap<String, BTreeMap<String, usize>>,
+    /// The tools, as places in the catalogue, by name.
+    pub(super) tools: Vec<usize>,
+    /// The stems of what the sentences are about.
+    pub(super) said: BTreeSet<String>,
+    /// Those verbs of the names that say what they are about.
+    pub(super) verbs: BTreeSet<String>,
+    /// General topics, each with how much speaks for it.
+    pub(super) topics: BTreeMap<&'static str, usize>,
+}
+
+/// The units of a server, in the order of their words, and whether its names go from the general to the particular, with
+/// the verb last (`storage_blob_get`).
+pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool) {
+    let verbs_first =
+        source.tools.iter().filter(|(_, words)| words.first().is_some_and(|word| is_only_verb(word))).count();
+    let verbs_last =
+        source.tools.iter().filter(|(_, words)| words.len() > 1 && words.last().is_some_and(|word| is_last_verb(word)));
+    let hierarchical = verbs_last.count() > verbs_first;
+    let mut by: BTreeMap<Vec<String>, Unit> = BTreeMap::new();
+    for (at, words) in &source.tools {
+        let nouns = nouns(words, hierarchical, &source.aside);
+        let key: Vec<String> = nouns.iter().map(|word| stem(word)).collect();
+        let unit = by.entry(key.clone()).or_insert_with(|| Unit {
+            nouns: key.clone(),
+            surface: BTreeMap::new(),
+            tools: Vec::new(),
+            said: BTreeSet::new(),
+            verbs: BTreeSet::new(),
+            topics: BTreeMap::new(),
+        });
+        for (word, stem) in nouns.into_iter().zip(key) {
+            *unit.surface.entry(stem).or_default().entry(word).or_default() += 1;
+        }
+        unit.tools.push(*at);
+        unit.verbs.extend(words.iter().filter(|word| TELLING_SET.contains(word.as_str())).cloned());
+        unit.said.extend(sentences.get(*at).map(|one| said(&one.text)).unwrap_or_default());
+    }
+    let mut units: Vec<Unit> = by.into_values().collect();
+    units.iter_mut().for_each(|unit| unit.topics = topics_of(unit.nouns.iter().chain(&unit.verbs), &unit.said));
+    (units, hierarchical)
+}
+
+fn is_last_verb(word: &str) -> bool {
+    is_only_verb(word) || LAST_VERBS.contains(&word)
+}
+
+/// The words of a name that say what it is about; never none where the name has a word.
+fn nouns(words: &[String], hierarchical: bool, aside: &BTreeSet<String>) -> Vec<String> {
+    let mut left: &[String] = words;
+    let is_verb = |word: &String| if hierarchical { is_only_verb(word) } else { can_be_verb(word) };
+    let first_is_verb = left.first().is_some_and(is_verb) && left.len() > 1;
+    let last_is_verb = left.last().is_some_and(|word| is_last_verb(word)) && left.len() > 1;
+    // `route_list`: of two verbs the one that is hardly a noun.
+    let first_is_noun = left.len() == 2 && left.first().is_some_and(|word| !is_last_verb(word));
+    if last_is_verb
+        && (hierarchical || !first_is_verb || first_is_noun)
+        && let Some((_, rest)) = left.split_last()
+    {
+        left = rest;
+    } else if first_is_verb && let Some((_, rest)) = left.split_first() {
+        left = rest;
+        // `create_or_update_file`, `append_to_doc`
+        while let [first, rest @ ..] = left
+            && !rest.is_empty()
+            && (is_joint(first)
+                || is_only_verb(first)
+                || is_which(first) && rest.first().is_some_and(|next| is_only_verb(next)))
+        {
+            left = rest;
+        }
+    }
+    // What follows `by` says how, not what.
+    let by = left.iter().position(|word| word == "by").filter(|at| *at > 0);
+    let left = by.and_then(|at| left.get(..at)).unwrap_or(left);
+    let telling: Vec<&String> = left.iter().filter(|word| tells(word)).collect();
+    // `research_search_papers`: behind the field stands the verb.
+    let verb = telling
+        .get(1)
+        .copied()
+        .filter(|word| !hierarchical && !first_is_verb && telling.len() > 2 && can_be_verb(word));
+    let is_noun = |word: &&String| !is_only_verb(word) && Some(*word) != verb;
+    let own: Vec<&String> =
+        telling.iter().copied().filter(|word| !aside.contains(&stem(word)) && is_noun(word)).collect();
+    let brandless: Vec<&String> = own.iter().copied().filter(|word| !VENDORS.contains(&word.as_str())).collect();
+    let own = if brandless.is_empty() { own } else { brandless };
+    let loose: Vec<&String> = telling.iter().copied().filter(|word| !aside.contains(&stem(word))).collect();
+    let kept = [own, loose, telling, words.iter().filter(|word| tells(word)).collect(), words.iter().take(1).collect()];
+    let mut found: Vec<String> = Vec::new();
+    for word in kept.into_iter().find(|words| !words.is_empty()).unwrap_or_default() {
+        // `unroute` is about what `route` is about.
+        let undone = word.strip_prefix("un").filter(|rest| can_be_verb(word) && can_be_verb(rest)).unwrap_or(word);
+        if !found.iter().any(|known| stem(known) == stem(undone)) {
+            found.push(undone.to_owned());
+        }
+    }
+    found
+}
+
+/// Whether a word can say what a name is about: no number, no version, no joint.
+pub(super) fn tells(word: &str) -> bool {
+    let number = word.strip_prefix('v').unwrap_or(word).chars().all(|c| c.is_ascii_digit());
+    !number && (word.len() > 1 || !word.is_ascii()) && !is_joint(word) && !is_which(word)
+}
+
+fn is_joint(word: &str) -> bool {
+    JOINT_SET.contains(word)
+}
+
+fn is_which(word: &str) -> bool {
+    WHICH_SET.contains(word)
+}
+
+/// The stems of what a sentence is about.
+fn said(sentence: &str) -> Vec<String> {
+    let kept = |word: &String| {
+        word.chars().count() > 2 && !is_filler(word) && !is_only_verb(word) && !is_only_verb(&stem(word))
+    };
+    words(sentence).into_iter().filter(kept).map(|word| stem(&word)).collect()
+}

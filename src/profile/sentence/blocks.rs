@@ -1,0 +1,249 @@
+//! The sentences of a description in order, each with what its place in the text says of it.
+//!
+//! Descriptions are Markdown by habit: headings, lists, labels (`Purpose:`), tags. A sentence never reaches over the end of
+//! a list item or a heading, and a section about parameters or caveats has no sentence that says what a tool does.
+
+use super::phrases::{has_phrase, is_aside_section, is_purpose_section};
+use super::until_end;
+
+/// How much of a description is looked at, in bytes. What stands further behind is detail, not a summary.
+const MAX_BYTES: usize = 4_000;
+
+/// The longest text that can be a heading or a label, in words.
+const MAX_LABEL_WORDS: usize = 6;
+
+/// What leads over to a list, with the blank before it.
+const LEADS_OVER: [&str; 10] = [
+    " the following",
+    " as follows",
+    " following",
+    " such as",
+    " like",
+    " including",
+    " includes",
+    " for",
+    " with",
+    " by",
+];
+
+/// A sentence of a description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// On one line, mark-up off.
+    pub(super) text: String,
+    /// Whether the text introduces it: it stands first, or behind a label such as `Purpose:`.
+    pub(super) introduced: bool,
+    /// Whether an emoji opens it.
+    pub(super) emoji: bool,
+}
+
+/// The sentences of a description that are no headings and stand in no section about something else.
+pub(super) fn candidates(description: &str) -> Vec<Candidate> {
+    let end = (0..=description.len().min(MAX_BYTES)).rev().find(|at| description.is_char_boundary(*at));
+    let text = description.get(..end.unwrap_or_default()).unwrap_or_default();
+    let mut reader = Reader { found: Vec::new(), aside: false, introduced: true };
+    let mut block = String::new();
+    let (mut fenced, mut emoji) = (false, false);
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            fenced = !fenced;
+            reader.block(&mut block, emoji);
+            continue;
+        }
+        if fenced {
+            continue;
+        }
+        if line.starts_with('#') {
+            reader.block(&mut block, emoji);
+            reader.heading(line.trim_start_matches('#'));
+            continue;
+        }
+        let (bare, item, with_emoji) = unmarked(line);
+        if bare.is_empty() || item || with_emoji || is_tag(bare) {
+            reader.block(&mut block, emoji);
+            emoji = with_emoji;
+            if bare.is_empty() || is_tag(bare) {
+                continue;
+            }
+        }
+        if block.is_empty() {
+            emoji = with_emoji;
+        } else {
+            block.push(' ');
+        }
+        block.push_str(bare);
+        if bare.ends_with([':', '：']) {
+            reader.block(&mut block, emoji);
+            emoji = false;
+        }
+    }
+    reader.block(&mut block, emoji);
+    reader.found
+}
+
+struct Reader {
+    found: Vec<Candidate>,
+    /// Whether the section is about something else.
+    aside: bool,
+    introduced: bool,
+}
+
+impl Reader {
+    /// Takes the sentences of a paragraph or a list item, and empties it.
+    fn block(&mut self, block: &mut String, emoji: bool) {
+        let text = std::mem::take(block).replace("**", "");
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if is_shouted(text) {
+            self.heading(text);
+            return;
+        }
+        let (mut left, section) = (text, self.aside);
+        while !left.is_empty() {
+            if let Some((label, rest)) = labelled(left) {
+                self.heading(label);
+                left = rest;
+            }
+            let end = end_of_sentence(left);
+            let (sentence, rest) = left.split_at_checked(end).unwrap_or((left, ""));
+            // A sentence that a list follows says what the tool does, a label what the list is of.
+            let sentence = match sentence.strip_suffix([':', '：']) {
+                Some(label) if label.split_whitespace().count() <= MAX_LABEL_WORDS || self.aside => {
+                    self.heading(label);
+                    return;
+                }
+                Some(open) => opened(open),
+                None => sentence.to_owned(),
+            };
+            if !self.aside {
+                let text = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+                self.found.push(Candidate { text, introduced: self.introduced, emoji });
+            }
+            self.introduced = false;
+            left = rest.trim_start();
+            // A label inside a paragraph says what its sentence is about, and no more.
+            self.aside = section;
+        }
+    }
+
+    /// Begins a section.
+    fn heading(&mut self, text: &str) {
+        self.aside = is_aside_section(text);
+        self.introduced = is_purpose_section(text) || (self.introduced && !self.aside);
+    }
+}
+
+/// A sentence that a list follows, without the words that lead over to it.
+fn opened(sentence: &str) -> String {
+    let mut kept = sentence.trim_end();
+    for end in LEADS_OVER {
+        kept = kept.strip_suffix(end).map_or(kept, |rest| rest.trim_end_matches([' ', ',', ';', '-']));
+    }
+    format!("{kept}…")
+}
+
+/// How many bytes of a text its first sentence takes.
+fn end_of_sentence(text: &str) -> usize {
+    let mut at = 0;
+    let mut pieces = text.split_inclusive(char::is_whitespace).peekable();
+    while let Some(piece) = pieces.next() {
+        let (kept, ends) = until_end(piece.trim_end(), pieces.peek().map(|next| next.trim_end()));
+        if ends {
+            return at + kept.len();
+        }
+        at += piece.len();
+    }
+    text.len()
+}
+
+/// A label at the beginning of a text, with what follows it: `Purpose: …`, `Data Modification Warning: …`. A name of code,
+/// which a description may begin with, is none.
+fn labelled(text: &str) -> Option<(&str, &str)> {
+    let (label, rest) = text.split_once([':', '：']).filter(|(label, _)| label.len() <= 60)?;
+    let known = is_purpose_section(label) || is_aside_section(label);
+    let words = label.split_whitespace().count();
+    let follows = rest.starts_with(char::is_whitespace) || text.contains('：');
+    (follows && known && words <= MAX_LABEL_WORDS && !label.contains(['.', ','])).then(|| (label, rest.trim_start()))
+}
+
+/// A line without the marks of a list or a quotation and without emoji before it; whether it is a list item; whether there
+/// was an emoji.
+fn unmarked(line: &str) -> (&str, bool, bool) {
+    let (mut text, mut item, mut emoji) = (line, false, false);
+    loop {
+        let before = text;
+        text = text.trim_start();
+        if let Some(rest) = ["- ", "* ", "• ", "– ", "> ", "+ "].iter().find_map(|mark| text.strip_prefix(mark)) {
+            (text, item) = (rest, true);
+        }
+        let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        if number.len() < text.len()
+            && let Some(rest) = number.strip_prefix(". ").or_else(|| number.strip_prefix(") "))
+        {
+            (text, item) = (rest, true);
+        }
+        let rest = text.trim_start_matches(is_pictograph);
+        if rest.len() < text.len() {
+            (text, emoji) = (rest, true);
+        }
+        if text.len() == before.len() {
+            return (text.trim(), item, emoji);
+        }
+    }
+}
+
+/// Whether a character is a picture or one of the marks that make one: emoji and dingbats.
+pub(super) fn is_pictograph(c: char) -> bool {
+    matches!(
+        u32::from(c),
+        0x231a..=0x23ff | 0x25aa..=0x25ff | 0x2600..=0x27bf | 0x2b00..=0x2bff | 0x1f000..=0x1faff | 0xfe00..=0xfe0f | 0x200d | 0x20e3
+    )
+}
+
+/// Whether a line is one tag: `<use_case>`, `</notes>`.
+fn is_tag(line: &str) -> bool {
+    let inner = line.strip_prefix('<').and_then(|line| line.strip_suffix('>'));
+    inner.is_some_and(|inner| !inner.contains(['<', ' ']))
+}
+
+/// Whether a text is a heading in capitals: `SEARCH STRATEGY GUIDE`.
+fn is_shouted(text: &str) -> bool {
+    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
+    let short = text.split_whitespace().count() <= MAX_LABEL_WORDS && !text.ends_with(['.', '!', '?']);
+    short
+        && text.len() > 3
+        && letters.peek().is_some()
+        && letters.all(|c| c.is_uppercase() && c.is_lowercase() != c.is_uppercase())
+        || has_phrase(text, "table of contents")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::candidates;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = candidates(text).into_iter().map(|one| one.text).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sections_about_something_else_have_no_sentence() {
+        check(
+            "🛡️ Guardrails:\n  1. Data Modification Warning: This tool writes. Only use when asked.\n\n🎯 Purpose:\n  1. Makes a list.\n\n📋 Prerequisites:\n  1. Get the user first.",
+            &["Makes a list."],
+        );
+        check("# Create\n\nCreates a page. Now.\n\n## Parameters\n\nThe title of it.", &["Creates a page.", "Now."]);
+        check("Reads.\n\nArgs:\n    a: The first. Any.\n\nReturns:\n    All of it.", &["Reads."]);
+    }
+
+    #[test]
+    fn list_items_and_tags_end_sentences() {
+        check("- Fast search\n- Works with any size", &["Fast search", "Works with any size"]);
+        check("<use_case>\n  Moves rows\n  on.\n</use_case>", &["Moves rows on."]);
+        check("Takes `a`:\n```json\n{\"x\": 1}\n```\nIt ends.", &["It ends."]);
+    }
+}

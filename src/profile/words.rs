@@ -1,0 +1,214 @@
+//! The words of names, and which of them are verbs.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Words that say what is done and hardly ever what it is done to.
+const VERBS: &str = "accept acquire activate add adjust analyse analyze annotate append apply approve archive assign attach authenticate authorize \
+    begin bind block bookmark boost bring browse build buy calculate cancel capture change check choose claim clean clear click clone close collect combine \
+    complete compress compute configure confirm connect consume convert copy count create deactivate decline decode decrease decrypt deduplicate \
+    define delete deliver deny describe destroy detach detect determine diagnose disable discard disconnect discover dismiss display divide download drag draw \
+    duplicate edit emulate enable encode encrypt enrich enter enumerate erase estimate evaluate examine exclude exec execute expand explain explore export \
+    extend extract fetch fill filter finalize find finish fix flag follow force forget format freeze generate get give grant handle hide hover identify ignore \
+    import improve increase ingest initialize insert inspect install invite invoke join keep kill launch leave let list load locate lock login logout lookup maintain make manage \
+    mark measure merge migrate modify move multiply mute navigate notify obtain offer open organize overwrite parse paste patch pause perform pick pin place play \
+    poll post predict prepare press preview provide provision publish pull purchase purge push put query queue react read rebase rebuild recall receive recognize recommend reconnect \
+    record redo refresh refund register reject release reload remove rename render renew reopen reorder replace reply request rerun reschedule reset resize resolve \
+    respond restart restore resume retrieve retry return reveal revert revoke rewrite roll rotate run sample save scale scan schedule scrape scroll search \
+    select send set share shorten show shut simulate skip snooze solve sort specify split stage star start stop store stream submit subscribe subtract suggest summarise summarize \
+    suspend swap switch sync synchronize synthesize tag take terminate test toggle track train transcribe transfer transform transition translate traverse trigger trim type unarchive unassign unblock undo \
+    unfollow uninstall unlink unlock unmute unpin unregister unset unsnooze unstar unsubscribe untag unwatch update upgrade upload upsert use validate verify view visit void vote wait watch \
+    withdraw write zoom batch bulk";
+
+/// Of these, the ones that name things as well: they are verbs only where a name has its verb.
+const NOUNS_TOO: &str = "archive batch block bookmark boost build bulk change check claim comment count display draft drag dump export \
+    filter fix flag follow force format grant import insert issue label launch link list lock log login logout \
+    lookup mark match measure merge mute note offer order patch pause pin place play poll post press preview \
+    process pull purchase push query queue react record refund release reply report request return review roll run \
+    sample scale scan schedule scroll search select sentry share split stage star start stop store stream switch \
+    sync tag test trace track train transcript transfer transform transition trigger type upgrade view visit void \
+    vote template transaction deploy index monitor plan map model snapshot fork branch commit document email \
+    message call chat contact address alert answer audit research sequence";
+
+static VERB_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| VERBS.split_whitespace().collect());
+static NOUN_TOO_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| NOUNS_TOO.split_whitespace().collect());
+
+/// Verbs that names use and sentences seldom begin with.
+const MORE_VERBS: &str = "abort access act administer allow attempt audit benchmark book call cache change chart chat clip close comment commit compare compile compose \
+    concatenate conduct contact correlate crawl crop debug deploy draft drop dump echo edit email empty enforce ensure escalate exchange fork forward fund gather grep guess hash highlight \
+    host import index interact iterate link log loop mail map match mention message mint mock monitor mount nudge order output pair permanently plan print process produce profile project prompt protect \
+    punch quote raise rank rate reassign rebuild recreate recursively remind report represent reproduce review ring route safely score seed sell serve shift sign signal slice sleep slide \
+    snap sum supply support swipe tail tell throw touch trace trade trash tweet uncomment unmerge unroute unzip vacuum walk wrap zip adds ask learn lead say think apply quickly efficiently bulk gain surface";
+
+static MORE_VERB_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| MORE_VERBS.split_whitespace().collect());
+
+/// Whether a word in lower case is a verb, in its base form or its third person.
+pub(super) fn is_verb(word: &str) -> bool {
+    let known = |word: &str| VERB_SET.contains(word) || MORE_VERB_SET.contains(word);
+    let stems = [
+        word.strip_suffix("ies").map(|stem| format!("{stem}y")),
+        word.strip_suffix("es").map(str::to_owned),
+        word.strip_suffix('s').map(str::to_owned),
+    ];
+    known(word) || stems.iter().flatten().any(|stem| known(stem))
+}
+
+/// Whether a word of a name can be its verb.
+pub(super) fn can_be_verb(word: &str) -> bool {
+    VERB_SET.contains(word) || MORE_VERB_SET.contains(word)
+}
+
+/// Whether a word of a name is a verb and nothing else.
+pub(super) fn is_only_verb(word: &str) -> bool {
+    VERB_SET.contains(word) && !NOUN_TOO_SET.contains(word)
+}
+
+/// A tool's name without the server before it, where the name marks it: `mcp__server__tool`, `server__tool`,
+/// `server.tool`, `server:tool`, `server/tool`.
+pub(super) fn own_name(name: &str) -> &str {
+    split_server(name).map_or(name, |(_, own)| own)
+}
+
+/// The server that a name marks, and the rest of it.
+pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
+    let bare = name.strip_prefix("mcp__").unwrap_or(name);
+    let cut = bare.find("__").filter(|cut| *cut > 0).map(|cut| (cut, 2));
+    let (cut, mark) = cut.or_else(|| bare.find([':', '/']).or_else(|| bare.find('.')).map(|cut| (cut, 1)))?;
+    let (server, own) = (bare.get(..cut)?, bare.get(cut + mark..)?);
+    (!server.is_empty() && !own.is_empty()).then_some((server, own))
+}
+
+/// The words of a text, lower case, as they are written: cut at what is no letter or digit and at capitals. `iPhone15Pro`
+/// is `i phone15 pro`; numbers alone are words too.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+        let starts = c.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next_is_lower));
+        if starts || !c.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Words that end in `s` in the singular.
+const SINGULARS: [&str; 24] = [
+    "alias",
+    "analytics",
+    "as",
+    "atlas",
+    "bias",
+    "bonus",
+    "bus",
+    "canvas",
+    "chaos",
+    "christmas",
+    "class",
+    "dns",
+    "gas",
+    "https",
+    "ios",
+    "kubernetes",
+    "lens",
+    "news",
+    "perhaps",
+    "postgres",
+    "redis",
+    "series",
+    "sms",
+    "tls",
+];
+
+/// Short forms, each with the word that it stands for.
+const SHORT_FORMS: [(&str, &str); 11] = [
+    ("doc", "document"),
+    ("repo", "repository"),
+    ("db", "database"),
+    ("dir", "directory"),
+    ("config", "configuration"),
+    ("org", "organization"),
+    ("env", "environment"),
+    ("img", "image"),
+    ("msg", "message"),
+    ("app", "application"),
+    ("param", "parameter"),
+];
+
+/// What a word is compared by: its singular, of short forms the long one. Never shown.
+pub(super) fn stem(word: &str) -> String {
+    let stem = singular(word);
+    SHORT_FORMS.iter().find(|(short, _)| *short == stem).map_or(stem, |(_, long)| (*long).to_owned())
+}
+
+fn singular(word: &str) -> String {
+    if word.len() <= 3
+        || !word.is_ascii()
+        || SINGULARS.contains(&word)
+        || word.ends_with("ss")
+        || word.ends_with("us")
+        || word.ends_with("is")
+    {
+        return word.to_owned();
+    }
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() >= 2) {
+        return format!("{stem}y");
+    }
+    let sibilant = ["sses", "shes", "ches", "xes", "zes"].iter().any(|end| word.ends_with(end));
+    let cut = if sibilant { word.strip_suffix("es") } else { word.strip_suffix('s') };
+    cut.unwrap_or(word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{own_name, stem, words};
+
+    #[test]
+    fn words_are_compared_by_their_singular() {
+        for (word, expected) in [
+            ("entities", "entity"),
+            ("issues", "issue"),
+            ("branches", "branch"),
+            ("atlas", "atlas"),
+            ("status", "status"),
+            ("boxes", "box"),
+            ("analysis", "analysis"),
+            ("databases", "database"),
+            ("redis", "redis"),
+            ("addresses", "address"),
+            ("axes", "ax"),
+            ("files", "file"),
+        ] {
+            assert_eq!(stem(word), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_cut_into_words() {
+        assert_eq!(words("getHTTPResponse_v2"), ["get", "http", "response", "v2"]);
+        assert_eq!(words("API-post-search"), ["api", "post", "search"]);
+        assert_eq!(words("创建_页面"), ["创建", "页面"]);
+    }
+
+    #[test]
+    fn servers_are_taken_off_names() {
+        for (name, expected) in [
+            ("mcp__github__create_issue", "create_issue"),
+            ("slack.post", "post"),
+            ("a:b", "b"),
+            ("plain_name", "plain_name"),
+            ("__node_version", "__node_version"),
+        ] {
+            assert_eq!(own_name(name), expected);
+        }
+    }
+}

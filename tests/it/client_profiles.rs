@@ -1,0 +1,130 @@
+//! Layer 1: which tools of an array are the agent's own, and whether it defers the others already.
+
+use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::profile::{
+    Arm, ClientProfile, Detail, Expanded, Presentation, Tier, ToolProfile, already_defers, client_meta_tools, own_tools,
+};
+
+use crate::corpus;
+
+const SERVERS: &str =
+    "github_create_issue github_list_issues github_get_file slack_post_message slack_list_channels slack_get_thread";
+
+fn catalog(names: &str) -> Catalog {
+    let words = "A parameter with words enough to be worth folding away, meta-tools counted. ".repeat(8);
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
+    let tools: Vec<Value> = names
+        .split_whitespace()
+        .map(|name| json!({"name": name, "description": format!("Does {name}. And more."), "input_schema": schema}))
+        .collect();
+    Catalog::from_anthropic(&json!(tools).to_string()).unwrap()
+}
+
+#[track_caller]
+fn check(names: &str, own: &str) {
+    let catalog = catalog(names);
+    let found: Vec<&str> =
+        catalog.names().zip(own_tools(&catalog)).filter(|(_, own)| *own).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(found.join(" "), own);
+}
+
+#[test]
+fn every_client_says_where_its_facts_come_from() {
+    assert_eq!(ClientProfile::builtin().len(), 4, "all of them can be read");
+    for client in ClientProfile::builtin() {
+        assert!(!client.source().is_empty(), "{}", client.name());
+        assert!(client.date().len() == 10 && client.date().starts_with("20"), "{}: {}", client.name(), client.date());
+    }
+    assert!(ClientProfile::parse("name = 'x'\nowned = []").is_err(), "an unknown key is an error");
+    for name in ["ToolSearch", "tool_search", "skill", "activate_skill"] {
+        assert!(client_meta_tools().contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn unprefixed_tools_among_prefixed_ones_are_the_agents_own() {
+    let mcp = "mcp__github__create_issue mcp__github__list_issues mcp__slack__post";
+    check(&format!("Bash Read Edit ToolSearch Custom {mcp}"), "Bash Read Edit ToolSearch Custom");
+    check(&format!("think plan {mcp}"), "think plan");
+    check("run_cmd mcp_github_create_issue mcp_github_list_issues", "run_cmd");
+    check(&format!("think run_python {SERVERS}"), "think run_python");
+    check(
+        "bash edit read write grep github_create_issue github_list_issues github_get_file",
+        "bash edit read write grep",
+    );
+}
+
+#[test]
+fn a_servers_own_list_has_no_own_tools() {
+    check(SERVERS, "");
+    check("mcp__github__create_issue mcp__github__list_issues", "");
+    check("read_file write_file list_directory move_file search_files", "");
+    check("kubectl_get kubectl_apply kubectl_logs ping cleanup exec_in_pod", "");
+    check("issues.list issues.get pulls.list users.get ping", "");
+    check("kunde_anlegen kunde_suchen kunde_loeschen rechnung_senden rechnung_zahlen rechnung_drucken lager", "");
+    check("createUser deleteUser listUsers ping", "");
+}
+
+#[test]
+fn own_tools_stay_whole_in_every_arm() {
+    let mcp: Vec<String> =
+        (0..12).map(|n| format!("mcp__shop__get_{}", ["cart", "item", "order"][n % 3].repeat(n / 3 + 1))).collect();
+    let catalog = catalog(&format!("Bash Read Edit Skill {}", mcp.join(" ")));
+    let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;
+    for arm in Arm::EVERYWHERE.into_iter().filter(|arm| *arm != Arm::Full) {
+        let presentation = Presentation::new(&catalog, &assignment, arm);
+        let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
+        for (at, assigned) in assignment.iter().enumerate() {
+            let own = at < 4;
+            assert_eq!(assigned.tier == Tier::Core, own);
+            assert_eq!(plan.detail(at) == Some(Detail::Full), own, "{arm}: {:?}", catalog.names().nth(at));
+        }
+    }
+    let written =
+        ToolProfile::parse("core = ['Bash']\n[category.rest]\ntools = ['*_*', 'Read', 'Edit', 'Skill']", "p").value;
+    let assignment = written.assign(&catalog).value;
+    let presentation = Presentation::new(&catalog, &assignment, Arm::Signature);
+    let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
+    assert_eq!(plan.detail(0), Some(Detail::Signature), "a profile that someone wrote says what is folded");
+}
+
+#[test]
+fn an_array_that_defers_is_recognised() {
+    let defers = |text: &str| already_defers(&Catalog::import(text, "t.json", None).value);
+    let claude = catalog("Bash Read Edit Grep ToolSearch mcp__x__y");
+    let found = already_defers(&claude).unwrap();
+    assert_eq!((found.client, found.by.as_str()), (Some("claude-code"), "ToolSearch"));
+    assert_eq!(already_defers(&catalog("Bash Read Edit Grep mcp__x__y")), None);
+    let marked = r#"[{"name":"a","input_schema":{"type":"object"},"defer_loading":true},{"name":"b","input_schema":{"type":"object"}}]"#;
+    assert_eq!(defers(marked).unwrap().by, "defer_loading");
+    assert_eq!(defers(&marked.replace("true", "false")), None);
+    let search = r#"[{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"},{"name":"b","input_schema":{"type":"object"}}]"#;
+    assert_eq!(defers(search).unwrap().by, "tool_search_tool_bm25_20251119");
+    let responses = r#"[{"type":"tool_search","execution":"client"},{"type":"function","name":"b","parameters":{"type":"object"}}]"#;
+    assert_eq!(defers(responses).unwrap().by, "tool_search");
+}
+
+/// The arrays of real agents: each is recognised, its own tools are core, and no MCP tool is.
+#[test]
+fn corpus_clients_are_recognised() {
+    for (name, own) in [("codex-0.169.0", 12), ("gemini-cli-0.61.0", 16), ("opencode-1.18.33", 10)] {
+        for (file, servers) in [(format!("clients/{name}.json"), 0), (format!("clients/{name}-mcp118.json"), 118)] {
+            let Some(path) = corpus(&file) else { continue };
+            let catalog = Catalog::import(&std::fs::read_to_string(path).unwrap(), &file, None).value;
+            let client = ClientProfile::detect(&catalog).map(ClientProfile::name);
+            assert!(client.is_some_and(|client| name.starts_with(client)), "{file}: {client:?}");
+            let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;
+            let folded = |(name, tier): &(&str, Tier)| {
+                *tier != Tier::Core && (name.contains("excel") || name.contains("playwright"))
+            };
+            let tiers: Vec<(&str, Tier)> =
+                catalog.names().zip(assignment.iter()).map(|(name, own)| (name.as_str(), own.tier)).collect();
+            let extended = tiers.iter().filter(|(_, tier)| *tier == Tier::Extended).count();
+            assert_eq!(tiers.into_iter().filter(folded).count(), extended, "{file}: only what servers bring is folded");
+            assert_eq!(extended, servers, "{file}");
+            assert!(catalog.len() - extended >= own, "{file}: {} own", catalog.len() - extended);
+            assert_eq!(already_defers(&catalog), None, "{file}");
+        }
+    }
+}

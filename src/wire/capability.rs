@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::model::{ModelId, ModelPattern};
+use crate::model::{ModelId, ModelPattern};
 use super::{CacheRow, LimitRow, Wire};
 use crate::diagnostic::Loaded;
 use crate::profile::Delivery;

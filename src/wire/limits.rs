@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Wire;
 use super::capability::{Capabilities, before};
-use super::model::{ModelId, ModelPattern};
+use crate::model::{ModelId, ModelPattern};
 use crate::catalog::Catalog;
 use crate::profile::{Arm, Assignment, Expanded, Presentation, TokenFactors};
 

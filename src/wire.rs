@@ -29,6 +29,7 @@ mod repair;
 mod shape;
 mod steps;
 
+pub use crate::model::{ModelId, ModelPattern};
 pub(crate) use answers::{Answered, NUMBERED};
 pub use arguments::Arguments;
 pub use cache::CacheRow;
@@ -37,7 +38,6 @@ pub use capability::{Capabilities, Capability, CapabilityRow, Support};
 pub use gemini::{GeminiParameters, UnknownGeminiParameters};
 pub use limits::{Limit, LimitRow, Limits, NameRule, RenderedFacts};
 pub use message::Message;
-pub use crate::model::{ModelId, ModelPattern};
 pub(crate) use names::{NameTable, Named, NoFreeName};
 pub(crate) use openai_responses::search_output;
 pub(crate) use render::{MetaEntry, MetaRole, RenderInput};

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::coverage::uncovered;
-use crate::model::{ModelId, Version};
 use super::reason::Reason;
 use super::render::{Block, Function};
+use crate::model::{ModelId, Version};
 
 /// Once a request.
 pub const PER_REQUEST: usize = 3;

@@ -71,14 +71,8 @@ const CHAT: &str = "billed:openai-chat/";
 const RESPONSES: &str = "billed:openai-responses/";
 const JSON: &str = "json/";
 /// What stands before the model or the encoding.
-const PREFIXES: [&str; 6] = [
-    CHAT,
-    RESPONSES,
-    Provider::Anthropic.prefix(),
-    Provider::Gemini.prefix(),
-    Provider::Vertex.prefix(),
-    JSON,
-];
+const PREFIXES: [&str; 6] =
+    [CHAT, RESPONSES, Provider::Anthropic.prefix(), Provider::Gemini.prefix(), Provider::Vertex.prefix(), JSON];
 
 impl Default for Meter {
     /// `billed:openai-chat/gpt-4.1`.

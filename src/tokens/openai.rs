@@ -39,12 +39,15 @@ pub(super) fn count<C: TokenCounter>(
     tally.reasons.extend(unverified_model(model, tally.has_tools));
     let mut tokens = tally.family.per_request(tally.has_tools);
     let mut system: Option<&str> = None;
-    for turn in &prompt.turns {
+    for (at, turn) in prompt.turns.iter().enumerate() {
         tokens += match turn {
             Turn::Round(round) => tally.round(round),
             Turn::Message(message) => {
                 let first = message.role == Role::System && system.is_none();
                 if first {
+                    if at > 0 && tally.has_tools {
+                        tally.note(Reason::LateSystem);
+                    }
                     system = Some(&message.text);
                 }
                 tally.message(message, first, prompt.format.is_some())
@@ -103,8 +106,9 @@ impl<C: TokenCounter> Tally<'_, C> {
         if results.len() != calls.len() {
             self.note(Reason::UnansweredCalls);
         }
-        if self.api == Api::Responses && self.family.has_channels() {
-            self.note(Reason::LostReasoning);
+        if self.api == Api::Responses {
+            let reasons = self.family.has_channels();
+            self.note(if reasons { Reason::LostReasoning } else { Reason::CallsOnResponses });
         }
         let said = if said.is_empty() { 0 } else { self.counter.count(said) };
         if self.api == Api::Chat && calls.len() != 1 {
@@ -140,6 +144,9 @@ impl<C: TokenCounter> Tally<'_, C> {
     /// The tools, with the first system text where both are one, and what the request says of calling them.
     fn tools(&mut self, prompt: &Prompt<'_>, old: bool, system: Option<&str>) -> usize {
         let Some(first) = prompt.tools.first() else { return 0 };
+        if prompt.bare_functions {
+            self.note(Reason::OldFunctions);
+        }
         let block = Block::with(&prompt.tools, old);
         self.reasons.extend(unverified_block(&prompt.tools, &block));
         let block = Frame::OPENAI.join(&block.texts);

@@ -51,6 +51,16 @@ pub enum Reason {
     /// Calls of a model that reasons: the reasoning between them was billed, and stands in the request or is kept by the
     /// provider.
     LostReasoning,
+    /// Calls on the Responses API, whose constant depends on how the item was sent back.
+    CallsOnResponses,
+    /// The old `functions`, which snapshots of 2023 billed by other rules.
+    OldFunctions,
+    /// A list of types in an object with descriptions.
+    TypeList,
+    /// A system text after another message.
+    LateSystem,
+    /// A mode of reasoning that adds a text of its own.
+    ReasoningMode,
     /// A reasoning item inside a running tool loop: billed as the tokens of the reply that made it, which is not said.
     ReasoningItem,
     /// A reasoning item before the last user message, which most models drop.
@@ -100,6 +110,11 @@ impl fmt::Display for Reason {
             Self::UnansweredCalls => "calls without as many results",
             Self::AssistantHistory => "assistant text in the history",
             Self::LostReasoning => "calls of a reasoning model, whose reasoning between them may be billed",
+            Self::CallsOnResponses => "calls on the Responses API",
+            Self::OldFunctions => "the old `functions`",
+            Self::TypeList => "list of types in a schema with descriptions",
+            Self::LateSystem => "system text after another message",
+            Self::ReasoningMode => "mode of reasoning",
             Self::ReasoningItem => "reasoning item in a running tool loop, at least this much",
             Self::DroppedReasoning => "reasoning item before the last user message, counted as dropped",
             Self::ThinkingBlock => "thought in the history",

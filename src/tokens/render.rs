@@ -194,6 +194,9 @@ impl<'a> Types<'a, '_> {
         }
         match view.get("type") {
             Some(Value::Array(types)) => {
+                if many_lines {
+                    self.cuts.insert(Reason::TypeList);
+                }
                 let views: Vec<_> = types.iter().map(|one| view.with_type(one)).collect();
                 self.union(&views, many_lines, Self::bounded_type)
             }

@@ -46,7 +46,7 @@ impl Meter {
 }
 
 /// The texts that are encoded for an array of tools under a meter.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolTexts {
     /// One text a tool, in order.
     pub texts: Vec<String>,
@@ -58,14 +58,14 @@ pub struct ToolTexts {
     estimated: Option<Estimated>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Estimated {
     provider: Provider,
     model: String,
     functions: Vec<OwnFunction>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct OwnFunction {
     name: String,
     description: Option<String>,

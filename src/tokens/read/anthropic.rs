@@ -50,12 +50,7 @@ fn speaks_for_the_user(message: &Value) -> bool {
         && message.get("content").and_then(Value::as_array).is_none_or(|blocks| blocks.iter().any(own))
 }
 
-fn read_message<'a>(
-    message: &'a Value,
-    path: &str,
-    in_loop: bool,
-    prompt: &mut Prompt<'a>,
-) -> Result<(), CountError> {
+fn read_message<'a>(message: &'a Value, path: &str, in_loop: bool, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
     let role = match text_at(message, "role", path, "a role")? {
         "user" => Role::User,
         "assistant" => Role::Assistant,

@@ -37,12 +37,7 @@ pub(super) fn read(body: &Value, merged: bool) -> Result<Prompt<'_>, CountError>
     Ok(prompt)
 }
 
-fn read_message<'a>(
-    message: &'a Value,
-    path: &str,
-    merged: bool,
-    prompt: &mut Prompt<'a>,
-) -> Result<(), CountError> {
+fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
     let Value::Object(members) = message else { return Err(expected(path, "a message")) };
     let role = text_at(message, "role", path, "a role")?;
     let calls = read_calls(message, path)?;

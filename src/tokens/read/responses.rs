@@ -42,6 +42,9 @@ pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
         _ => return Err(expected("/input", "a text or a list of items")),
     }
     read_choice(body.get("tool_choice").filter(|choice| truthy(choice)), &mut prompt);
+    if body.pointer("/reasoning/mode").is_some_and(truthy) {
+        prompt.reasons.insert(Reason::ReasoningMode);
+    }
     read_format(body.get("text").and_then(|text| given(text, "format")), "/text/format", &mut prompt)?;
     Ok(prompt)
 }

@@ -58,7 +58,8 @@ pub(super) fn read_tools<'a>(tools: &'a [Value], path: &str, prompt: &mut Prompt
         } else if kind.is_some_and(|kind| kind.starts_with("tool_search")) {
             prompt.reasons.insert(Reason::Deferred);
             prompt.beside.push(tool.to_string().into());
-        } else if let Some((key, list)) = super::value::either(tool, ["functionDeclarations", "function_declarations"]) {
+        } else if let Some((key, list)) = super::value::either(tool, ["functionDeclarations", "function_declarations"])
+        {
             let Value::Array(list) = list else { return Err(expected(&format!("{path}/{key}"), "a list")) };
             refuse_hosted(tool, key, &path)?;
             prompt.tools.extend(functions_of(list, &format!("{path}/{key}"))?);

@@ -8,12 +8,7 @@ use crate::tokens::meter::quoted;
 use crate::tokens::request::CountError;
 
 /// A required text.
-pub(super) fn text_at<'a>(
-    holder: &'a Value,
-    key: &str,
-    path: &str,
-    what: &'static str,
-) -> Result<&'a str, CountError> {
+pub(super) fn text_at<'a>(holder: &'a Value, key: &str, path: &str, what: &'static str) -> Result<&'a str, CountError> {
     let text = holder.get(key).and_then(Value::as_str);
     text.ok_or_else(|| expected(&format!("{path}/{key}"), what))
 }
@@ -46,7 +41,7 @@ pub(super) fn kind_of<'a>(holder: &'a Value, path: &str) -> Result<Option<&'a st
     }
 }
 
-/// A text, or a list of parts of which only text can be counted: a line each.
+/// A text, or a list of parts of which only text can be counted: the model reads them as one text, without a break.
 pub(super) fn content<'a>(content: &'a Value, path: &str) -> Result<Cow<'a, str>, CountError> {
     match content {
         Value::String(text) => Ok(Cow::Borrowed(text)),
@@ -55,7 +50,7 @@ pub(super) fn content<'a>(content: &'a Value, path: &str) -> Result<Cow<'a, str>
             [only] => Ok(Cow::Borrowed(part(only, &format!("{path}/0"))?)),
             parts => {
                 let texts = parts.iter().enumerate().map(|(i, p)| part(p, &format!("{path}/{i}")));
-                Ok(Cow::Owned(texts.collect::<Result<Vec<_>, _>>()?.join("\n")))
+                Ok(Cow::Owned(texts.collect::<Result<Vec<_>, _>>()?.concat()))
             }
         },
         _ => Err(expected(path, "a text or a list of parts")),

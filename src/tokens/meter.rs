@@ -235,13 +235,15 @@ fn probably(text: &str) -> Option<String> {
     if let Some(encoding) = Encoding::ALL.into_iter().find(|e| e.name() == text) {
         return Some(Meter::Json(encoding).to_string());
     }
-    if text.chars().count() <= MAX_NAME_CHARS {
-        let meter = ["openai-chat", "anthropic", "gemini"].into_iter().find_map(|wire| Meter::for_wire(wire, text));
-        if let Some(meter) = meter {
-            return Some(quoted(&meter.to_string()));
+    if let Some((form, rest)) = text.rsplit_once('/') {
+        let known = PREFIXES.map(|prefix| prefix.trim_end_matches('/'));
+        if let Some(form) = nearest(form, known, 1).first() {
+            return Some(quoted(&format!("{form}/{rest}")));
         }
     }
-    let (form, rest) = text.rsplit_once('/')?;
-    let form = nearest(form, PREFIXES.map(|f| f.trim_end_matches('/')), 1).first().copied()?;
-    Some(quoted(&format!("{form}/{rest}")))
+    if text.chars().count() > MAX_NAME_CHARS {
+        return None;
+    }
+    let meter = ["openai-chat", "anthropic", "gemini"].into_iter().find_map(|wire| Meter::for_wire(wire, text))?;
+    Some(quoted(&meter.to_string()))
 }

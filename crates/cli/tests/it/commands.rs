@@ -152,7 +152,7 @@ fn bad_input_is_named_and_gets_its_exit_code() {
     let huge = format!("[{}]", " ".repeat(50_000_000));
     let twice = r#"[{"name":"a","inputSchema":{}},{"name":"a","inputSchema":{}}]"#;
     type Case<'c> = (&'c [&'c str], &'c [u8], i32, &'c [&'c str]);
-    let cases: [Case<'_>; 19] = [
+    let cases: [Case<'_>; 22] = [
         (&["tools", "--tools", "-"], b"[{\"name\":", 1, &["-:1:", "error[bad-json]", "help:"]),
         (&["tools", "--tools", "-"], b"{\"a\":1}", 1, &["error[no-tools]", "help:"]),
         (&["report", "--tools", "-"], b"[]", 1, &["error[no-tools]"]),

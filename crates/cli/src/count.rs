@@ -65,8 +65,8 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
     let json = args.json || args.requests.is_some();
     let mut totals = Totals::default();
     let mut out = Output { json, text: String::new() };
-    let files = args.files.iter().chain(&args.requests);
-    let read = files.map(|file| count_file(file, &context, &mut totals, &mut out)).collect::<Result<(), Failure>>();
+    let mut files = args.files.iter().chain(&args.requests);
+    let read = files.try_for_each(|file| count_file(file, &context, &mut totals, &mut out));
     out.flush()?;
     read?;
     if args.json {

@@ -11,7 +11,7 @@ fn tokens(row: &Value) -> usize {
     count_request(row).unwrap_or_else(|e| panic!("{e}: {row}")).tokens
 }
 
-fn chat(model: &str, more: Value) -> Value {
+fn chat(model: &str, more: &Value) -> Value {
     let mut messages = vec![json!({"role": "user", "content": "hi"})];
     messages.extend(more.as_array().unwrap().clone());
     json!({"model": model, "messages": messages})
@@ -77,7 +77,7 @@ fn a_call_and_its_result_cost_their_texts_and_a_constant() {
     ]);
     let texts = n("add") + n("functions.add") + n("{\"a\":1}") + n("two");
     for (model, constant) in [("gpt-4o", 12), ("o3-mini", 12), ("gpt-5", 18), ("gpt-5.4", 18), ("o4-mini", 18)] {
-        let more = tokens(&chat(model, pair.clone())) - tokens(&chat(model, json!([])));
+        let more = tokens(&chat(model, &pair)) - tokens(&chat(model, &json!([])));
         assert_eq!(more, texts + constant, "{model}");
     }
     for (model, status, constant) in [
@@ -105,7 +105,7 @@ fn several_calls_of_one_message_are_one_parallel_call() {
             {"role": "tool", "tool_call_id": "c", "content": "{\"ok\":true}"},
             {"role": "tool", "tool_call_id": "d", "content": "done"},
         ]);
-        tokens(&chat(model, calls)) - tokens(&chat(model, json!([])))
+        tokens(&chat(model, &calls)) - tokens(&chat(model, &json!([])))
     };
     let uses = "{\"tool_uses\":[{\"recipient_name\":\"functions.a\",\"parameters\":{\"x\":1}},{\"recipient_name\":\"functions.b\",\"parameters\":{}}]}";
     let texts = n(uses) + n("[{\"ok\": true}, \"done\"]");
@@ -121,7 +121,7 @@ fn a_response_format_costs_its_schema_without_what_is_not_shown() {
         {\"type\":\"object\",\"title\":\"T\",\"properties\":{\"format\":{\"type\":\"string\",\"description\":\"D\"}}}";
     let inner = json!({"name": "T", "description": "About.", "schema": schema, "strict": true});
     for (model, constant) in [("gpt-4o", 7), ("gpt-5", 4)] {
-        let mut row = chat(model, json!([]));
+        let mut row = chat(model, &json!([]));
         let before = tokens(&row);
         row["response_format"] = json!({"type": "json_schema", "json_schema": inner});
         assert_eq!(tokens(&row) - before, n(text) + constant, "{model}");
@@ -134,7 +134,7 @@ fn a_response_format_costs_its_schema_without_what_is_not_shown() {
         row["text"] = json!({"format": format});
         assert_eq!(tokens(&row) - before, n(text) + constant, "{model}");
     }
-    let mut row = chat("gpt-4o", json!([]));
+    let mut row = chat("gpt-4o", &json!([]));
     let before = tokens(&row);
     row["response_format"] = json!({"type": "json_object"});
     assert_eq!(tokens(&row), before, "a format without a schema is free");
@@ -164,25 +164,25 @@ fn assistant_texts_and_required_calls_cost_what_their_family_bills() {
     let said = json!([{"role": "assistant", "content": "yes"}, {"role": "user", "content": "ok"}]);
     let plain = 4 + n("yes") + 4 + n("ok");
     for (model, channel) in [("gpt-4o", 0), ("o3-mini", 0), ("gpt-5", 2), ("o4-mini", 2)] {
-        assert_eq!(tokens(&chat(model, said.clone())) - tokens(&chat(model, json!([]))), plain + channel, "{model}");
+        assert_eq!(tokens(&chat(model, &said)) - tokens(&chat(model, &json!([]))), plain + channel, "{model}");
     }
-    let required = |model: &str, system: Value| {
+    let required = |model: &str, system: &Value| {
         let mut row = json!({"model": model, "input": "hi", "instructions": system,
             "tools": [{"type": "function", "name": "f", "parameters": {}}]});
         let before = tokens(&row);
         row["tool_choice"] = json!("required");
         tokens(&row) - before
     };
-    assert_eq!(required("gpt-4o", Value::Null), 9);
-    assert_eq!(required("gpt-4o", json!("x")), 8);
-    assert_eq!(required("gpt-5", Value::Null), 0);
+    assert_eq!(required("gpt-4o", &Value::Null), 9);
+    assert_eq!(required("gpt-4o", &json!("x")), 8);
+    assert_eq!(required("gpt-5", &Value::Null), 0);
 }
 
 #[test]
 fn parts_of_a_message_are_one_text() {
     let parts = json!([{"role": "user", "content": [{"type": "text", "text": "What is "}, {"type": "text", "text": "5 + 5?"}]}]);
     let whole = json!([{"role": "user", "content": "What is 5 + 5?"}]);
-    assert_eq!(tokens(&chat("gpt-4o", parts)), tokens(&chat("gpt-4o", whole)));
+    assert_eq!(tokens(&chat("gpt-4o", &parts)), tokens(&chat("gpt-4o", &whole)));
 }
 
 #[test]

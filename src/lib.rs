@@ -61,6 +61,7 @@ pub mod conversation;
 pub mod diagnostic;
 pub mod engine;
 pub mod error;
+pub mod model;
 pub mod name;
 pub mod policy;
 pub mod profile;

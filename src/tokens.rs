@@ -36,13 +36,19 @@
 pub mod billing;
 mod coverage;
 pub mod encoding;
+mod estimate;
+mod json;
 pub mod marginal;
 pub mod meter;
+mod openai;
+mod prompt;
 mod python;
+mod read;
 mod reason;
 mod refs;
 pub mod render;
 pub mod request;
+mod tool_texts;
 #[cfg(feature = "tiktoken")]
 mod vocabulary;
 
@@ -50,10 +56,13 @@ pub use billing::{Api, Family, unverified};
 #[cfg(feature = "tiktoken")]
 pub use encoding::Tiktoken;
 pub use encoding::{Encoding, TokenCounter};
+pub use estimate::Band;
 pub use marginal::{Frame, marginal};
-pub use meter::{Meter, MeterError, ToolTexts};
+pub use meter::{Meter, MeterError, Provider};
+pub use read::functions_of;
 pub use reason::Reason;
 pub use render::{Block, Function, render};
+pub use request::{CountError, Counted, RequestContext, count_request_with, count_tools_with};
 #[cfg(feature = "tiktoken")]
-pub use request::count_request;
-pub use request::{CountError, Counted, count_request_with, functions_of};
+pub use request::{count_request, count_tools};
+pub use tool_texts::ToolTexts;

@@ -46,8 +46,15 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         found.extend(groups.into_iter().map(|group| Named::new(place, source, &units, &group, whole, several)));
     }
     let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
+    // A category's line names tools as their server does: what all of them begin with would be said over and over.
+    let mut short = names.clone();
+    for (at, rest) in sources.iter().flat_map(|source| &source.rests) {
+        if let Some(name) = short.get_mut(*at).filter(|_| !rest.is_empty()) {
+            *name = rest;
+        }
+    }
     let categories = named(found, &sources).into_iter().filter_map(|(name, units)| {
-        let description = describe(&units, &names);
+        let description = describe(&units, &short);
         let tools = units.iter().flatten().filter_map(|at| names.get(*at));
         let tools = tools.map(|name| Pattern::new(name, Place::default())).collect();
         Some((CategoryName::new(&name).ok()?, Category { description, tools }))

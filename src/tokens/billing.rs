@@ -9,6 +9,7 @@ use std::fmt;
 use super::coverage::uncovered;
 use super::reason::Reason;
 use super::render::{Block, Function};
+use crate::model::{ModelId, Version};
 
 /// Once a request.
 pub const PER_REQUEST: usize = 3;
@@ -16,14 +17,14 @@ pub const PER_REQUEST: usize = 3;
 pub const PER_MESSAGE: usize = 4;
 /// For the name of a message, beside the name itself.
 pub const PER_MESSAGE_NAME: usize = 1;
-/// For naming one of `tools` in `tool_choice` (legacy and reasoning models), beside the name itself.
+/// For naming one of `tools` in `tool_choice` (before gpt-5), beside the name itself.
 pub const NAMED_TOOL: usize = 7;
 /// For naming one of `functions` in `function_call` (the same), beside the name itself.
 pub const NAMED_FUNCTION: usize = 4;
 /// For `tool_choice: "none"` (the same).
 pub const NO_TOOL: usize = 1;
-/// For each tool call in a message, beside its name and arguments. A guess: no clean row has one.
-pub const PER_TOOL_CALL: usize = 3;
+/// For each assistant text in the history of gpt-5 and o4: it names its channel.
+pub const CHANNEL: usize = 2;
 
 /// Which of OpenAI's two request forms is billed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,79 +58,167 @@ impl fmt::Display for Api {
 pub enum Family {
     /// gpt-3.5, gpt-4, 4o, 4.1, and every name not known otherwise.
     Legacy,
-    /// The o-series: as legacy with tools, one token less without.
+    /// o1 and o3: as legacy with tools, one token less without.
     Reasoning,
-    /// gpt-5 to 5.6, mini and nano too.
+    /// o4: as gpt-5, with smaller constants around tools.
+    O4,
+    /// gpt-5 to 5.3, mini and nano too.
     Gpt5,
+    /// gpt-5.4 and later: as gpt-5, but for what calls cost on the Responses API.
+    Gpt54,
 }
 
 impl Family {
-    /// The family of a model.
+    /// The family of a model, however a host spells it.
     #[must_use]
     pub fn of(model: &str) -> Self {
-        if model.starts_with("gpt-5") {
-            Self::Gpt5
-        } else if ["o1", "o3", "o4"].iter().any(|p| model.starts_with(p)) {
-            Self::Reasoning
-        } else {
-            Self::Legacy
+        Self::of_id(&ModelId::parse(model))
+    }
+
+    pub(super) fn of_id(id: &ModelId) -> Self {
+        let from = |major, minor| id.version.is_some_and(|version| version >= Version::new(major, minor));
+        match id.family.as_deref() {
+            Some("gpt" | "codex") if from(5, 4) => Self::Gpt54,
+            Some("gpt" | "codex") if from(5, 0) => Self::Gpt5,
+            Some("o") if from(4, 0) => Self::O4,
+            Some("o") => Self::Reasoning,
+            _ => Self::Legacy,
         }
+    }
+
+    /// Whether the model reads its prompt in the format with channels, gpt-5's and o4's.
+    #[must_use]
+    pub fn has_channels(self) -> bool {
+        matches!(self, Self::O4 | Self::Gpt5 | Self::Gpt54)
     }
 
     /// What a request costs before its messages and tools.
     #[must_use]
     pub fn per_request(self, has_tools: bool) -> usize {
-        let one_less = self == Self::Gpt5 || (self == Self::Reasoning && !has_tools);
+        let one_less = self.has_channels() || (self == Self::Reasoning && !has_tools);
         PER_REQUEST - usize::from(one_less)
     }
 
-    /// What stands around the rendered tools.
+    /// What stands around the rendered tools, and around the system text where that is one text with them.
     ///
-    /// `first_described` is whether the first tool has a description. Without one gpt-5 is billed one token less: the
-    /// design page says so of the Responses API, and all 18 such rows, Chat ones included, agree.
+    /// `first_described` is whether the first tool has a description. Without one, models with channels are billed one
+    /// token less.
     #[must_use]
     pub fn around_tools(self, api: Api, has_system: bool, first_described: bool) -> usize {
-        match (self, api) {
-            (Self::Gpt5, Api::Chat) => 91 - usize::from(!first_described),
-            (Self::Gpt5, Api::Responses) => 9 - usize::from(!first_described),
+        let around = match (self, api) {
+            (Self::Gpt5 | Self::Gpt54, Api::Chat) if has_system => 85,
+            (Self::Gpt5 | Self::Gpt54, Api::Chat) => 91,
+            (Self::Gpt5 | Self::Gpt54, Api::Responses) => 9,
+            (Self::O4, Api::Chat) if has_system => 3,
+            (Self::O4, Api::Chat) => 9,
+            (Self::O4, Api::Responses) => 6,
             (Self::Legacy | Self::Reasoning, Api::Responses) => 3,
             (Self::Legacy | Self::Reasoning, Api::Chat) if has_system => 5,
             (Self::Legacy | Self::Reasoning, Api::Chat) => 9,
+        };
+        around - usize::from(self.has_channels() && !first_described)
+    }
+
+    /// Whether the first system text and the tools are one text to the model.
+    #[must_use]
+    pub fn joins_system_text(self, api: Api) -> bool {
+        self.has_channels() && api == Api::Chat
+    }
+
+    /// Whether, beside tools or a response format, the first system text counts with a trailing newline.
+    #[must_use]
+    pub fn ends_system_text(self, api: Api) -> bool {
+        !self.has_channels() && api == Api::Chat
+    }
+
+    /// What a call and its result cost beside their texts, where the model reads them one by one. `completed`: a single
+    /// call that was sent back with its status.
+    #[must_use]
+    pub fn per_call(self, api: Api, completed: bool) -> usize {
+        match (self, api) {
+            (Self::Legacy | Self::Reasoning, Api::Chat) => 12,
+            (Self::O4 | Self::Gpt5 | Self::Gpt54, Api::Chat) => 18,
+            (Self::Legacy | Self::Reasoning, Api::Responses) => 10 + 3 * usize::from(completed),
+            (Self::O4 | Self::Gpt5, Api::Responses) => 16,
+            (Self::Gpt54, Api::Responses) => 19,
         }
     }
 
-    /// Whether, beside tools, the first system text counts with a trailing newline.
+    /// What several calls of one message cost on the Chat API beside their texts: the model reads them as one call of
+    /// `multi_tool_use.parallel`.
     #[must_use]
-    pub fn ends_system_text(self, api: Api) -> bool {
-        self != Self::Gpt5 && api == Api::Chat
+    pub fn per_parallel_calls(self) -> usize {
+        if self.has_channels() { 26 } else { 20 }
+    }
+
+    /// What a `response_format` with a schema costs beside its text.
+    #[must_use]
+    pub fn around_format(self, api: Api, has_tools: bool, has_system: bool) -> usize {
+        match api {
+            Api::Responses if self.has_channels() => 0,
+            Api::Responses => 1,
+            Api::Chat if self.has_channels() => 4,
+            Api::Chat if has_tools => 1,
+            Api::Chat if has_system => 4,
+            Api::Chat => 7,
+        }
+    }
+
+    /// What `tool_choice: "required"` costs.
+    #[must_use]
+    pub fn required_choice(self, api: Api, has_system: bool) -> usize {
+        match api {
+            Api::Responses if !self.has_channels() => 9 - usize::from(has_system),
+            _ => 0,
+        }
     }
 
     /// Whether `tool_choice` costs anything.
     #[must_use]
     pub fn bills_tool_choice(self) -> bool {
-        self != Self::Gpt5
+        !self.has_channels()
     }
 }
 
 /// What about a model no recorded row covers, with tools or without.
 #[must_use]
 pub fn unverified_model(model: &str, has_tools: bool) -> Vec<Reason> {
+    let id = ModelId::parse(model);
     let mut reasons = Vec::new();
-    if super::encoding::Encoding::for_model(model).1 {
+    if super::encoding::Encoding::of_id(&id).1 {
         reasons.push(Reason::AssumedEncoding);
-    } else if !SEEN_MODELS.iter().any(|seen| model.starts_with(seen)) {
+    } else if !seen(&id) {
         reasons.push(Reason::UnseenModel);
     }
-    if has_tools && SNAPSHOTS_OF_2023.iter().any(|old| model.ends_with(old)) {
+    if is_of_march_2023(model) || (has_tools && is_of_2023(model)) {
         reasons.push(Reason::OldSnapshot);
     }
     reasons
 }
 
-/// Model name prefixes in `corpora/tokens/openai.jsonl`.
-const SEEN_MODELS: [&str; 7] = ["gpt-3.5-turbo", "gpt-35-turbo", "gpt-4-", "gpt-4o", "gpt-4.1", "gpt-5", "o3-mini"];
-/// Endings of the snapshots before the rules of today; the rows of that time fit to about a half.
-const SNAPSHOTS_OF_2023: [&str; 3] = ["-0301", "-0314", "-0613"];
+/// Whether recorded requests have a model of this kind: gpt-3.5 to gpt-5.6, o3-mini and o4-mini, without a variant that
+/// was never seen.
+fn seen(id: &ModelId) -> bool {
+    const VARIANTS: [&str; 6] = ["4o", "preview", "codex", "sol", "terra", "ft"];
+    let variants = id.variants.iter().all(|word| VARIANTS.contains(&word.as_str()));
+    let until = |major, minor| id.version.is_some_and(|version| version <= Version::new(major, minor));
+    variants
+        && match id.family.as_deref() {
+            Some("gpt") => until(5, 6),
+            Some("o") => until(4, 0) && !until(2, 0),
+            _ => false,
+        }
+}
+
+/// Endings of the snapshots that rendered tools by older rules; the rows of that time fit to about a half.
+pub(super) fn is_of_2023(model: &str) -> bool {
+    ["-0301", "-0314", "-0613"].iter().any(|old| model.ends_with(old))
+}
+
+/// The first snapshot of gpt-3.5-turbo, which billed messages by older rules, too.
+fn is_of_march_2023(model: &str) -> bool {
+    model.ends_with("-0301")
+}
 
 /// What of these definitions no recorded row covers: sorted, each once. Empty means that the rendered block is of a
 /// kind that was measured.

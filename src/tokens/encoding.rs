@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::model::{ModelId, Version};
 use crate::name::nearest;
 
 /// Something that can say how many tokens a text has.
@@ -46,11 +47,6 @@ pub enum Encoding {
     Cl100kBase,
 }
 
-/// Model name prefixes with `o200k_base`, as OpenAI publishes them with `tiktoken`.
-const O200K_MODELS: [&str; 7] = ["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o1", "o3", "o4"];
-/// Model name prefixes with `cl100k_base`, asked after those above; `gpt-35` is Azure's spelling.
-const CL100K_MODELS: [&str; 3] = ["gpt-3.5", "gpt-35", "gpt-4"];
-
 impl Encoding {
     /// Every encoding there is.
     pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
@@ -64,18 +60,25 @@ impl Encoding {
         }
     }
 
-    /// The encoding of a model, and whether it is assumed because none is published for that name.
+    /// The encoding of a model, however a host spells it, and whether it is assumed because none is published for it.
     ///
-    /// Models without a published encoding count as `o200k_base`, the newest.
+    /// Source: the table of models that OpenAI publishes with `tiktoken`. Models without a published encoding count as
+    /// `o200k_base`, the newest.
     #[must_use]
     pub fn for_model(model: &str) -> (Self, bool) {
-        let starts = |prefixes: &[&str]| prefixes.iter().any(|p| model.starts_with(p));
-        if starts(&O200K_MODELS) {
-            (Self::O200kBase, false)
-        } else if starts(&CL100K_MODELS) {
-            (Self::Cl100kBase, false)
-        } else {
-            (Self::O200kBase, true)
+        Self::of_id(&ModelId::parse(model))
+    }
+
+    pub(super) fn of_id(id: &ModelId) -> (Self, bool) {
+        let Some(version) = id.version else { return (Self::O200kBase, true) };
+        match id.family.as_deref() {
+            Some("gpt") if version >= Version::new(6, 0) => (Self::O200kBase, true),
+            Some("gpt") if version >= Version::new(4, 1) || id.variants.iter().any(|word| word == "4o") => {
+                (Self::O200kBase, false)
+            }
+            Some("gpt") => (Self::Cl100kBase, false),
+            Some("o") => (Self::O200kBase, version >= Version::new(5, 0)),
+            _ => (Self::O200kBase, true),
         }
     }
 }

@@ -3,15 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
-
-use super::billing::{Api, unverified_block, unverified_model};
-use super::encoding::{Encoding, TokenCounter, UnknownEncoding};
-use super::marginal::{Frame, marginal};
-use super::reason::Reason;
-use super::render::Block;
-use super::request::{CountError, functions_of};
+use super::billing::Api;
+use super::encoding::{Encoding, UnknownEncoding};
+use super::marginal::Frame;
 use crate::diagnostic::visible;
+use crate::model::{Host, ModelId};
 use crate::name::{MAX_NAME_CHARS, nearest};
 
 /// What a figure measures. Parsed from and displayed as the name that is printed beside it.
@@ -34,13 +30,49 @@ pub enum Meter {
         /// The model: one to 128 characters, none of them white space or invisible.
         model: String,
     },
+    /// `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>`: what a provider without a
+    /// published tokenizer is expected to bill, by factors fitted on recorded requests.
+    Estimate {
+        /// Who bills, and by which rules.
+        provider: Provider,
+        /// The model, as above.
+        model: String,
+    },
     /// `json/<encoding>`: the compact JSON of the tool array, as other tools count it. Not what is billed.
     Json(Encoding),
+}
+
+/// Who bills by rules that are estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Provider {
+    /// Anthropic's models, whoever serves them.
+    Anthropic,
+    /// Gemini models on AI Studio.
+    Gemini,
+    /// Gemini models on Vertex AI.
+    Vertex,
+}
+
+impl Provider {
+    const ALL: [Self; 3] = [Self::Anthropic, Self::Gemini, Self::Vertex];
+
+    /// What stands before the model in the name of a meter.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Anthropic => "estimate:anthropic/",
+            Self::Gemini => "estimate:gemini/",
+            Self::Vertex => "estimate:vertex/",
+        }
+    }
 }
 
 const CHAT: &str = "billed:openai-chat/";
 const RESPONSES: &str = "billed:openai-responses/";
 const JSON: &str = "json/";
+/// What stands before the model or the encoding.
+const PREFIXES: [&str; 6] =
+    [CHAT, RESPONSES, Provider::Anthropic.prefix(), Provider::Gemini.prefix(), Provider::Vertex.prefix(), JSON];
 
 impl Default for Meter {
     /// `billed:openai-chat/gpt-4.1`.
@@ -50,11 +82,52 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// The encoding it counts with.
+    pub(super) fn billed(api: Api, model: &str) -> Self {
+        Self::Billed { api, model: model.to_owned() }
+    }
+
+    pub(super) fn estimate(provider: Provider, model: &str) -> Self {
+        Self::Estimate { provider, model: model.to_owned() }
+    }
+
+    /// The meter of what is sent to a model over a wire, by the wire's name: `openai-chat`, `openai-responses`,
+    /// `anthropic`, `gemini`. Many vendors' models are served over OpenAI's wires, and a Claude model is a Claude model
+    /// there. `None` if nothing is known of the wire, or of how the model's vendor bills.
+    ///
+    /// ```
+    /// use toolfold::tokens::Meter;
+    ///
+    /// let name = |wire, model| Meter::for_wire(wire, model).map(|meter| meter.to_string());
+    /// assert_eq!(name("openai-chat", "gpt-5.4").unwrap(), "billed:openai-chat/gpt-5.4");
+    /// assert_eq!(name("openai-chat", "anthropic/claude-opus-4.5").unwrap(), "estimate:anthropic/anthropic/claude-opus-4.5");
+    /// assert_eq!(name("openai-chat", "qwen3-max"), None);
+    /// ```
+    #[must_use]
+    pub fn for_wire(wire: &str, model: &str) -> Option<Self> {
+        let id = ModelId::parse(model);
+        let api = match wire {
+            "openai-chat" => Some(Api::Chat),
+            "openai-responses" => Some(Api::Responses),
+            "anthropic" | "gemini" => None,
+            _ => return None,
+        };
+        match (id.vendor, api) {
+            (Some("anthropic"), _) if wire != "gemini" => Some(Self::estimate(Provider::Anthropic, model)),
+            (Some("google"), _) if wire != "anthropic" && id.family.as_deref() == Some("gemini") => {
+                let provider = if id.host == Some(Host::Vertex) { Provider::Vertex } else { Provider::Gemini };
+                Some(Self::estimate(provider, model))
+            }
+            (Some("openai"), Some(api)) => Some(Self::billed(api, model)),
+            _ => None,
+        }
+    }
+
+    /// The encoding it counts with. Estimates measure texts with `o200k_base`.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         match self {
             Self::Billed { model, .. } => Encoding::for_model(model).0,
+            Self::Estimate { .. } => Encoding::O200kBase,
             Self::Json(encoding) => *encoding,
         }
     }
@@ -64,7 +137,7 @@ impl Meter {
     pub fn assumed(&self) -> bool {
         match self {
             Self::Billed { model, .. } => Encoding::for_model(model).1,
-            Self::Json(_) => false,
+            Self::Estimate { .. } | Self::Json(_) => false,
         }
     }
 
@@ -73,65 +146,8 @@ impl Meter {
     pub fn frame(&self) -> Frame {
         match self {
             Self::Billed { .. } => Frame::OPENAI,
-            Self::Json(_) => Frame::JSON_ARRAY,
+            Self::Estimate { .. } | Self::Json(_) => Frame::JSON_ARRAY,
         }
-    }
-
-    /// The text that is encoded for each tool of an array in OpenAI's form, Chat (`{"type":"function","function":…}`)
-    /// or Responses (flat), and why the figure is not verified, if it is not.
-    ///
-    /// # Errors
-    /// Under a billed meter, [`CountError`] if a tool is not a function of either form.
-    pub fn tool_texts(&self, tools: &[Value]) -> Result<ToolTexts, CountError> {
-        let (texts, reasons) = match self {
-            Self::Json(_) => (tools.iter().map(Value::to_string).collect(), Vec::new()),
-            Self::Billed { model, .. } => {
-                let functions = functions_of(tools, "")?;
-                let block = Block::of(&functions);
-                let mut reasons = unverified_block(&functions, &block);
-                reasons.extend(unverified_model(model, !functions.is_empty()));
-                reasons.sort_unstable();
-                (block.texts, reasons)
-            }
-        };
-        Ok(ToolTexts { texts, frame: self.frame(), reasons })
-    }
-}
-
-/// The texts that are encoded for an array of tools under a meter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolTexts {
-    /// One text a tool, in order.
-    pub texts: Vec<String>,
-    /// What stands around and between them.
-    pub frame: Frame,
-    /// Why the figure is not verified; empty if it is.
-    pub reasons: Vec<Reason>,
-}
-
-impl ToolTexts {
-    /// The whole text; empty where there are no tools, since then none is sent.
-    #[must_use]
-    pub fn whole(&self) -> String {
-        if self.texts.is_empty() { String::new() } else { self.frame.join(&self.texts) }
-    }
-
-    /// The tokens of the whole text: the tool block alone, without messages and constants.
-    #[must_use]
-    pub fn total<C: TokenCounter + ?Sized>(&self, counter: &C) -> usize {
-        counter.count(&self.whole())
-    }
-
-    /// The marginal tokens of each tool, in order. Their sum is less than the total: the rest is shared overhead.
-    #[must_use]
-    pub fn marginal<C: TokenCounter + ?Sized>(&self, counter: &C) -> Vec<usize> {
-        marginal(counter, &self.texts, self.frame)
-    }
-
-    /// Whether a recorded row covers everything that was counted.
-    #[must_use]
-    pub fn is_verified(&self) -> bool {
-        self.reasons.is_empty()
     }
 }
 
@@ -140,6 +156,7 @@ impl fmt::Display for Meter {
         match self {
             Self::Billed { api: Api::Chat, model } => write!(f, "{CHAT}{model}"),
             Self::Billed { api: Api::Responses, model } => write!(f, "{RESPONSES}{model}"),
+            Self::Estimate { provider, model } => write!(f, "{}{model}", provider.prefix()),
             Self::Json(encoding) => write!(f, "{JSON}{encoding}"),
         }
     }
@@ -151,8 +168,9 @@ impl fmt::Display for Meter {
 pub enum MeterError {
     /// It is of none of the forms.
     #[error(
-        "`{wanted}` is not a meter: use `billed:openai-chat/<model>`, `billed:openai-responses/<model>` or \
-         `json/<encoding>`{}", hint(.nearest)
+        "`{wanted}` is not a meter: use `billed:openai-chat/<model>`, `billed:openai-responses/<model>`, \
+         `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>` or `json/<encoding>`{}",
+        hint(.nearest)
     )]
     UnknownForm {
         /// What was asked for.
@@ -188,21 +206,26 @@ impl FromStr for Meter {
     type Err = MeterError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let billed = |api, model: &str| {
+        let sound = |model: &str| {
             let sound = !model.is_empty()
                 && model.chars().count() <= MAX_NAME_CHARS
                 && !model.chars().any(|c| c.is_whitespace() || crate::diagnostic::is_invisible(c));
-            let wanted = || MeterError::Model { wanted: quoted(text) };
-            sound.then(|| Self::Billed { api, model: model.to_owned() }).ok_or_else(wanted)
+            sound.then(|| model.to_owned()).ok_or_else(|| MeterError::Model { wanted: quoted(text) })
         };
         if let Some(model) = text.strip_prefix(CHAT) {
-            billed(Api::Chat, model)
-        } else if let Some(model) = text.strip_prefix(RESPONSES) {
-            billed(Api::Responses, model)
-        } else if let Some(encoding) = text.strip_prefix(JSON) {
-            Ok(Self::Json(encoding.parse()?))
-        } else {
-            Err(MeterError::UnknownForm { wanted: quoted(text), nearest: probably(text) })
+            return Ok(Self::Billed { api: Api::Chat, model: sound(model)? });
+        }
+        if let Some(model) = text.strip_prefix(RESPONSES) {
+            return Ok(Self::Billed { api: Api::Responses, model: sound(model)? });
+        }
+        for provider in Provider::ALL {
+            if let Some(model) = text.strip_prefix(provider.prefix()) {
+                return Ok(Self::Estimate { provider, model: sound(model)? });
+            }
+        }
+        match text.strip_prefix(JSON) {
+            Some(encoding) => Ok(Self::Json(encoding.parse()?)),
+            None => Err(MeterError::UnknownForm { wanted: quoted(text), nearest: probably(text) }),
         }
     }
 }
@@ -212,10 +235,15 @@ fn probably(text: &str) -> Option<String> {
     if let Some(encoding) = Encoding::ALL.into_iter().find(|e| e.name() == text) {
         return Some(Meter::Json(encoding).to_string());
     }
-    if !Encoding::for_model(text).1 && text.chars().count() <= MAX_NAME_CHARS {
-        return Some(format!("{CHAT}{}", quoted(text)));
+    if let Some((form, rest)) = text.rsplit_once('/') {
+        let known = PREFIXES.map(|prefix| prefix.trim_end_matches('/'));
+        if let Some(form) = nearest(form, known, 1).first() {
+            return Some(quoted(&format!("{form}/{rest}")));
+        }
     }
-    let (form, rest) = text.rsplit_once('/')?;
-    let form = nearest(form, [CHAT, RESPONSES, JSON].map(|f| f.trim_end_matches('/')), 1).first().copied()?;
-    Some(quoted(&format!("{form}/{rest}")))
+    if text.chars().count() > MAX_NAME_CHARS {
+        return None;
+    }
+    let meter = ["openai-chat", "anthropic", "gemini"].into_iter().find_map(|wire| Meter::for_wire(wire, text))?;
+    Some(quoted(&meter.to_string()))
 }

@@ -40,12 +40,43 @@ pub enum Reason {
     UnseenModel,
     /// A model snapshot of 2023, which billed tools by other rules.
     OldSnapshot,
-    /// A `response_format`, counted as the compact JSON of its schema.
+    /// A `response_format` with a schema where the constant beside it varies, or, in an estimate, any such format.
     ResponseFormat,
-    /// A message with tool calls in it.
-    ToolCalls,
-    /// A message with the result of a tool call.
+    /// A result whose call is not in the request.
     ToolResult,
+    /// Calls without as many results.
+    UnansweredCalls,
+    /// An assistant's text in the history of a model that reads channels.
+    AssistantHistory,
+    /// Calls of a model that reasons: the reasoning between them was billed, and stands in the request or is kept by the
+    /// provider.
+    LostReasoning,
+    /// Calls on the Responses API, whose constant depends on how the item was sent back.
+    CallsOnResponses,
+    /// The old `functions`, which snapshots of 2023 billed by other rules.
+    OldFunctions,
+    /// A list of types in an object with descriptions.
+    TypeList,
+    /// A system text after another message.
+    LateSystem,
+    /// A mode of reasoning that adds a text of its own.
+    ReasoningMode,
+    /// A reasoning item inside a running tool loop: billed as the tokens of the reply that made it, which is not said.
+    ReasoningItem,
+    /// A reasoning item before the last user message, which most models drop.
+    DroppedReasoning,
+    /// A thought in the history, which some models read again.
+    ThinkingBlock,
+    /// A signature of a thought, whose tokens are not known.
+    ThoughtSignature,
+    /// Tools that are declared but shown only when they are searched for.
+    Deferred,
+    /// `tool_choice: "required"` on the Responses API.
+    RequiredChoice,
+    /// A model whose prompt for tool use is not published and was never recorded.
+    ToolPrompt,
+    /// The host is not known, and hosts bill tools differently.
+    UnknownHost,
     /// A message with a name.
     MessageName,
     /// A message of a role that no row has.
@@ -70,13 +101,28 @@ impl fmt::Display for Reason {
             Self::MissingRef => "`$ref` to nothing here, counted as `any`",
             Self::TooDeep => "types nested too deep, counted as `any`",
             Self::TooLarge => "`$ref`s that stand for megabytes, counted as `any`",
-            Self::ManyTools => "more than 21 tools",
+            Self::ManyTools => "more than 34 tools",
             Self::AssumedEncoding => "no encoding published for the model, o200k_base assumed",
             Self::UnseenModel => "no recorded request with a model of this family",
             Self::OldSnapshot => "model snapshot of 2023, which billed tools by other rules",
-            Self::ResponseFormat => "`response_format`, counted as the compact JSON of its schema",
-            Self::ToolCalls => "message with tool calls",
-            Self::ToolResult => "message with a tool result",
+            Self::ResponseFormat => "`response_format` with a schema",
+            Self::ToolResult => "result of a call that is not in the request",
+            Self::UnansweredCalls => "calls without as many results",
+            Self::AssistantHistory => "assistant text in the history",
+            Self::LostReasoning => "calls of a reasoning model, whose reasoning between them may be billed",
+            Self::CallsOnResponses => "calls on the Responses API",
+            Self::OldFunctions => "the old `functions`",
+            Self::TypeList => "list of types in a schema with descriptions",
+            Self::LateSystem => "system text after another message",
+            Self::ReasoningMode => "mode of reasoning",
+            Self::ReasoningItem => "reasoning item in a running tool loop, at least this much",
+            Self::DroppedReasoning => "reasoning item before the last user message, counted as dropped",
+            Self::ThinkingBlock => "thought in the history",
+            Self::ThoughtSignature => "thought signature, at least this much",
+            Self::Deferred => "deferred tools",
+            Self::RequiredChoice => "`tool_choice` `required` on the Responses API",
+            Self::ToolPrompt => "the model's prompt for tool use is unknown",
+            Self::UnknownHost => "the host is not named, AI Studio assumed",
             Self::MessageName => "message with a name",
             Self::UnknownRole => "message of an unknown role",
             Self::UnknownMember => "message with an unknown member",

@@ -55,9 +55,14 @@ impl Block {
     /// Renders tools one by one.
     #[must_use]
     pub fn of(functions: &[Function<'_>]) -> Self {
+        Self::with(functions, false)
+    }
+
+    /// The same, `old` for the model snapshots of 2023.
+    pub(super) fn with(functions: &[Function<'_>], old: bool) -> Self {
         let mut left = COPIED_BY_ALL;
         let mut cuts = BTreeSet::new();
-        let texts = functions.iter().map(|f| tool(f, &mut left, &mut cuts)).collect();
+        let texts = functions.iter().map(|f| tool(f, old, &mut left, &mut cuts)).collect();
         Self { texts, reasons: cuts.into_iter().collect() }
     }
 }
@@ -68,7 +73,7 @@ pub fn render(functions: &[Function<'_>]) -> String {
     Frame::OPENAI.join(&Block::of(functions).texts)
 }
 
-fn tool(function: &Function<'_>, left: &mut usize, cuts: &mut BTreeSet<Reason>) -> String {
+fn tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut BTreeSet<Reason>) -> String {
     let mut lines = match function.description {
         Some(description) if function.is_described() => comment(description),
         _ => Vec::new(),
@@ -80,7 +85,7 @@ fn tool(function: &Function<'_>, left: &mut usize, cuts: &mut BTreeSet<Reason>) 
         (Some(parameters), Some(properties)) if !properties.is_empty() => {
             let budget = COPIED_BY_ONE_TOOL.min(*left);
             let root = Root::new(function.parameters);
-            let mut types = Types { root, active: Vec::new(), depth: 0, copies: 0, budget, cuts };
+            let mut types = Types { root, old, active: Vec::new(), depth: 0, copies: 0, budget, cuts };
             let view = View::of_map(parameters);
             let above: String = types.head(&view).into_iter().map(|line| line + "\n").collect();
             types.active.push(parameters);
@@ -106,6 +111,8 @@ fn comment(text: &str) -> Vec<String> {
 /// Renders the types of one tool.
 struct Types<'a, 'c> {
     root: Root<'a>,
+    /// Whether arrays of plain types leave out what is said of their items, as snapshots of 2023 did.
+    old: bool,
     /// The schemas being rendered just now, outermost first: meeting one again is a circle.
     active: Vec<&'a Map<String, Value>>,
     depth: usize,
@@ -187,6 +194,9 @@ impl<'a> Types<'a, '_> {
         }
         match view.get("type") {
             Some(Value::Array(types)) => {
+                if many_lines {
+                    self.cuts.insert(Reason::TypeList);
+                }
                 let views: Vec<_> = types.iter().map(|one| view.with_type(one)).collect();
                 self.union(&views, many_lines, Self::bounded_type)
             }
@@ -211,7 +221,9 @@ impl<'a> Types<'a, '_> {
         let Some(items) = view.truthy("items") else { return "any[]".to_owned() };
         let items = self.follow(items);
         let item = self.type_of(&items, many_lines);
-        if !item.contains('\n') {
+        let says = |key| items.truthy(key).is_some();
+        let described = !self.old && !item.starts_with('{') && (says("title") || says("description"));
+        if !item.contains('\n') && !described {
             return item + "[]";
         }
         let above: String = self.head(&items).into_iter().map(|line| line + "\n").collect();

@@ -1,34 +1,41 @@
-//! Counting a whole request: messages, tools, tool choice and the constants between them.
-//!
-//! A request is a row of `corpora/tokens/openai.jsonl`: `model`, `api` (`chat` if absent), `messages`, `tools` or
-//! `functions`, `tool_choice` or `function_call`, `response_format`. Other members are not looked at.
-
-use std::collections::BTreeSet;
+//! Counting a whole request, or an array of tools: the meter is chosen by the request's own shape and model.
 
 use serde_json::Value;
 
-use super::billing::{
-    Api, Family, NAMED_FUNCTION, NAMED_TOOL, NO_TOOL, PER_MESSAGE, PER_MESSAGE_NAME, PER_TOOL_CALL, unverified_block,
-    unverified_model,
-};
 use super::encoding::{Encoding, TokenCounter};
-use super::marginal::Frame;
-use super::meter::{Meter, quoted};
-use super::python::truthy;
+use super::estimate::{self, Band, Estimate};
+use super::json::Style;
+use super::meter::{Meter, Provider, quoted};
+use super::openai;
+use super::prompt::Prompt;
+use super::read::{self, Form};
 use super::reason::Reason;
-use super::render::{Block, Function};
+use crate::model::{Host, ModelId};
 
 /// What a request costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// Prompt tokens.
+    /// Prompt tokens. For an estimate, the middle of its band.
     pub tokens: usize,
     /// What they measure.
     pub meter: Meter,
-    /// Whether recorded rows cover everything in the request: whether `reasons` is empty.
+    /// Whether the figure is what the provider bills: recorded requests cover everything in it. Never of an estimate.
     pub verified: bool,
     /// What they do not cover, sorted.
     pub reasons: Vec<Reason>,
+    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell.
+    pub band: Option<Band>,
+}
+
+/// What is known of a request beside its body. Gemini's bodies and those for Bedrock do not name their model: the address
+/// does that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestContext {
+    /// The model. Counts instead of the one that the body names.
+    pub model: Option<String>,
+    /// The host of the address, or its name: `aiplatform.googleapis.com`, `vertex`. Gemini's models are billed differently
+    /// on Vertex AI and on AI Studio, which is assumed.
+    pub host: Option<String>,
 }
 
 /// Why a request cannot be counted. Unknown is never 0.
@@ -51,241 +58,182 @@ pub enum CountError {
         /// What it is.
         what: String,
     },
+    /// Neither the request nor its context names a model.
+    #[error("{form} names no model at `/model`, and tokens depend on it")]
+    NoModel {
+        /// What the request is: `a Gemini request`.
+        form: &'static str,
+    },
+    /// No meter is known for the model.
+    #[error("{form} to `{model}` cannot be counted: {why}")]
+    NoMeter {
+        /// What the request is: `an OpenAI Chat request`.
+        form: &'static str,
+        /// The model, shortened and with invisible characters made visible.
+        model: String,
+        /// Why there is none.
+        why: &'static str,
+    },
 }
 
 fn place(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
 }
 
-/// Counts a request with OpenAI's own vocabularies.
+impl CountError {
+    /// The same about a body that stands inside something.
+    fn within(self, outer: &str) -> Self {
+        match self {
+            Self::Expected { path, expected } => Self::Expected { path: format!("{outer}{path}"), expected },
+            Self::Unmeasurable { path, what } => Self::Unmeasurable { path: format!("{outer}{path}"), what },
+            other => other,
+        }
+    }
+}
+
+/// Counts a request with OpenAI's own vocabularies: a body of Chat Completions, Responses, Anthropic Messages or Gemini's
+/// `generateContent`, as it is sent, or a line of a batch file with such a body.
 ///
 /// # Errors
-/// [`CountError`] if the request is malformed or holds what cannot be counted offline.
+/// [`CountError`] if the request is malformed, holds what cannot be counted offline, or is for a model without a meter.
 #[cfg(feature = "tiktoken")]
 pub fn count_request(row: &Value) -> Result<Counted, CountError> {
-    count_request_with(row, super::encoding::Tiktoken::new)
+    count_request_with(row, &RequestContext::default(), super::encoding::Tiktoken::new)
 }
 
 /// Counts a request with the counter that `counter_for` gives for its model's encoding.
 ///
 /// # Errors
-/// [`CountError`] if the request is malformed or holds what cannot be counted offline.
+/// [`CountError`] if the request is malformed, holds what cannot be counted offline, or is for a model without a meter.
 pub fn count_request_with<C: TokenCounter>(
     row: &Value,
+    context: &RequestContext,
     counter_for: impl FnOnce(Encoding) -> C,
 ) -> Result<Counted, CountError> {
-    let model = text_at(row, "model", "", "a model's name")?;
-    let api = match row.get("api").filter(|a| !a.is_null()) {
-        None => Api::Chat,
-        Some(api) if api == "chat" => Api::Chat,
-        Some(api) if api == "responses" => Api::Responses,
-        Some(_) => return Err(expected("/api", "`chat` or `responses`")),
-    };
-    let (key, tools) = match (list_at(row, "functions")?, list_at(row, "tools")?) {
-        ([], tools) => ("/tools", tools),
-        (functions, []) => ("/functions", functions),
-        _ => return Err(expected("/functions", "either `functions` or `tools`, not both")),
-    };
-    let functions = functions_of(tools, key)?;
-    let Some(Value::Array(messages)) = row.get("messages") else {
-        return Err(expected("/messages", "a list of messages"));
-    };
-
-    let family = Family::of(model);
-    let mut tally = Tally { counter: counter_for(Encoding::for_model(model).0), reasons: BTreeSet::new() };
-    tally.reasons.extend(unverified_model(model, !functions.is_empty()));
-    let mut tokens = family.per_request(!functions.is_empty());
-    let mut has_system = false;
-    for (i, message) in messages.iter().enumerate() {
-        let is_system = message.get("role").is_some_and(|r| r == "system" || r == "developer");
-        let first_system = is_system && !has_system;
-        has_system |= is_system;
-        let ended = first_system && !functions.is_empty() && family.ends_system_text(api);
-        tokens += tally.message(message, &format!("/messages/{i}"), ended)?;
-    }
-    if let Some(first) = functions.first() {
-        let block = Block::of(&functions);
-        tally.reasons.extend(unverified_block(&functions, &block));
-        tokens += tally.counter.count(&Frame::OPENAI.join(&block.texts));
-        tokens += family.around_tools(api, has_system, first.is_described());
-        tokens += tally.choice(row, family, key == "/functions");
-    }
-    if let Some(format) = row.get("response_format").filter(|f| !f.is_null()) {
-        tokens += tally.response_format(format);
-    }
-    Ok(Counted {
-        tokens,
-        meter: Meter::Billed { api, model: model.to_owned() },
-        verified: tally.reasons.is_empty(),
-        reasons: tally.reasons.into_iter().collect(),
-    })
+    let (body, outer) = read::unwrapped(row);
+    counted(body, row, context, counter_for).map_err(|why| why.within(outer))
 }
 
-/// The function definitions in a list of tools: Chat form, Responses form (flat), or bare `functions`.
+fn counted<C: TokenCounter>(
+    body: &Value,
+    row: &Value,
+    context: &RequestContext,
+    counter_for: impl FnOnce(Encoding) -> C,
+) -> Result<Counted, CountError> {
+    let text = |key| [body, row].into_iter().find_map(|value| value.get(key).and_then(Value::as_str));
+    let model = context.model.as_deref().or_else(|| text("model")).unwrap_or_default();
+    let id = ModelId::parse(model);
+    let form = read::form_of(body, &id)?;
+    if model.is_empty() {
+        return Err(CountError::NoModel { form: form.title() });
+    }
+    let host = context.host.as_deref().or_else(|| text("host")).unwrap_or_default();
+    let vertex = id.host == Some(Host::Vertex) || host.contains("aiplatform") || host.starts_with("vertex");
+    let stated = body.get("api").is_some_and(|api| !api.is_null());
+    let meter = meter_for(form, model, &id, vertex, stated)?;
+    let mut prompt = read::read(body, form)?;
+    let unsaid = form == Form::Gemini && !vertex && host.is_empty() && !prompt.tools.is_empty();
+    if unsaid && matches!(meter, Meter::Estimate { provider: Provider::Gemini, .. }) {
+        prompt.reasons.insert(Reason::UnknownHost);
+    }
+    let counter = counter_for(meter.encoding());
+    Ok(measured(&prompt, meter, &counter))
+}
+
+/// Counts an array of tools as it is sent on any wire: what they add to a request that has only messages.
 ///
-/// `path` is the JSON Pointer of the list, for messages.
+/// Tools whose definitions are deferred cost nothing until they are searched for; the tools that search them and the
+/// headings of their namespaces count as text. An estimate for a Claude model holds the prompt for tool use that is added
+/// once a request. Meters: [`Meter::for_wire`].
 ///
 /// # Errors
-/// [`CountError`] if one is not a function or has no name, or a description that is not text.
-pub fn functions_of<'a>(tools: &'a [Value], path: &str) -> Result<Vec<Function<'a>>, CountError> {
-    tools.iter().enumerate().map(|(i, tool)| function_of(tool, &format!("{path}/{i}"))).collect()
+/// [`CountError`] if an entry is no function, or something of the provider's own that cannot be counted offline.
+pub fn count_tools_with<C: TokenCounter>(
+    tools: &[Value],
+    meter: &Meter,
+    counter_for: impl FnOnce(Encoding) -> C,
+) -> Result<Counted, CountError> {
+    let counter = counter_for(meter.encoding());
+    if let Meter::Json(_) = meter {
+        let texts = meter.tool_texts(tools)?;
+        let tokens = texts.total(&counter);
+        return Ok(Counted { tokens, meter: meter.clone(), verified: true, reasons: Vec::new(), band: None });
+    }
+    let prompt = read::read_tools(tools)?;
+    let without = measured(&Prompt::default(), meter.clone(), &counter);
+    if prompt.tools.is_empty() && prompt.beside.is_empty() {
+        return Ok(Counted { tokens: 0, band: without.band.map(|_| Band { low: 0, high: Some(0) }), ..without });
+    }
+    let mut with = measured(&prompt, meter.clone(), &counter);
+    with.tokens = with.tokens.saturating_sub(without.tokens);
+    with.band = with.band.map(|band| Band {
+        low: band.low.saturating_sub(without.tokens),
+        high: band.high.map(|high| high.saturating_sub(without.tokens)),
+    });
+    Ok(with)
 }
 
-fn function_of<'a>(tool: &'a Value, path: &str) -> Result<Function<'a>, CountError> {
-    if !tool.is_object() {
-        return Err(expected(path, "a tool"));
-    }
-    if let Some(kind) = tool.get("type").filter(|k| !k.is_null() && *k != "function") {
-        let kind = kind.as_str().ok_or_else(|| expected(&format!("{path}/type"), "the type of a tool"))?;
-        return Err(unmeasurable(path, format!("a tool of type `{}`", quoted(kind))));
-    }
-    let (definition, path) = match tool.get("function") {
-        Some(inner) => (inner, format!("{path}/function")),
-        None => (tool, path.to_owned()),
+/// The same with OpenAI's own vocabularies.
+///
+/// ```
+/// use toolfold::tokens::{Meter, count_tools};
+///
+/// let tools = [serde_json::json!({"name": "read_sheet", "description": "Reads a sheet.",
+///     "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}})];
+/// let meter = Meter::for_wire("anthropic", "claude-sonnet-4-6").unwrap();
+/// let counted = count_tools(&tools, &meter)?;
+/// assert_eq!(counted.meter.to_string(), "estimate:anthropic/claude-sonnet-4-6");
+/// assert!(counted.band.unwrap().holds(counted.tokens));
+/// # Ok::<(), toolfold::tokens::CountError>(())
+/// ```
+///
+/// # Errors
+/// [`CountError`] as of [`count_tools_with`].
+#[cfg(feature = "tiktoken")]
+pub fn count_tools(tools: &[Value], meter: &Meter) -> Result<Counted, CountError> {
+    count_tools_with(tools, meter, super::encoding::Tiktoken::new)
+}
+
+fn measured<C: TokenCounter>(prompt: &Prompt<'_>, meter: Meter, counter: &C) -> Counted {
+    let Estimate { tokens, band, reasons } = match &meter {
+        Meter::Billed { api, model } => {
+            let (tokens, reasons) = openai::count(prompt, *api, model, counter);
+            let reasons: Vec<Reason> = reasons.into_iter().collect();
+            return Counted { tokens, verified: reasons.is_empty(), reasons, band: None, meter };
+        }
+        Meter::Estimate { provider, model } => {
+            let id = ModelId::parse(model);
+            match provider {
+                Provider::Anthropic => estimate::anthropic::estimate(prompt, &id, counter),
+                Provider::Gemini => estimate::gemini::estimate(prompt, &id, false, counter),
+                Provider::Vertex => estimate::gemini::estimate(prompt, &id, true, counter),
+            }
+        }
+        Meter::Json(_) => {
+            let texts: Vec<String> = prompt.tools.iter().map(|tool| tool.name.to_owned()).collect();
+            let tokens = counter.count(&Style::COMPACT.print(&texts.into()));
+            return Counted { tokens, meter, verified: true, reasons: Vec::new(), band: None };
+        }
     };
-    let name = text_at(definition, "name", &path, "a function's name")?;
-    let description = match definition.get("description") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(text.as_str()),
-        Some(_) => return Err(expected(&format!("{path}/description"), "a text")),
-    };
-    let parameters = definition.get("parameters").filter(|p| !p.is_null());
-    Ok(Function { name, description, parameters })
+    Counted { tokens, meter, verified: false, reasons: reasons.into_iter().collect(), band: Some(band) }
 }
 
-/// Counts parts of a request and collects what is not covered.
-struct Tally<C> {
-    counter: C,
-    reasons: BTreeSet<Reason>,
-}
-
-impl<C: TokenCounter> Tally<C> {
-    fn message(&mut self, message: &Value, path: &str, end_line: bool) -> Result<usize, CountError> {
-        let Value::Object(members) = message else { return Err(expected(path, "a message")) };
-        let role = text_at(message, "role", path, "a role")?;
-        match role {
-            "system" | "developer" | "user" | "assistant" => {}
-            "tool" | "function" => self.note(Reason::ToolResult),
-            _ => self.note(Reason::UnknownRole),
+/// The meter of a request. `stated`: the request itself says that it is for an API of OpenAI.
+fn meter_for(form: Form, model: &str, id: &ModelId, vertex: bool, stated: bool) -> Result<Meter, CountError> {
+    let none = |why| CountError::NoMeter { form: form.title(), model: quoted(model), why };
+    match (id.vendor, form) {
+        (Some("anthropic"), Form::Gemini) => Err(none("Claude models take no such request")),
+        (Some("anthropic"), _) => Ok(Meter::estimate(Provider::Anthropic, model)),
+        (Some("google"), Form::Anthropic | Form::Responses) => Err(none("Google's models take no such request")),
+        (Some("google"), _) if id.family.as_deref() == Some("gemini") => {
+            Ok(Meter::estimate(if vertex { Provider::Vertex } else { Provider::Gemini }, model))
         }
-        let mut text = content(message.get("content"), &format!("{path}/content"), members.contains_key("tool_calls"))?;
-        if end_line {
-            text.push('\n');
-        }
-        let mut tokens = PER_MESSAGE + self.counter.count(&text);
-        for (key, value) in members.iter().filter(|(_, v)| truthy(v)) {
-            let path = format!("{path}/{key}");
-            match key.as_str() {
-                "role" | "content" | "tool_call_id" => {}
-                "name" => {
-                    let name = value.as_str().ok_or_else(|| expected(&path, "a name"))?;
-                    self.note(Reason::MessageName);
-                    tokens += PER_MESSAGE_NAME + self.counter.count(name);
-                }
-                "tool_calls" => {
-                    let calls = value.as_array().ok_or_else(|| expected(&path, "a list of tool calls"))?;
-                    for (i, call) in calls.iter().enumerate() {
-                        tokens += self.call(call, &format!("{path}/{i}"))?;
-                    }
-                }
-                "function_call" => tokens += self.call(value, &path)?,
-                "audio" => return Err(unmeasurable(&path, "audio".to_owned())),
-                "refusal" => {
-                    self.note(Reason::UnknownMember);
-                    tokens += self.counter.count(value.as_str().ok_or_else(|| expected(&path, "a text"))?);
-                }
-                _ => self.note(Reason::UnknownMember),
-            }
-        }
-        Ok(tokens)
+        (Some("openai"), Form::Chat) => Ok(Meter::billed(super::Api::Chat, model)),
+        (Some("openai"), Form::Responses) => Ok(Meter::billed(super::Api::Responses, model)),
+        (Some("openai"), _) => Err(none("OpenAI's models take no such request")),
+        (None, Form::Chat) if stated => Ok(Meter::billed(super::Api::Chat, model)),
+        (None, Form::Responses) if stated => Ok(Meter::billed(super::Api::Responses, model)),
+        (Some(_), _) => Err(none("no tokenizer and no recorded requests of this vendor are known")),
+        (None, _) => Err(none("the name does not say whose model it is")),
     }
-
-    /// A call in a message: its name and its arguments.
-    fn call(&mut self, call: &Value, path: &str) -> Result<usize, CountError> {
-        self.note(Reason::ToolCalls);
-        let call = call.get("function").unwrap_or(call);
-        let name = text_at(call, "name", path, "a tool call with a name")?;
-        let arguments = match call.get("arguments") {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        };
-        Ok(PER_TOOL_CALL + self.counter.count(name) + self.counter.count(&arguments))
-    }
-
-    fn choice(&mut self, row: &Value, family: Family, functions: bool) -> usize {
-        let choice = [row.get("function_call"), row.get("tool_choice")].into_iter().flatten().find(|c| truthy(c));
-        let Some(choice) = choice else { return 0 };
-        let name = choice.get("name").or_else(|| choice.get("function")?.get("name")).and_then(Value::as_str);
-        let cost = match (choice, name) {
-            (Value::String(mode), _) if mode == "none" => NO_TOOL,
-            (Value::String(mode), _) if mode == "auto" || mode == "required" => 0,
-            (Value::Object(_), Some(name)) => {
-                (if functions { NAMED_FUNCTION } else { NAMED_TOOL }) + self.counter.count(name)
-            }
-            (Value::Object(_), None) if choice.get("type").is_some_and(|t| t == "allowed_tools") => 0,
-            _ => {
-                self.note(Reason::ToolChoice);
-                0
-            }
-        };
-        if family.bills_tool_choice() { cost } else { 0 }
-    }
-
-    /// `{"type":"text"}` is the default and costs nothing; anything else is counted as its compact JSON.
-    fn response_format(&mut self, format: &Value) -> usize {
-        if format.get("type").is_some_and(|t| t == "text") {
-            return 0;
-        }
-        self.note(Reason::ResponseFormat);
-        let schema = format.pointer("/json_schema/schema").or_else(|| format.get("schema"));
-        schema.map_or(0, |schema| self.counter.count(&schema.to_string()))
-    }
-
-    fn note(&mut self, reason: Reason) {
-        self.reasons.insert(reason);
-    }
-}
-
-/// The text of a message: as it is, or its text parts, a line each.
-fn content(content: Option<&Value>, path: &str, may_be_absent: bool) -> Result<String, CountError> {
-    match content {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(Value::Null) => Ok(String::new()),
-        None if may_be_absent => Ok(String::new()),
-        Some(Value::Array(parts)) => {
-            let parts = parts.iter().enumerate().map(|(i, part)| part_text(part, &format!("{path}/{i}")));
-            Ok(parts.collect::<Result<Vec<_>, _>>()?.join("\n"))
-        }
-        _ => Err(expected(path, "a text or a list of parts")),
-    }
-}
-
-fn part_text<'a>(part: &'a Value, path: &str) -> Result<&'a str, CountError> {
-    match part.get("type").map(|t| t.as_str().unwrap_or("?")) {
-        None | Some("text" | "input_text" | "output_text") => text_at(part, "text", path, "a text part"),
-        Some("refusal") => text_at(part, "refusal", path, "a refusal"),
-        Some(kind) => Err(unmeasurable(path, format!("a part of type `{}`", quoted(kind)))),
-    }
-}
-
-fn text_at<'a>(holder: &'a Value, key: &str, path: &str, what: &'static str) -> Result<&'a str, CountError> {
-    let text = holder.get(key).and_then(Value::as_str);
-    text.ok_or_else(|| expected(&format!("{path}/{key}"), what))
-}
-
-fn list_at<'a>(row: &'a Value, key: &str) -> Result<&'a [Value], CountError> {
-    match row.get(key) {
-        None | Some(Value::Null) => Ok(&[]),
-        Some(Value::Array(list)) => Ok(list),
-        Some(_) => Err(expected(&format!("/{key}"), "a list")),
-    }
-}
-
-fn expected(path: &str, expected: &'static str) -> CountError {
-    CountError::Expected { path: path.to_owned(), expected }
-}
-
-fn unmeasurable(path: &str, what: String) -> CountError {
-    CountError::Unmeasurable { path: path.to_owned(), what }
 }

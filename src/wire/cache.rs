@@ -2,7 +2,7 @@
 
 use super::Wire;
 use super::capability::{Capabilities, before};
-use super::model::{ModelId, ModelPattern};
+use crate::model::{ModelId, ModelPattern};
 use crate::profile::Cache;
 
 /// One row: what cached input costs with some models.

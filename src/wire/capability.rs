@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::model::{ModelId, ModelPattern};
 use super::{CacheRow, LimitRow, Wire};
 use crate::diagnostic::Loaded;
+use crate::model::{ModelId, ModelPattern};
 use crate::profile::Delivery;
 
 /// The shipped table.

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Wire;
 use super::capability::{Capabilities, before};
-use super::model::{ModelId, ModelPattern};
 use crate::catalog::Catalog;
+use crate::model::{ModelId, ModelPattern};
 use crate::profile::{Arm, Assignment, Delivery, Expanded, Presentation, TokenFactors};
 
 /// The shortest bound of a name's length that can be had: a mangled name ends in a hash, see `names`.

@@ -9,6 +9,7 @@ use crate::reader::{Named, Target, read};
 const TABLE: &[(&str, &[&str])] = &[
     ("name", &[]),
     ("diagnostic", &[]),
+    ("model", &["diagnostic"]),
     ("error", &["diagnostic"]),
     ("schema", &["diagnostic"]),
     ("catalog", &["schema", "name", "diagnostic", "error"]),
@@ -16,12 +17,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("skill", &["name", "diagnostic"]),
     ("policy", &["catalog", "name", "diagnostic"]),
     ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
-    ("wire", &["catalog", "schema", "profile", "name", "diagnostic", "error"]),
+    ("wire", &["catalog", "schema", "profile", "model", "name", "diagnostic", "error"]),
     (
         "conversation",
         &["catalog", "schema", "profile", "skill", "policy", "engine", "wire", "name", "diagnostic", "error"],
     ),
-    ("tokens", &["catalog", "profile", "schema", "name", "diagnostic"]),
+    ("tokens", &["catalog", "profile", "schema", "model", "name", "diagnostic"]),
     ("store", &["policy", "engine", "diagnostic"]),
 ];
 

@@ -79,7 +79,7 @@ fn corpus_budgets_of_the_original_domain() {
     let without_core = format!("{}core = []{}", &without_core[..start], &without_core[end..]);
     for profile in [ToolProfile::parse(&without_core, "p").into_result().unwrap(), ToolProfile::derive(&catalog)] {
         let tokens = first_turn(&catalog, &profile, Arm::Signature);
-        println!("no core, arm signature under {}: {tokens} (at most 4100)", profile.name());
-        assert!(tokens <= 4_100, "{tokens}");
+        println!("no core, arm signature under {}: {tokens} (at most 4200)", profile.name());
+        assert!(tokens <= 4_200, "{tokens}");
     }
 }

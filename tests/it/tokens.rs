@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use toolfold::tokens::{CountError, Function, Meter, Reason, count_request, render, unverified};
 
 mod corpus;
+mod estimates;
 mod hostile;
 mod marginal;
 mod meters;
+mod requests;
 
 /// A path under the shared folder, if that is there; otherwise says that the test was skipped.
 fn shared(path: &str) -> Option<PathBuf> {
@@ -155,7 +157,11 @@ fn what_no_row_covers_is_named() {
         &json!({"properties": {"a": {"additionalProperties": {}}}}),
         &[Reason::Keyword("additionalProperties")],
     );
-    check_reasons(&json!({"properties": {"a": {"type": "string", "format": "uri"}}}), &[Reason::Keyword("format")]);
+    check_reasons(&json!({"properties": {"a": {"type": "string", "format": "uri"}}}), &[]);
+    check_reasons(
+        &json!({"properties": {"a": {"type": ["string", "null"], "description": "A."}}}),
+        &[Reason::TypeList],
+    );
     check_reasons(&json!({"properties": {"a": {"x-note": 1}}}), &[Reason::UnknownKeyword]);
     check_reasons(&json!({"properties": {"a": {"type": "string"}}, "$defs": {"B": {}}}), &[Reason::UnusedDefinitions]);
     check_reasons(&json!({"properties": {"a": {"$ref": "#/$defs/B"}}, "$defs": {"B": {"type": "string"}}}), &[]);
@@ -163,16 +169,37 @@ fn what_no_row_covers_is_named() {
         &json!({"properties": {"a": {"$ref": "#/$defs/B"}}, "$defs": {"B": {"items": {"$ref": "#/$defs/B"}, "type": "array"}}}),
         &[Reason::CyclicRef],
     );
-    let many = [Function { name: "f", description: None, parameters: None }; 22];
+    let many = [Function { name: "f", description: None, parameters: None }; 35];
     assert_eq!(unverified(&many), [Reason::ManyTools]);
-    assert_eq!(unverified(&many[..21]), []);
+    assert_eq!(unverified(&many[..34]), []);
 }
 
 #[test]
 fn requests_say_what_they_cannot_count() {
     for (row, expect) in [
-        (json!([]), "expected a model's name at `/model`"),
-        (json!({"model": "gpt-4o"}), "expected a list of messages at `/messages`"),
+        (json!([]), "expected a request: a JSON object with `messages`, `input` or `contents` at `/`"),
+        (
+            json!({"model": "gpt-4o"}),
+            "expected `messages` (Chat, Anthropic), `input` (Responses) or `contents` (Gemini) at `/`",
+        ),
+        (json!({"model": "gpt-4o", "messages": {}}), "expected a list of messages at `/messages`"),
+        (json!({"messages": []}), "an OpenAI Chat request names no model at `/model`, and tokens depend on it"),
+        (
+            json!({"custom_id": "1", "body": {"model": "gpt-4o", "messages": [1]}}),
+            "expected a message at `/body/messages/0`",
+        ),
+        (
+            json!({"model": "llama-4", "messages": []}),
+            "an OpenAI Chat request to `llama-4` cannot be counted: no tokenizer and no recorded requests of this vendor are known",
+        ),
+        (
+            json!({"model": "my-deployment", "messages": []}),
+            "an OpenAI Chat request to `my-deployment` cannot be counted: the name does not say whose model it is",
+        ),
+        (
+            json!({"model": "gpt-4o", "system": "x", "messages": []}),
+            "an Anthropic request to `gpt-4o` cannot be counted: OpenAI's models take no such request",
+        ),
         (json!({"model": "gpt-4o", "messages": [{"content": "x"}]}), "expected a role at `/messages/0/role`"),
         (
             json!({"model": "gpt-4o", "messages": [{"role": "user"}]}),
@@ -221,11 +248,14 @@ fn what_is_counted_by_a_guess_is_not_verified() {
     assert_eq!(row(json!({})), []);
     assert_eq!(row(json!({"model": "gpt-6"})), [Reason::AssumedEncoding]);
     assert_eq!(row(json!({"model": "o1-preview"})), [Reason::UnseenModel]);
-    assert_eq!(row(json!({"response_format": {"type": "json_schema", "json_schema": {}}})), [Reason::ResponseFormat]);
+    assert_eq!(
+        row(json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}})),
+        [Reason::ResponseFormat]
+    );
     assert_eq!(
         row(json!({"messages": [
             {"role": "assistant", "content": null, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]},
             {"role": "tool", "content": "x", "tool_call_id": "1"}, {"role": "critic", "content": "x", "mood": "bad"}]})),
-        [Reason::ToolCalls, Reason::ToolResult, Reason::UnknownRole, Reason::UnknownMember]
+        [Reason::UnknownRole, Reason::UnknownMember]
     );
 }

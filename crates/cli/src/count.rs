@@ -1,146 +1,144 @@
-//! `toolfold count`: billed input tokens of recorded requests.
+//! `toolfold count`: input tokens of whole requests.
+
+mod line;
+mod totals;
 
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
 use serde_json::Value;
 
 use super::input::read;
-use super::output::{Failure, Outcome, emit_data, warn};
-use toolfold::tokens::{CountError, Reason, count_request};
+use super::output::{Failure, Outcome, emit, emit_data, json_line, warn};
+use line::Line;
+use toolfold::tokens::{RequestContext, Tiktoken, count_request_with};
+use totals::Totals;
 
-/// The most that is read, in bytes.
+/// The most that is read of one file, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
+/// What is gathered before it is written, in bytes.
+const BATCH_BYTES: usize = 64 * 1024;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold count --requests requests.jsonl
-  echo '{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' |
-    toolfold count --requests -
+  toolfold count body.json                       one request, as it is sent
+  toolfold count *.jsonl --json                  many, one a line, and their totals
+  toolfold count body.json --model gemini-2.5-flash --host vertex
+  echo '{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' | toolfold count -
 
-A request is one JSON object a line: model, messages, and where it has them api (chat or
-responses), tools or functions, tool_choice, source, expected_prompt_tokens.";
+A request is the body of a call to OpenAI Chat, OpenAI Responses, Anthropic Messages or Gemini's
+generateContent; lines of batch files are read, too. Its shape and model choose the meter: OpenAI's
+figures are what is billed, the others are estimates with a band. Where a line has what the provider
+reported (expected_prompt_tokens or expected_input_tokens), the two are compared.
 
-/// Counts what OpenAI bills for recorded requests: JSON lines in, JSON lines out.
+Exit codes: 0 all counted, 1 a file is no JSON or cannot be read, 2 usage, 3 something could not be
+counted.";
+
+/// Counts the input tokens of whole requests, as their provider bills them.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CountArgs {
-    /// Requests, one JSON object a line; `-` is standard input
+    /// Requests: a JSON body, or several, one after the other; `-` is standard input
+    #[arg(value_name = "FILE|-", required_unless_present = "requests")]
+    files: Vec<String>,
+
+    /// One more file; JSON lines come out, as with --json, without totals
     #[arg(long, value_name = "FILE|-")]
-    requests: String,
-}
+    requests: Option<String>,
 
-#[derive(Serialize)]
-struct Line<'r> {
-    source: &'r Value,
-    tokens: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meter: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verified: Option<bool>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unverified: Vec<Reason>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected: Option<u64>,
-    /// Counted minus expected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-}
+    /// Count for this model, whatever the body names; bodies for Gemini and Bedrock name none
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
 
-#[derive(Default)]
-struct Summary {
-    counted: usize,
-    uncounted: usize,
-    expected: usize,
-    exact: usize,
-    within_one: usize,
-    unverified: usize,
+    /// Who serves it, where that changes the bill: `vertex`, or the host of the address
+    /// [default: Google AI Studio for Gemini models]
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+
+    /// One JSON object a request, then one with the totals
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(args: &CountArgs) -> Outcome {
-    let text = read(&args.requests, MAX_BYTES)?;
-    let mut summary = Summary::default();
-    let mut out = String::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let row: Value = match serde_json::from_str(line) {
-            Ok(row) => row,
-            Err(why) => {
-                emit_data(&std::mem::take(&mut out))?;
-                return Err(Failure::wrong(format!("{}:{}:{}: not JSON: {why}", args.requests, at + 1, why.column())));
-            }
-        };
-        let line = count(&row, at + 1, &mut summary);
-        out.push_str(&serde_json::to_string(&line).map_err(Failure::wrong)?);
-        out.push('\n');
-        if out.len() > 64 * 1024 {
-            emit_data(&std::mem::take(&mut out))?;
-        }
+    let context = RequestContext { model: args.model.clone(), host: args.host.clone() };
+    let json = args.json || args.requests.is_some();
+    let mut totals = Totals::default();
+    let mut out = Output { json, text: String::new() };
+    let mut files = args.files.iter().chain(&args.requests);
+    let read = files.try_for_each(|file| count_file(file, &context, &mut totals, &mut out));
+    out.flush()?;
+    read?;
+    if args.json {
+        out.text.push_str(&json_line(&serde_json::json!({ "totals": totals }))?);
+    } else if args.requests.is_some() {
+        warn(&totals.summary());
+    } else {
+        out.text.push_str(&totals.text());
     }
-    emit_data(&out)?;
-    warn(&summary.line());
-    Ok(if summary.uncounted > 0 { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    out.flush()?;
+    Ok(if totals.uncounted > 0 { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-fn count<'r>(row: &'r Value, number: usize, summary: &mut Summary) -> Line<'r> {
-    let source = row.get("source").unwrap_or(&Value::Null);
-    let expected = row.get("expected_prompt_tokens").and_then(Value::as_u64);
-    let counted = match count_request(row) {
-        Ok(counted) => counted,
-        Err(why) => {
-            summary.uncounted += 1;
-            let problem = Some(describe(&why, number));
-            return Line {
-                source,
-                tokens: None,
-                meter: None,
-                verified: None,
-                unverified: vec![],
-                expected,
-                error: None,
-                problem,
-            };
-        }
-    };
-    summary.counted += 1;
-    summary.unverified += usize::from(!counted.verified);
-    let error = expected.and_then(|e| i64::try_from(counted.tokens).ok()?.checked_sub_unsigned(e));
-    if let Some(error) = error {
-        summary.expected += 1;
-        summary.exact += usize::from(error == 0);
-        summary.within_one += usize::from(error.abs() <= 1);
+/// What is to be written to standard output.
+struct Output {
+    json: bool,
+    text: String,
+}
+
+impl Output {
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Failure> {
+        self.text.push_str(&if self.json { json_line(line)? } else { line.text() });
+        if self.text.len() > BATCH_BYTES { self.flush() } else { Ok(()) }
     }
-    Line {
-        source,
-        tokens: Some(counted.tokens),
-        meter: Some(counted.meter.to_string()),
-        verified: Some(counted.verified),
-        unverified: counted.reasons,
-        expected,
-        error,
-        problem: None,
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        let text = std::mem::take(&mut self.text);
+        if self.json { emit_data(&text).map(drop) } else { emit(&text) }
     }
 }
 
-fn describe(why: &CountError, number: usize) -> String {
-    format!("line {number}: {why}")
+/// Counts every request of a file, in order.
+fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &mut Output) -> Result<(), Failure> {
+    let text = read(file, MAX_BYTES)?;
+    let name = if file == "-" { "standard input" } else { file };
+    let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let mut number = Lines { text: &text, at: 0, line: 1 };
+    let mut some = false;
+    loop {
+        let start = number.of(stream.byte_offset());
+        let Some(row) = stream.next() else { break };
+        let row = row.map_err(|why| {
+            let (line, column) = (why.line(), why.column());
+            let why = why.to_string();
+            let why = why.split(" at line ").next().unwrap_or(&why);
+            Failure::wrong(format!("{file}:{line}:{column}: not JSON: {why}"))
+                .help("a request is one JSON object; a file may hold several, one after the other")
+        })?;
+        some = true;
+        let counted = count_request_with(&row, context, Tiktoken::new);
+        let line = Line::new(name, start, &row, &counted);
+        totals.add(&line);
+        out.line(&line)?;
+    }
+    if some { Ok(()) } else { Err(Failure::wrong(format!("{file}: no request in it"))) }
 }
 
-impl Summary {
-    fn line(&self) -> String {
-        let mut parts = vec![format!("{} requests counted", self.counted)];
-        if self.unverified > 0 {
-            parts.push(format!("{} of them unverified", self.unverified));
-        }
-        if self.expected > 0 {
-            parts.push(format!("{}/{} exact", self.exact, self.expected));
-            parts.push(format!("{} within 1", self.within_one));
-        }
-        if self.uncounted > 0 {
-            parts.push(format!("{} could not be counted", self.uncounted));
-        }
-        parts.join(", ")
+/// Line numbers of growing offsets.
+struct Lines<'t> {
+    text: &'t str,
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// The line of the first character from an offset on that is no white space.
+    fn of(&mut self, offset: usize) -> usize {
+        let rest = self.text.get(offset..).unwrap_or_default();
+        let offset = offset + (rest.len() - rest.trim_start().len());
+        let passed = self.text.as_bytes().get(self.at..offset).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.at = offset;
+        self.line
     }
 }

@@ -26,7 +26,8 @@ Examples:
   toolfold report --skills skillpacks/excel                and what skills add to every arm
   toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
 
-Meters: billed:openai-chat/<model>, billed:openai-responses/<model>, json/o200k_base,
+Meters: billed:openai-chat/<model>, billed:openai-responses/<model>,
+estimate:anthropic/<model>, estimate:gemini/<model>, estimate:vertex/<model>, json/o200k_base,
 json/cl100k_base.";
 
 /// Measures the first-turn tokens of a tool set in every arm, side by side.

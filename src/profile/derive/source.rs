@@ -26,6 +26,8 @@ pub(super) struct Source {
     pub(super) name: Option<String>,
     /// Each tool's place in the catalogue with the words of its name behind the server's, by name.
     pub(super) tools: Vec<(usize, Vec<String>)>,
+    /// Each tool's name behind the server's mark, by its place.
+    pub(super) rests: Vec<(usize, String)>,
     /// The stems of words that name the server or stand before nearly all of its names: no subjects.
     pub(super) aside: BTreeSet<String>,
 }
@@ -110,6 +112,7 @@ fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<
 }
 
 fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
+    let rests = tools.iter().map(|(at, rest)| (*at, (*rest).to_owned())).collect();
     let mut tools: Vec<(usize, Vec<String>)> = tools.into_iter().map(|(at, rest)| (at, words(rest))).collect();
     let mut prefix = Vec::new();
     while let Some(word) = common_first(&tools) {
@@ -120,7 +123,7 @@ fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
     }
     let aside = words(name).iter().chain(&prefix).map(|word| stem(word)).collect();
     let called = if name.is_empty() { prefix.join("_") } else { name.to_owned() };
-    Source { name: (!called.is_empty()).then_some(called), tools, aside }
+    Source { name: (!called.is_empty()).then_some(called), tools, rests, aside }
 }
 
 /// The stems of proper names that half of the descriptions have: what the server is for, not what a tool is about.

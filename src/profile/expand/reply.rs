@@ -113,6 +113,16 @@ impl Expansion {
     }
 }
 
+/// The one tool whose name ends so behind a joint: categories name tools as their server does.
+fn by_end(catalog: &Catalog, wanted: &str) -> Option<usize> {
+    let ends = |own: &ToolName| {
+        let before = own.as_str().strip_suffix(wanted).filter(|_| !wanted.is_empty());
+        before.is_some_and(|before| before.ends_with(['_', '-', '.', '/', ':']))
+    };
+    let mut found = catalog.names().enumerate().filter(|(_, own)| ends(own));
+    found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
+}
+
 /// Answers a call of `expand_tools`. Pure: `expanded` is what is open before the call; [`Expansion::apply`] opens.
 ///
 /// The request and the answer use the names that the model sees. A tool's name given as a category, or the other way
@@ -142,7 +152,7 @@ pub fn expand(
     for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
         let wanted = wanted.trim();
         let entry = known.iter().find(|entry| entry.category == naming.find_category(wanted));
-        let tool = naming.find_tool(catalog, wanted);
+        let tool = naming.find_tool(catalog, wanted).or_else(|| by_end(catalog, wanted));
         let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
         // A name of both kinds is what it was asked for as.
         let members: &[usize] = match (entry, &folded) {

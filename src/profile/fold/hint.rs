@@ -137,7 +137,13 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
 
 /// The example behind a cue: what is quoted, or up to the end of the clause.
 fn shown(behind: &str) -> Option<&str> {
-    let own = behind.trim_start_matches([' ', ',', ':', '：', '，', '.', '\n', '-']);
+    const MARKS: [char; 8] = [' ', ',', ':', '：', '，', '.', '\n', '-'];
+    let own = behind.trim_start_matches(MARKS);
+    // "like this: …"
+    let own = own
+        .strip_prefix("this")
+        .filter(|rest| rest.starts_with(MARKS))
+        .map_or(own, |rest| rest.trim_start_matches(MARKS));
     // Only as far behind the cue as these go; a cue at the end of a line shows what is on the next.
     let quote = own.chars().next()?;
     let closing = match quote {
@@ -253,6 +259,7 @@ mod tests {
         check("数值数据区域（如 'B1:B20' 或多列）", Some("e.g. B1:B20"));
         check("A key, such as `ArrowLeft` or `a`", Some("e.g. ArrowLeft"));
         check("Desk. Example: 42", Some("e.g. 42"));
+        check("A role, as it stands in a list like this: `- {ROLE}`", Some("e.g. - {ROLE}"));
         check(
             "What to sum, e.g. {\"a\": \"sum\", \"b\": \"mean\"} or none",
             Some("e.g. {\"a\": \"sum\", \"b\": \"mean\"} or none"),

@@ -5,8 +5,8 @@ use toml::Spanned;
 
 use super::{Capabilities, CapabilityRow, Support};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
+use crate::model::{Host, ModelPattern, Version};
 use crate::wire::limits::NameRule;
-use crate::wire::model::{Host, ModelPattern, Version};
 use crate::wire::{CacheRow, LimitRow, Wire};
 
 const HELP: &str = "every row has wire, source, date and its models: `model` (a glob), or `family` with since, until, tier \

@@ -100,6 +100,13 @@ fn anything() -> impl Strategy<Value = Value> {
             "function",
             "gpt-4o",
             "gpt-5",
+            "claude-sonnet-4-6",
+            "gemini-2.5-flash",
+            "tool_use",
+            "tool_result",
+            "function_call",
+            "function_call_output",
+            "json_schema",
             "chat",
             "text",
             "none",
@@ -151,6 +158,18 @@ fn anything() -> impl Strategy<Value = Value> {
         "function_call",
         "response_format",
         "api",
+        "input",
+        "instructions",
+        "contents",
+        "parts",
+        "functionCall",
+        "functionResponse",
+        "systemInstruction",
+        "functionDeclarations",
+        "input_schema",
+        "system",
+        "call_status",
+        "output",
     ]);
     leaf.prop_recursive(6, 48, 5, move |inner| {
         prop_oneof![
@@ -184,8 +203,18 @@ proptest! {
     fn any_request_is_counted_or_refused(row in anything(), message in anything(), tool in anything(), choice in anything()) {
         let _ = count_request(&row);
         let row = json!({"model": "gpt-4o", "messages": [message], "tools": [tool], "tool_choice": choice});
-        if let Err(error) = count_request(&row) {
-            prop_assert!(!error.to_string().is_empty());
+        let gemini = json!({"model": "gemini-2.5-flash", "contents": [message], "tools": [tool], "toolConfig": choice});
+        let responses = json!({"model": "gpt-5", "input": [message, tool], "instructions": choice, "tools": tool});
+        let claude = json!({"model": "claude-opus-4-5", "system": choice, "messages": [message, tool], "tools": [tool]});
+        for row in [row, gemini, responses, claude] {
+            match count_request(&row) {
+                Ok(counted) => {
+                    prop_assert!(counted.tokens > 0, "unknown is never 0");
+                    prop_assert!(counted.band.is_none_or(|band| band.holds(counted.tokens)));
+                    prop_assert_eq!(counted.verified, counted.reasons.is_empty() && counted.band.is_none());
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
         }
     }
 }

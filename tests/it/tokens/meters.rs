@@ -4,9 +4,15 @@ use toolfold::tokens::{Encoding, Meter, Tiktoken};
 
 #[test]
 fn names_of_meters_survive_the_round() {
-    for name in
-        ["billed:openai-chat/gpt-4.1", "billed:openai-responses/gpt-5-mini", "json/o200k_base", "json/cl100k_base"]
-    {
+    for name in [
+        "billed:openai-chat/gpt-4.1",
+        "billed:openai-responses/gpt-5-mini",
+        "estimate:anthropic/claude-sonnet-4.6",
+        "estimate:gemini/gemini-2.5-flash",
+        "estimate:vertex/gemini-2.5-pro",
+        "json/o200k_base",
+        "json/cl100k_base",
+    ] {
         assert_eq!(name.parse::<Meter>().unwrap().to_string(), name);
     }
     assert_eq!(Meter::default().to_string(), "billed:openai-chat/gpt-4.1");
@@ -19,10 +25,14 @@ fn check_error(name: &str, expect: &str) {
 
 #[test]
 fn wrong_names_say_what_to_write() {
-    const FORMS: &str = "use `billed:openai-chat/<model>`, `billed:openai-responses/<model>` or `json/<encoding>`";
+    const FORMS: &str = "use `billed:openai-chat/<model>`, `billed:openai-responses/<model>`, `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>` or `json/<encoding>`";
     check_error("tokens", &format!("`tokens` is not a meter: {FORMS}"));
     check_error("", &format!("`` is not a meter: {FORMS}"));
     check_error("gpt-4o", &format!("`gpt-4o` is not a meter: {FORMS} (did you mean `billed:openai-chat/gpt-4o`?)"));
+    check_error(
+        "claude-opus-4-5",
+        &format!("`claude-opus-4-5` is not a meter: {FORMS} (did you mean `estimate:anthropic/claude-opus-4-5`?)"),
+    );
     check_error("o200k_base", &format!("`o200k_base` is not a meter: {FORMS} (did you mean `json/o200k_base`?)"));
     check_error(
         "billed:openai-caht/gpt-4o",
@@ -54,7 +64,12 @@ fn models_have_their_encoding() {
         ("gpt-4", Encoding::Cl100kBase, false),
         ("gpt-4-turbo", Encoding::Cl100kBase, false),
         ("gpt-35-turbo", Encoding::Cl100kBase, false),
+        ("openai/gpt-4-turbo", Encoding::Cl100kBase, false),
+        ("azure/gpt-4o", Encoding::O200kBase, false),
+        ("chatgpt-4o-latest", Encoding::O200kBase, false),
+        ("ft:gpt-4o-mini:org::id", Encoding::O200kBase, false),
         ("gpt-6", Encoding::O200kBase, true),
+        ("gpt-oss-120b", Encoding::O200kBase, true),
         ("", Encoding::O200kBase, true),
     ] {
         assert_eq!(Encoding::for_model(model), (encoding, assumed), "{model}");

@@ -193,7 +193,7 @@ fn spellings_of_one_model_have_one_capability_cache_and_limit() {
 
 #[test]
 fn hosts_are_seen_where_the_id_shows_them() {
-    let host = |model| ModelId::parse(model).host.map(toolfold::wire::model::Host::name);
+    let host = |model| ModelId::parse(model).host.map(toolfold::model::Host::name);
     for (model, expected) in [
         ("us.anthropic.claude-opus-4-5-20251101-v1:0", Some("bedrock")),
         ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-5-20251101-v1:0", Some("bedrock")),

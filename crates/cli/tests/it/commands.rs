@@ -154,7 +154,7 @@ fn bad_input_is_named_and_gets_its_exit_code() {
     let huge = format!("[{}]", " ".repeat(50_000_000));
     let twice = r#"[{"name":"a","inputSchema":{}},{"name":"a","inputSchema":{}}]"#;
     type Case<'c> = (&'c [&'c str], &'c [u8], i32, &'c [&'c str]);
-    let cases: [Case<'_>; 19] = [
+    let cases: [Case<'_>; 22] = [
         (&["tools", "--tools", "-"], b"[{\"name\":", 1, &["-:1:", "error[bad-json]", "help:"]),
         (&["tools", "--tools", "-"], b"{\"a\":1}", 1, &["error[no-tools]", "help:"]),
         (&["report", "--tools", "-"], b"[]", 1, &["error[no-tools]"]),
@@ -184,6 +184,9 @@ fn bad_input_is_named_and_gets_its_exit_code() {
         (&["report", "--profile", "-"], b"core = [", 1, &["error[bad-toml]"]),
         (&["count", "--requests", "-"], b"{\"model\":\"gpt-4o\"}\nnot json", 1, &["-:2:"]),
         (&["count", "--requests", "-"], b"{\"model\":\"gpt-4o\"}", 3, &["1 could not be counted"]),
+        (&["count", "-"], b"", 1, &["-: no request in it"]),
+        (&["count"], b"", 2, &["<FILE|->"]),
+        (&["count", "no-such-file.json"], b"", 1, &["no-such-file.json", "cannot be read"]),
     ];
     for (args, input, code, says) in cases {
         let ran = run_with(args, input);
@@ -241,6 +244,40 @@ fn requests_are_counted_line_by_line() {
     assert_eq!(lines[1]["tokens"], Value::Null, "unknown is never 0");
     assert!(lines[1]["problem"].as_str().unwrap().contains("line 3"));
     assert_eq!(ran.err.trim(), "1 requests counted, 1/1 exact, 1 within 1, 1 could not be counted");
+}
+
+#[test]
+fn bodies_of_every_api_are_counted_by_a_meter_of_their_own() {
+    let user = r#"[{"role":"user","content":"hi"}]"#;
+    let bodies = format!(
+        "{}\n{}\n{}\n{}\n",
+        format_args!(r#"{{"model":"claude-sonnet-4-6","max_tokens":9,"messages":{user}}}"#),
+        r#"{"model":"gemini-2.5-flash","contents":[{"parts":[{"text":"hi"}]}]}"#,
+        "{\n  \"model\": \"gpt-5.4\",\n  \"instructions\": \"Be brief.\",\n  \"input\": \"hi\"\n}",
+        format_args!(r#"{{"model":"llama-4","messages":{user}}}"#),
+    );
+    let ran = run_with(&["count", "-", "--json"], bodies.as_bytes());
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let meters: Vec<&str> = lines.iter().filter_map(|line| line["meter"].as_str()).collect();
+    assert_eq!(
+        meters,
+        ["estimate:anthropic/claude-sonnet-4-6", "estimate:gemini/gemini-2.5-flash", "billed:openai-responses/gpt-5.4"]
+    );
+    assert!(lines[0]["band"]["low"].as_u64() < lines[0]["tokens"].as_u64());
+    assert_eq!((&lines[2]["verified"], &lines[2]["line"]), (&Value::Bool(true), &Value::from(3)));
+    assert_eq!((&lines[3]["tokens"], &lines[3]["line"]), (&Value::Null, &Value::from(8)));
+    let totals = &lines[4]["totals"];
+    assert_eq!((&totals["counted"], &totals["uncounted"]), (&Value::from(3), &Value::from(1)));
+    let sum: u64 = lines[..3].iter().filter_map(|line| line["tokens"].as_u64()).sum();
+    assert_eq!(totals["tokens"], sum, "what could not be counted is in no sum");
+    let text = run_with(&["count", "-"], bodies.as_bytes());
+    assert!(text.out.contains("not counted: an OpenAI Chat request to `llama-4`"), "{}", text.out);
+    assert!(text.out.contains("Total about"), "{}", text.out);
+    let gemini = br#"{"contents":[{"parts":[{"text":"hi"}]}]}"#;
+    assert!(run_with(&["count", "-"], gemini).out.contains("name it with --model"));
+    let vertex = run_with(&["count", "-", "--model", "gemini-2.5-flash", "--host", "vertex"], gemini);
+    assert!(vertex.code == 0 && vertex.out.contains("estimate:vertex/gemini-2.5-flash"), "{}", vertex.out);
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl ModelPattern {
     }
 
     /// Sorts the most specific first: by the letters spelt out, then by the later first version, then those that end.
-    pub(in crate::wire) fn specificity(&self) -> Reverse<(usize, Option<Version>, bool)> {
+    pub(crate) fn specificity(&self) -> Reverse<(usize, Option<Version>, bool)> {
         let key = match self {
             Self::Any => (0, None, false),
             Self::Host(_) => (1, None, false),

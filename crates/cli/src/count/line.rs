@@ -1,0 +1,110 @@
+//! What is said of one request.
+
+use serde::Serialize;
+use serde_json::Value;
+use toolfold::diagnostic::visible;
+use toolfold::tokens::{Band, CountError, Counted, Reason};
+
+use crate::output::{DIM, grouped};
+
+/// What is said of one request.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'r> {
+    /// The `source` of a recorded request, or `null`.
+    pub(super) source: &'r Value,
+    file: &'r str,
+    line: usize,
+    /// Input tokens, or `null`: unknown is never 0.
+    pub(super) tokens: Option<usize>,
+    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) band: Option<Band>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) meter: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) verified: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unverified: Vec<Reason>,
+    /// What the provider reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) expected: Option<u64>,
+    /// Counted minus expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<i64>,
+    /// Why it could not be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'static str>,
+}
+
+impl<'r> Line<'r> {
+    pub(super) fn new(file: &'r str, line: usize, row: &'r Value, counted: &Result<Counted, CountError>) -> Self {
+        let source = row.get("source").unwrap_or(&Value::Null);
+        let reported = ["expected_prompt_tokens", "expected_input_tokens"];
+        let expected = reported.iter().find_map(|key| row.get(key)?.as_u64());
+        let found = counted.as_ref().ok();
+        let tokens = found.map(|counted| counted.tokens);
+        let wrong = counted.as_ref().err();
+        Self {
+            source,
+            file,
+            line,
+            tokens,
+            band: found.and_then(|counted| counted.band),
+            meter: found.map(|counted| counted.meter.to_string()),
+            verified: found.map(|counted| counted.verified),
+            unverified: found.map(|counted| counted.reasons.clone()).unwrap_or_default(),
+            expected,
+            error: tokens.zip(expected).and_then(|(n, e)| i64::try_from(n).ok()?.checked_sub_unsigned(e)),
+            problem: wrong.map(|why| format!("line {line}: {why}")),
+            help: wrong.and_then(help),
+        }
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let place = format!("{DIM}{}:{}{DIM:#}", visible(self.file), self.line);
+        let (Some(tokens), Some(meter)) = (self.tokens, &self.meter) else {
+            let problem = self.problem.as_deref().unwrap_or_default();
+            let problem = problem.split_once(": ").map_or(problem, |(_, problem)| problem);
+            let help = self.help.map(|help| format!("\n  {DIM}help:{DIM:#} {help}")).unwrap_or_default();
+            return format!("{place}  not counted: {problem}{help}\n");
+        };
+        let mut notes = vec![visible(meter).into_owned()];
+        match self.band {
+            Some(band) => notes.push(self::band(band)),
+            None if self.verified == Some(true) => notes.push("verified".to_owned()),
+            None => notes.push("unverified".to_owned()),
+        }
+        if !self.unverified.is_empty() {
+            notes.push(self.unverified.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
+        }
+        if let (Some(expected), Some(error)) = (self.expected, self.error) {
+            notes.push(format!("reported {expected}, off by {error:+}"));
+        }
+        let about = if self.band.is_some() { "about " } else { "" };
+        format!("{place}  {about}{} tokens  {DIM}{}{DIM:#}\n", grouped(tokens), notes.join(" · "))
+    }
+}
+
+/// A band for people.
+pub(super) fn band(band: Band) -> String {
+    match band.high {
+        Some(high) => format!("{} to {}", grouped(band.low), grouped(high)),
+        None => format!("at least {}", grouped(band.low)),
+    }
+}
+
+/// What a person can do about a request that could not be counted.
+fn help(why: &CountError) -> Option<&'static str> {
+    match why {
+        CountError::NoModel { .. } => Some("name it with --model"),
+        CountError::NoMeter { .. } => Some(
+            "models of OpenAI, Claude models and Gemini models can be counted; if it is one of these under another name, \
+             say which with --model",
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,171 @@
+//! What Gemini reads. How tools are billed depends on the host and on the generation of the model.
+
+use super::schema::{Texts, whole};
+use super::{Band, Estimate, rounded, times};
+use crate::model::{ModelId, Version};
+use crate::tokens::encoding::TokenCounter;
+use crate::tokens::prompt::{Message, Prompt, Turn};
+use crate::tokens::reason::Reason;
+use crate::tokens::render::Function;
+
+/// Factors: tokens for each token of `o200k_base`, and tokens for each part.
+#[derive(Debug, Clone, Copy)]
+struct Weights {
+    /// Once a request.
+    request: f64,
+    text: f64,
+    /// Descriptions of tools and in their schemas.
+    description: f64,
+    /// Names of tools and properties.
+    name: f64,
+    /// Enum values.
+    value: f64,
+    /// A tool.
+    tool: f64,
+    /// A property.
+    property: f64,
+    /// A definition as compact JSON; then the five above are 0.
+    json: f64,
+    /// A call with its result.
+    pair: f64,
+    /// The name of a called tool with its arguments.
+    call: f64,
+    /// A result.
+    result: f64,
+    /// Nine in ten requests with tools are within so many per cent.
+    band: usize,
+    /// The same of requests without.
+    text_band: usize,
+}
+
+/// Vertex AI, and 1.5 and 2.0 anywhere: declarations are billed as their texts. Fitted on 133 recorded requests without
+/// thought signatures, up to September 2026. Fitted on half of them, the same factors are off by 6.7 % on the other half.
+const TEXTS: Weights = Weights {
+    request: 0.0,
+    text: 1.03,
+    description: 1.1,
+    name: 1.6,
+    value: 0.7,
+    tool: 1.2,
+    property: 0.6,
+    json: 0.0,
+    pair: 0.0,
+    call: 0.75,
+    result: 0.9,
+    band: 18,
+    text_band: 13,
+};
+
+/// 2.5 to 3.4 on AI Studio: the same of 250 requests, off by 8.2 % on the other half.
+const DECLARED: Weights = Weights {
+    request: 1.0,
+    text: 1.04,
+    description: 1.13,
+    name: 1.3,
+    value: 1.3,
+    tool: 18.0,
+    property: 12.0,
+    json: 0.0,
+    pair: 20.0,
+    call: 1.0,
+    result: 1.2,
+    band: 16,
+    text_band: 14,
+};
+
+/// From 3.5: five requests with tools.
+const FROM_3_5: Weights = Weights {
+    request: 1.5,
+    text: 1.0,
+    description: 0.0,
+    name: 0.0,
+    value: 0.0,
+    tool: 0.0,
+    property: 0.0,
+    json: 1.2,
+    pair: 20.0,
+    call: 1.0,
+    result: 1.2,
+    band: 20,
+    text_band: 20,
+};
+
+/// Estimates a request for a Gemini model. `vertex`: it goes to Vertex AI, not to AI Studio.
+pub(in crate::tokens) fn estimate<C: TokenCounter>(
+    prompt: &Prompt<'_>,
+    id: &ModelId,
+    vertex: bool,
+    counter: &C,
+) -> Estimate {
+    let weights = weights(id, vertex);
+    let mut reasons = prompt.reasons.clone();
+    let mut tokens = weights.request;
+    let mut pairs = 0;
+    for turn in &prompt.turns {
+        tokens += match turn {
+            Turn::Message(Message { text, .. }) => times(weights.text, counter.count(text)),
+            Turn::Round(round) => {
+                pairs += round.calls.len();
+                let said = if round.said.is_empty() { 0 } else { counter.count(&round.said) };
+                let calls = round.calls.iter().map(|call| counter.count(call.name) + counter.count(&call.arguments));
+                let results = round.results.iter().map(|result| counter.count(result)).sum::<usize>();
+                times(weights.text, said)
+                    + times(weights.call, calls.sum())
+                    + times(weights.result, results)
+                    + times(weights.pair, round.calls.len())
+            }
+        };
+    }
+    tokens += prompt.tools.iter().map(|tool| tool_cost(tool, &weights, counter)).sum::<f64>();
+    if let Some(format) = &prompt.format {
+        reasons.insert(Reason::ResponseFormat);
+        tokens += format.schema.map_or(0.0, |schema| times(1.0, counter.count(&schema.to_string())));
+    }
+    let tokens = rounded(tokens);
+    let per_cent = if prompt.tools.is_empty() { weights.text_band } else { weights.band };
+    // Models that think sign their calls, and only the provider knows what that costs.
+    let signed = reasons.contains(&Reason::ThoughtSignature);
+    let mut band = Band::around(tokens, if pairs > 0 { per_cent.max(30) } else { per_cent });
+    if prompt.format.is_some() {
+        band = band.widened(tokens / 4, tokens / 4);
+    }
+    if signed {
+        band = band.at_least();
+    }
+    Estimate { tokens, band, reasons }
+}
+
+/// What each of some tools costs a Gemini model.
+pub(in crate::tokens) fn tools<C: TokenCounter>(
+    functions: &[Function<'_>],
+    id: &ModelId,
+    vertex: bool,
+    counter: &C,
+) -> Vec<f64> {
+    let weights = weights(id, vertex);
+    functions.iter().map(|function| tool_cost(function, &weights, counter)).collect()
+}
+
+fn tool_cost<C: TokenCounter>(function: &Function<'_>, weights: &Weights, counter: &C) -> f64 {
+    if weights.json > 0.0 {
+        return times(weights.json, counter.count(&whole(function)));
+    }
+    let texts = Texts::of(function, counter);
+    weights.tool
+        + times(weights.description, texts.descriptions)
+        + times(weights.name, texts.names)
+        + times(weights.value, texts.values)
+        + times(weights.property, texts.properties)
+}
+
+/// A model without a version, such as `gemini-flash-latest`, is taken for one of 2.5 to 3.4.
+fn weights(id: &ModelId, vertex: bool) -> Weights {
+    let from = |major, minor| id.version.is_some_and(|version| version >= Version::new(major, minor));
+    if from(3, 5) {
+        FROM_3_5
+    } else if vertex || id.version.is_some_and(|version| version < Version::new(2, 5)) {
+        TEXTS
+    } else {
+        DECLARED
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading requests: which API a body is written for, and its parts.
+//!
+//! A body is read as it is sent. A recorded request may be wrapped the way batch files wrap it, and carry what was
+//! recorded beside it; members that cost nothing (`temperature`, `stream` …) are not looked at.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+mod tools;
+mod value;
+
+pub use tools::functions_of;
+
+use serde_json::Value;
+
+use self::value::{expected, given};
+use super::prompt::Prompt;
+use super::reason::Reason;
+use super::request::CountError;
+use crate::model::ModelId;
+
+/// The API that a body is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// OpenAI Chat Completions.
+    Chat,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
+}
+
+impl Form {
+    /// How it is called in messages.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Chat => "an OpenAI Chat request",
+            Self::Responses => "an OpenAI Responses request",
+            Self::Anthropic => "an Anthropic request",
+            Self::Gemini => "a Gemini request",
+        }
+    }
+}
+
+/// A body without what it is wrapped in, and where it stands.
+///
+/// Batch files have one request a line: OpenAI's as `{"custom_id","method","url","body"}`, Anthropic's as
+/// `{"custom_id","params"}`, Gemini's as `{"key","request"}`.
+pub(super) fn unwrapped(row: &Value) -> (&Value, &'static str) {
+    if ["messages", "input", "contents"].iter().any(|key| row.get(key).is_some()) {
+        return (row, "");
+    }
+    let inner = [("body", "/body"), ("params", "/params"), ("request", "/request")];
+    let found = inner.into_iter().find_map(|(key, path)| Some((row.get(key).filter(|v| v.is_object())?, path)));
+    found.unwrap_or((row, ""))
+}
+
+/// Which API a body is written for, by its own shape; only where messages of plain text leave that open, by its model.
+pub(super) fn form_of(body: &Value, model: &ModelId) -> Result<Form, CountError> {
+    if !body.is_object() {
+        return Err(expected("", "a request: a JSON object with `messages`, `input` or `contents`"));
+    }
+    match given(body, "api") {
+        None => {}
+        Some(api) if api == "chat" => return Ok(Form::Chat),
+        Some(api) if api == "responses" => return Ok(Form::Responses),
+        Some(_) => return Err(expected("/api", "`chat` or `responses`")),
+    }
+    if body.get("contents").is_some() {
+        return Ok(Form::Gemini);
+    }
+    let Some(messages) = body.get("messages") else {
+        if body.get("input").is_some() {
+            return Ok(Form::Responses);
+        }
+        if ["prompt", "previous_response_id", "conversation"].iter().any(|key| given(body, key).is_some()) {
+            return Ok(Form::Responses);
+        }
+        return Err(expected("", "`messages` (Chat, Anthropic), `input` (Responses) or `contents` (Gemini)"));
+    };
+    let anthropic = anthropic_parts(body, messages);
+    let openai = openai_parts(body, messages);
+    let claude = model.vendor == Some("anthropic");
+    Ok(if anthropic || (claude && !openai) { Form::Anthropic } else { Form::Chat })
+}
+
+/// Whether a body has parts that only Anthropic's API takes.
+fn anthropic_parts(body: &Value, messages: &Value) -> bool {
+    let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
+    let block = |part: &Value| part.get("type").and_then(Value::as_str).is_some_and(|kind| blocks.contains(&kind));
+    body.get("provider").is_some_and(|provider| provider == "anthropic")
+        || ["system", "anthropic_version", "anthropic_beta"].iter().any(|key| given(body, key).is_some())
+        || listed(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
+        || listed(Some(messages)).any(|message| listed(message.get("content")).any(block))
+}
+
+/// Whether a body has parts that only OpenAI's API takes.
+fn openai_parts(body: &Value, messages: &Value) -> bool {
+    let keys = ["functions", "function_call", "response_format", "max_completion_tokens"];
+    let is_tool = |tool: &Value| tool.get("function").is_some() || tool.get("parameters").is_some();
+    let roles = ["system", "developer", "tool", "function"];
+    let role = |message: &Value| message.get("role").and_then(Value::as_str).is_some_and(|role| roles.contains(&role));
+    keys.iter().any(|key| given(body, key).is_some())
+        || listed(body.get("tools")).any(is_tool)
+        || listed(Some(messages)).any(|message| role(message) || given(message, "tool_calls").is_some())
+}
+
+fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Reads a body that is written for an API.
+pub(super) fn read(body: &Value, form: Form) -> Result<Prompt<'_>, CountError> {
+    match form {
+        Form::Chat => chat::read(body, false),
+        // Recorders write Responses requests down with Chat messages, too.
+        Form::Responses if body.get("messages").is_some() => chat::read(body, true),
+        Form::Responses => responses::read(body),
+        Form::Anthropic => anthropic::read(body),
+        Form::Gemini => gemini::read(body),
+    }
+}
+
+/// Reads an array of tools of any API, as it is sent.
+pub(super) fn read_tools(tools: &[Value]) -> Result<Prompt<'_>, CountError> {
+    let mut prompt = Prompt::default();
+    tools::read_tools(tools, "", &mut prompt)?;
+    Ok(prompt)
+}
+
+/// A member that only tells who, or that is false for Python, costs nothing; another one is a reason.
+fn other_member(value: &Value, prompt: &mut Prompt<'_>) {
+    if super::python::truthy(value) {
+        prompt.reasons.insert(Reason::UnknownMember);
+    }
+}

@@ -103,9 +103,10 @@ impl Conversation {
         // What is put right is what is judged, asked about and run.
         let mut coerced = Vec::new();
         if let Target::Tool(index) = target
-            && let Some(fixed) = engine.coerced(index, &arguments)
+            && let Ok(value) = arguments.value()
+            && let Some((text, notes)) = engine.coerced(index, value, &arguments.text())
         {
-            (arguments, coerced) = fixed;
+            (arguments, coerced) = (Arguments::from_text(&text), notes);
         }
         let digest = digest_of(&target.name(&engine), &arguments);
         if let Some(outcome) = self.again(&call, &arguments, &digest)? {

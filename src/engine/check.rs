@@ -14,7 +14,6 @@ use super::validate::{self, Validator};
 use crate::catalog::{Catalog, Tool};
 #[cfg(feature = "validate")]
 use crate::diagnostic::{Diagnostic, Place};
-use crate::wire::Arguments;
 
 /// What checking a call's arguments found.
 pub(crate) enum Checked {
@@ -72,21 +71,21 @@ impl Engine {
         }
     }
 
-    /// The arguments put right, if they do not fit and something in them has one meaning, with what was done, line by line.
+    /// The arguments object put right as JSON text, if it does not fit and something in it has one meaning, with what was
+    /// done, line by line. `text` is the same object as `arguments`, with every digit of its numbers.
     #[cfg(feature = "validate")]
-    pub(crate) fn coerced(&self, index: usize, arguments: &Arguments) -> Option<(Arguments, Vec<String>)> {
+    pub(crate) fn coerced(&self, index: usize, arguments: &Value, text: &str) -> Option<(String, Vec<String>)> {
         let validator = self.0.validators.as_ref().filter(|_| self.0.coerces)?.0.get(index)?.as_ref()?;
-        let value = arguments.value().ok().filter(|value| value.is_object())?;
-        if validator.check(value).is_ok() {
+        if !arguments.is_object() || validator.check(arguments).is_ok() {
             return None;
         }
-        let Coerced { text, notes } = coerced(self.0.catalog.at(index)?.parameters(), &arguments.text())?;
-        Some((Arguments::from_text(&text), notes))
+        let Coerced { text, notes } = coerced(self.0.catalog.at(index)?.parameters(), text)?;
+        Some((text, notes))
     }
 
     /// Without the feature `validate` it is not known what fits.
     #[cfg(not(feature = "validate"))]
-    pub(crate) fn coerced(&self, _index: usize, _arguments: &Arguments) -> Option<(Arguments, Vec<String>)> {
+    pub(crate) fn coerced(&self, _index: usize, _arguments: &Value, _text: &str) -> Option<(String, Vec<String>)> {
         None
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
+use toolfold::profile::{Arm, ExpandRequest, Tier, ToolProfile};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 use toolfold::wire::Wire;
 
@@ -81,5 +81,68 @@ fn corpus_budgets_of_the_original_domain() {
         let tokens = first_turn(&catalog, &profile, Arm::Signature);
         println!("no core, arm signature under {}: {tokens} (at most 4200)", profile.name());
         assert!(tokens <= 4_200, "{tokens}");
+    }
+}
+
+/// Over the 20 servers, under derived profiles: shares that only ever rise.
+#[test]
+fn corpus_savings_over_the_servers() {
+    let Some(folder) = corpus("mcp") else { return };
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let arms = [Arm::Full, Arm::Lean, Arm::Outline, Arm::Signature, Arm::Stable];
+    let mut sums = [0_usize; 5];
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let catalog = Catalog::import(&text, "tools.json", None).into_result().unwrap();
+        let profile = ToolProfile::derive(&catalog);
+        for (sum, arm) in sums.iter_mut().zip(arms) {
+            *sum += first_turn(&catalog, &profile, arm);
+        }
+    }
+    let [full, folded @ ..] = sums;
+    for ((arm, tokens), floor) in arms.into_iter().skip(1).zip(folded).zip([815, 720, 680, 885]) {
+        let saved = 1_000 - (tokens * 1_000).div_ceil(full);
+        println!("{arm}: {tokens} of {full} over {} servers, {}.{} % saved", files.len(), saved / 10, saved % 10);
+        assert!(saved >= floor, "{arm}: {saved} < {floor} thousandths");
+    }
+}
+
+/// What coding agents send with 118 MCP tools: their own stay as they are, byte by byte, and the rest folds.
+#[test]
+fn corpus_budgets_of_clients() {
+    // Codex cuts long schemas itself, which leaves less to fold.
+    for (client, kept_most) in [("codex-0.169.0", 63), ("gemini-cli-0.61.0", 50), ("opencode-1.18.33", 60)] {
+        let Some(file) = corpus(&format!("clients/{client}-mcp118.json")) else { return };
+        let catalog = Catalog::import(&std::fs::read_to_string(file).unwrap(), "tools.json", None);
+        let catalog = catalog.into_result().unwrap();
+        let profile = ToolProfile::derive(&catalog);
+        let assignment = profile.assign(&catalog).value;
+        let full = first_turn(&catalog, &profile, Arm::Full);
+        for (arm, most) in [(Arm::Kept, kept_most), (Arm::Auto, 45)] {
+            let tokens = first_turn(&catalog, &profile, arm);
+            println!("{client} {arm}: {tokens} of {full} ({} %, at most {most} %)", tokens * 100 / full);
+            assert!(tokens * 100 <= full * most, "{client} {arm}: {tokens} of {full}");
+        }
+        let sent = |arm| -> Vec<Value> {
+            let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+            engine.talk_on(Wire::OpenAiChat).tools().to().unwrap()
+        };
+        let whole = sent(Arm::Full);
+        let own: Vec<&str> = catalog
+            .iter()
+            .zip(assignment.iter())
+            .filter(|(_, own)| own.tier == Tier::Core)
+            .map(|(tool, _)| tool.name().as_str())
+            .collect();
+        assert!(own.len() >= 10, "{client}: {own:?}");
+        for arm in [Arm::Kept, Arm::Auto] {
+            let folded = sent(arm);
+            for name in &own {
+                let of =
+                    |array: &[Value]| array.iter().find(|tool| tool["function"]["name"] == *name).map(Value::to_string);
+                assert_eq!(of(&folded), of(&whole), "{client} {arm} {name}");
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ use toolfold::conversation::{
 use toolfold::diagnostic::visible;
 use toolfold::name::nearest;
 use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
-use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
+use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::Arguments;
 
 /// A conversation and what its answers need.
@@ -146,8 +146,14 @@ impl Dialogue {
         }))
     }
 
-    /// The tokens of an array: billed on OpenAI's wires, else of its compact JSON.
+    /// The tokens of an array: billed on OpenAI's wires, estimated for a model of Anthropic or Google, else of its compact
+    /// JSON. The meter says which.
     fn count(&self, text: &str, tools: &Value) -> (Option<usize>, String) {
+        let model = self.conversation.model().unwrap_or("");
+        if let Some(meter @ Meter::Estimate { .. }) = Meter::for_wire(self.conversation.wire().name(), model) {
+            let counted = tools.as_array().and_then(|tools| count_tools(tools, &meter).ok());
+            return (counted.map(|counted| counted.tokens), meter.to_string());
+        }
         let model = self.conversation.model().unwrap_or("gpt-4.1");
         match format!("billed:{}/{model}", self.conversation.wire()).parse::<Meter>() {
             Ok(meter) => {

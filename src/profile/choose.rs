@@ -106,8 +106,8 @@ pub fn choose(
     let fitting = candidates.iter().find(|candidate| candidate.first <= budget);
     let Candidate { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
     let by_first_turn = match fitting {
-        Some(_) => format!("{arm} is the richest arm within {budget} tokens: about {first} of {}", full.first),
-        None => format!("no arm fits {budget} tokens; {arm} is the cheapest: about {first} of {}", full.first),
+        Some(_) => format!("the richest arm within {budget} tokens: about {first} of {}", full.first),
+        None => format!("no arm fits {budget} tokens, and it is the cheapest: about {first} of {}", full.first),
     };
     let by_session = format!("{session} of {} over {}", full.session, model.span());
     choice(arm, format!("{by_first_turn}, and {by_session}{against}"))

@@ -28,11 +28,7 @@ fn check(session: &Conversation, arm: Arm, because: &[&str]) {
 #[test]
 fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
     let session = excel(Workload::default()).talk();
-    check(
-        &session,
-        Arm::Signature,
-        &["richest arm within 4000", "over 20 requests with 2 expansions, caching counted"],
-    );
+    check(&session, Arm::Kept, &["richest arm within 4000", "over 20 requests with 2 expansions, caching counted"]);
 }
 
 /// A conversation where cached input costs so much.
@@ -51,7 +47,7 @@ fn cached(engine: &Engine, cache: Cache) -> Conversation {
 fn where_the_session_costs_more_than_full_nothing_is_folded() {
     // Three requests and every category: each answer comes on top, and each asks for a request more.
     let short = Workload { requests: 3, expansions: 11, ..Workload::default() };
-    check(&excel(short).talk(), Arm::Full, &["nothing is folded", "signature would cost about", "11 expansions"]);
+    check(&excel(short).talk(), Arm::Full, &["nothing is folded", "kept would cost about", "11 expansions"]);
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
     let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };
@@ -59,8 +55,8 @@ fn where_the_session_costs_more_than_full_nothing_is_folded() {
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
     let talkative = Workload { step_tokens: 600, ..quiet };
     let session = cached(&excel(talkative), cache);
-    check(&session, Arm::Signature, &["60 requests"]);
-    check(&cached(&excel(quiet), Cache::NONE), Arm::Signature, &[]);
+    check(&session, Arm::Kept, &["60 requests"]);
+    check(&cached(&excel(quiet), Cache::NONE), Arm::Kept, &[]);
 }
 
 #[test]
@@ -78,10 +74,10 @@ fn the_capability_table_steers_the_ladder() {
     let engine = excel(Workload::default());
     let on =
         |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
-    let because = "signature is not used: the capability table says no (own, 2026-11)";
-    check(&on(&table("in_result")), Arm::Index, &["index is the richest arm", because]);
+    let because = "kept is not used: the capability table says no (own, 2026-11)";
+    check(&on(&table("in_result")), Arm::Index, &["the richest arm within", because]);
     check(&on(&table("in_result bridge")), Arm::Full, &["nothing is folded", because]);
-    check(&on(&table("bridge")), Arm::Signature, &[]);
+    check(&on(&table("bridge")), Arm::Kept, &[]);
 }
 
 #[test]
@@ -151,7 +147,7 @@ fn an_array_never_holds_more_tools_than_the_provider_takes() {
     // Large tools: 128 of them and expand_tools are one too many for every arm but full and index.
     let (chosen, why, broken) = on(&many(128, 100), Wire::OpenAiChat);
     assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
-    assert!(why.contains("signature is not used: it has 129 tools, and 128 are taken"), "{why}");
+    assert!(why.contains("kept is not used: it has 129 tools, and 128 are taken"), "{why}");
     assert_ne!(on(&many(127, 100), Wire::OpenAiChat).0, Arm::Index, "127 and expand_tools are taken");
     assert_eq!(on(&many(600, 1), Wire::Gemini).0, Arm::Index);
     let (_, why, broken) = on(&many(600, 1), Wire::Anthropic);
@@ -199,7 +195,7 @@ fn tokens_are_counted_as_the_provider_bills_them() {
         number.and_then(|number| number.parse::<usize>().ok()).unwrap_or_else(|| panic!("{why}"))
     };
     let openai = engine.conversation(Wire::OpenAiChat).model("gpt-5").start().unwrap();
-    check(&openai, Arm::Signature, &["tokens estimated for openai-chat"]);
+    check(&openai, Arm::Kept, &["tokens estimated for openai-chat"]);
     let billed = |array: u32, json: u32| {
         let row = format!(
             "[[limit]]\nwire = 'openai-chat'\nmodel = '*'\narray_token_factor = {array}\njson_token_factor = {json}\n\

@@ -55,6 +55,12 @@ fn words(text: &str) -> BTreeSet<String> {
     apart.to_lowercase().split_whitespace().map(str::to_owned).collect()
 }
 
+/// Whether a description means a tool: by its name, or by what stands behind its server's mark.
+fn is_named(own: &str, told: &str) -> bool {
+    let before = own.strip_suffix(told);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(|c: char| !c.is_alphanumeric()))
+}
+
 /// What is said of a profile that no profile may be: numbered or reserved names, empty or foreign descriptions, tools in
 /// no category.
 fn faults(catalog: &Catalog) -> Vec<String> {
@@ -82,7 +88,8 @@ fn faults(catalog: &Catalog) -> Vec<String> {
         }
         let members = &found[name];
         let told: Vec<&str> = description.trim_end_matches(", …").split(", ").collect();
-        if told.len() != members.len().min(3) || !told.iter().all(|tool| members.contains(*tool)) {
+        if told.len() != members.len().min(3) || !told.iter().all(|tool| members.iter().any(|own| is_named(own, tool)))
+        {
             faults.push(format!("`{name}` is described as `{description}`"));
         }
     }

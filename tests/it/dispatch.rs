@@ -317,7 +317,14 @@ fn auto_says_why() {
         let builder = Engine::builder(excel.clone()).profile(profile.clone()).arm(Arm::Auto).budget(budget);
         builder.build().unwrap()
     };
-    for (budget, arm) in [(4_000, Arm::Signature), (2_200, Arm::Lean), (1_800, Arm::Index), (10, Arm::Index)] {
+    for (budget, arm) in [
+        (4_000, Arm::Kept),
+        (3_300, Arm::Signature),
+        (3_000, Arm::Outline),
+        (2_200, Arm::Lean),
+        (1_800, Arm::Index),
+        (10, Arm::Index),
+    ] {
         let session = build(budget).talk();
         assert_eq!(session.arm(), arm, "{}", session.explain());
     }

@@ -13,6 +13,9 @@ use crate::profile::words::{stem, words};
 /// The most words of a subject in a name.
 const MAX_WORDS: usize = 3;
 
+/// So long may the names of a description be together, if there is more than one.
+const MAX_LINE_CHARS: usize = 50;
+
 /// How many tools a description names.
 const MAX_TOOLS: usize = 3;
 
@@ -136,7 +139,12 @@ pub(super) fn describe(units: &[Vec<usize>], names: &[&str]) -> String {
     let most = units.iter().map(Vec::len).max().unwrap_or_default();
     let rounds = (0..most).flat_map(|round| units.iter().filter_map(move |unit| unit.get(round)));
     let mut shown: Vec<&str> = rounds.filter_map(|at| names.get(*at)).copied().collect();
-    let more = shown.len() > MAX_TOOLS;
+    let all = shown.len();
     shown.truncate(MAX_TOOLS);
+    // Every request pays for the line.
+    while shown.len() > 1 && shown.iter().map(|name| name.chars().count() + 2).sum::<usize>() > MAX_LINE_CHARS {
+        shown.pop();
+    }
+    let more = all > shown.len();
     format!("{}{}", shown.join(", "), if more { ", …" } else { "" })
 }

@@ -121,7 +121,7 @@ impl Presented {
     /// A conversation that has opened nothing. What arm auto took, and why, is said.
     pub(super) fn start(&self) -> Result<Conversation, Failure> {
         let conversation = self.started()?;
-        if self.engine.arm() == Arm::Auto && conversation.variant().is_none() {
+        if self.engine.arm() == Arm::Auto && self.engine.folds() && conversation.variant().is_none() {
             let message = format!("arm auto takes {}: {}", conversation.arm(), conversation.reason());
             say_all(&[Diagnostic::note("auto-arm", Place::default(), message)]);
         }

@@ -171,8 +171,21 @@ impl Written {
             };
             rule.path = Some((PathPattern::parse(path)?, access));
         }
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        rule.args = self.args.iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect();
+        if self.decide == Effect::Allow && !rule.is_of_commands() && rule.command.as_ref().is_some_and(|c| !c.any) {
+            return Err("an allow of a command has no `host` or `path`: of a command, only denies see them".to_owned());
+        }
+        for (name, value) in self.args.iter().flatten() {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Array(_) | Value::Object(_) => {
+                    return Err(format!(
+                        "`args.{name}` must be one text, number or switch: write one rule for each value"
+                    ));
+                }
+                other => other.to_string(),
+            };
+            rule.args.push((name.clone(), text));
+        }
         if let Some(hints) = &self.annotations {
             let known = Annotations::deserialize(hints).ok();
             // A hint that is not known would be a condition that is not checked.

@@ -187,11 +187,8 @@ impl PathPattern {
     /// pattern of an allow is confined to.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
         let anywhere = how.wide && self.is_anywhere();
-        let near = if anywhere {
-            lies(&self.path.parts, &path.parts, reach.tail, reach.recursive && reach.tail.is_some(), how)
-        } else {
-            Fit::No
-        };
+        let near =
+            if anywhere { lies(&self.path.parts, &path.parts, reach.tail, reach.recursive, how) } else { Fit::No };
         let fit = if near == Fit::Yes {
             Fit::Yes
         } else if pattern.base != path.base {
@@ -217,6 +214,11 @@ impl PathPattern {
             Fit::No if reach.recursive => Fit::Maybe,
             Fit::No => Fit::Yes,
         }
+    }
+
+    /// Whether it covers everything below the root.
+    pub(crate) fn is_everything(&self) -> bool {
+        !self.negated && self.path.base == Base::Root && self.path.parts.iter().all(|part| part == "**")
     }
 
     /// Whether it begins with `**`.

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
+use super::super::builtin;
 use super::super::disk::{OwnDisk, absolute, home, working_folder};
 use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
@@ -87,7 +88,11 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     };
     let arguments = arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
-    let mut context = Context { interactive: !args.non_interactive, cwd, home: home(), ..Context::default() };
+    // No call writes the policy that it is judged by, once that is in force.
+    let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
+    let protected = Vec::from_iter(own);
+    let mut context =
+        Context { interactive: !args.non_interactive, cwd, home: home(), protected, ..Context::default() };
     let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);

@@ -12,6 +12,7 @@ use super::hints;
 use super::host::{Host, HostPattern};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
+use super::policy_set::Recorded;
 use super::programs::Program;
 use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Unknown, tables};
@@ -44,11 +45,7 @@ pub(crate) struct CallContext<'a> {
 }
 
 impl<'a> CallContext<'a> {
-    pub(crate) fn new(
-        call: &'a PolicyCall<'a>,
-        context: &'a Context,
-        (capability, recorded): (Cow<'a, ToolCapability>, bool),
-    ) -> Self {
+    pub(crate) fn new(call: &'a PolicyCall<'a>, context: &'a Context, (capability, recorded): Recorded<'a>) -> Self {
         let arguments = call.arguments;
         let tier = capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted);
         let target = capability.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
@@ -93,8 +90,10 @@ impl<'a> CallContext<'a> {
             effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Write)));
         }
         // What a project says of the tool declares nothing here: it only adds.
-        let known = (!recorded).then(|| ToolCapability::builtin(call.tool).unwrap_or_default());
-        let undeclared = undeclared::texts(arguments, known.as_ref().unwrap_or(&capability), recorded);
+        let undeclared = match recorded {
+            Some(record) => undeclared::texts(arguments, record, true),
+            None => undeclared::texts(arguments, &ToolCapability::builtin(call.tool).unwrap_or_default(), false),
+        };
         undeclared.iter().for_each(|text| effects.suspect(text, true));
         let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
@@ -156,7 +155,7 @@ impl<'a> CallContext<'a> {
             hosts,
             mentioned: OnceCell::new(),
             suspect_hosts,
-            is_recorded: recorded,
+            is_recorded: recorded.is_some(),
             is_shell,
             unreadable: unread,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::capability::{PolicyTier, ToolCapability};
+use super::capability::{Family, PolicyTier, ToolCapability};
 use super::decision::Effect;
 use super::glob::is_glob;
 use super::load::{PolicyFile, PolicyMode};
@@ -37,8 +37,11 @@ impl PolicyFile {
         let identities = || tools.iter().map(|tool| tool.identity.as_str());
         // One that only says how to undo declares nothing that a tool could lack.
         for (name, capability) in self.capabilities.iter().filter(|(name, own)| !own.says_only_undo(name)) {
+            let known = ToolCapability::builtin(name).unwrap_or_default();
+            // What a built-in record declares, nobody wrote here.
+            let written = |own: &&str| known.declared().all(|known| known != *own);
             match tools.iter().find(|tool| tool.identity == *name) {
-                Some(tool) => found.extend(capability.declared().filter_map(|name| {
+                Some(tool) => found.extend(capability.declared().filter(written).filter_map(|name| {
                     let message = format!("`{}` has no argument `{name}`", tool.identity);
                     tool.lacks(name, &capability.place, message)
                 })),
@@ -53,7 +56,12 @@ impl PolicyFile {
                 }
             }
         }
-        for Covered { identity, .. } in tools {
+        // Of a tool that has a built-in record, rules say what runs.
+        let ruled = |identity: &str| {
+            let family = Family::of_name(identity);
+            family.is_some() && self.rules.iter().any(|rule| rule.family == family)
+        };
+        for Covered { identity, .. } in tools.iter().filter(|tool| !ruled(&tool.identity)) {
             if self.capabilities.get(identity).is_none_or(|record| record.says_only_undo(identity)) {
                 let message = format!("the tool `{identity}` has no tier: every call to it asks");
                 let help = format!("write [tool.\"{identity}\"] with tier = \"read_only\", \"b\" or \"a\"");
@@ -217,7 +225,7 @@ fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     }
     let tier = capability.tier.into_iter().chain(actions).max();
     if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
-        let message = format!("`{name}` changes something but does not declare which arguments name what it writes");
+        let message = format!("`{name}` does not say whether it writes files");
         report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
     }
     let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();

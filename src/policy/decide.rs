@@ -93,8 +93,14 @@ impl Policy {
                 }
                 (_, Effect::Deny) => {
                     doubt = true;
-                    let found = cx.found_for(rule).map(|what| format!(" (below the folder: {})", visible(what)));
-                    let what = format!("this call may be one that is denied{}", found.unwrap_or_default());
+                    let found = cx.found_for(rule).map(visible).map_or_else(String::new, |found| {
+                        if found.starts_with('/') {
+                            format!(": it reads through `{found}`")
+                        } else {
+                            format!(": {found}")
+                        }
+                    });
+                    let what = format!("this call may be one that is denied{found}");
                     asks.insert(0, by_rule(rule, &what));
                 }
                 _ => asks.insert(0, by_rule(rule, "this call needs approval")),

@@ -32,6 +32,10 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
 
 /// Conditions on arguments that are written as in other languages, and mean the very characters here.
 pub(super) fn never(rule: &Rule, report: Report<'_>) {
+    if rule.path.as_ref().is_some_and(|(pattern, _)| pattern.has_glued_stars()) {
+        let message = format!("in `{}`, `**` beside other characters stays within one segment", rule.text);
+        report("policy-glued-stars", message, "write `**/` for any folders");
+    }
     for (name, pattern) in &rule.args {
         let what = if name.contains('.') {
             "a dot in a name stands for itself: name the top-level argument"
@@ -50,6 +54,10 @@ pub(super) fn never(rule: &Rule, report: Report<'_>) {
 /// What an allow over commands covers beyond what its author probably means.
 pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
     let text = &rule.text;
+    if !command.any && !rule.is_of_commands() {
+        let message = format!("`{text}` never matches: an allow for commands covers no path or host");
+        report("policy-never", message, "write two rules: one for the command, one for the path or host");
+    }
     if let Some((words, true)) = command.literal()
         && let Some((program, rest)) = words.split_first()
     {

@@ -62,7 +62,7 @@ fn walk(
     disk: &dyn Disk,
     left: &mut usize,
 ) -> Result<Vec<Option<String>>, &'static str> {
-    const CLOSED: &str = "a folder or link below it cannot be looked at";
+    const CLOSED: &str = "a folder or a link in what it reads through cannot be looked at";
     let mut found = vec![None; patterns.len()];
     let real = follow(root, disk).ok_or(CLOSED)?;
     let mut seen = BTreeSet::from([real.clone()]);
@@ -79,7 +79,7 @@ fn walk(
     let mut todo = vec![(root.trim_end_matches('/').to_owned(), real)];
     while let Some((written, real)) = todo.pop() {
         for (name, kind) in disk.entries(&real).ok_or(CLOSED)? {
-            *left = left.checked_sub(1).ok_or("it holds more than 20,000 names")?;
+            *left = left.checked_sub(1).ok_or("it reads through more than 20,000 names")?;
             let (written, path) = (format!("{written}/{name}"), format!("{}/{name}", real.trim_end_matches('/')));
             check(&written);
             let path = match kind {

@@ -1,7 +1,9 @@
 //! What somebody found who had nothing but the documentation: holes and silences, each as a call or a file.
 
 use serde_json::{Value, json};
-use toolfold::policy::{Context, Decision, Explanation, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{
+    Context, Covered, Decision, Explanation, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
+};
 
 use Decision::{Allow, AllowAudited, Confirm, Deny};
 
@@ -217,7 +219,7 @@ fn a_rule_that_is_wide_or_never_holds_is_said() {
         ("[[rule]]\ndecide = \"deny\"\ntool = \"x\"\nargs = { method = \"{PUT,POST}\" }", "policy-args-literal"),
         ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { \"fields.stage\" = \"won\" }", "policy-args-literal"),
         ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = [\"GET\", \"HEAD\"] }", "must be one text"),
-        ("[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"curl:*\"\nhost = \"a.com\"", "has no `host`"),
+        ("[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"curl:*\"\nhost = \"a.com\"", "policy-never"),
         ("deny = [\"Read(**/.env)\"]\nallow = [\"Bash(rg:*)\"]\n[policy]\norder = \"last-match\"", "policy-lifted"),
     ] {
         let said = said(text);
@@ -246,4 +248,48 @@ fn explain_names_what_overrides_and_the_floor() {
     let call = PolicyCall { tool: "Write", origin: &ToolOrigin::Native, arguments: &arguments };
     let told = policy("allow = [\"Edit(**)\"]").explain(&call, &guarded, &[]);
     assert!(told.parts.iter().any(|part| part.kind == "floor"), "{:?}", told.parts);
+}
+
+#[test]
+fn what_is_wrong_is_said_once_and_at_its_place() {
+    for (text, expected) in [
+        (
+            "[[rule]]\naction = \"allow\"\ntool = \"x\"",
+            "p:2:1: policy-unknown-key unknown key `action` did you mean `decide`?",
+        ),
+        (
+            "[[rule]]\ndecide = \"allow\"\ntools = \"x\"",
+            "p:3:1: policy-unknown-key unknown key `tools` did you mean `tool`?",
+        ),
+        (
+            "[[rule]]\ndecide = \"permit\"\ntool = \"x\"",
+            "p:2:10: policy-rule this rule cannot be read: `decide` must be",
+        ),
+        ("[tool.x]\ntier = \"B\"", "p:2:8: policy-tier unknown tier did you mean `b`?"),
+        ("[tool.x]\ntier = \"readonly\"", "p:2:8: policy-tier unknown tier did you mean `read_only`?"),
+        ("[tool.x]\ntier = \"c\"", "p:2:8: policy-tier unknown tier write read_only, b or a"),
+        ("allow = [\"Read(**)]\ndeny = [\"Read(**/.env)\"]\n[tool.x]\ntier = \"a\"", "p:1:"),
+        ("[tool.x]\ntier = \"a\"\n\n[tool.x]\ntier = \"b\"", "policy-syntax `[tool.x]` is in line 1 already"),
+        ("deny = [\"Read(src/[a-)\"]", "and not `[`"),
+        ("deny = [\"Read(**foo)\"]", "policy-glued-stars"),
+        ("deny = [\"Read(src/***)\"]", "policy-glued-stars"),
+    ] {
+        let said: Vec<String> = said(text).iter().map(|one| one.replace("policy.toml", "p")).collect();
+        let unanchored = said.iter().filter(|one| !one.contains("policy-unanchored"));
+        assert!(unanchored.count() == 1 && said[0].contains(expected), "{text}: {said:?}");
+    }
+    let checked = |text: &str, tools: &[(&str, &[&str])]| {
+        let file = PolicyFile::load(text, "p", PolicyScope::User).value;
+        let tools = tools.iter().map(|(identity, arguments)| Covered {
+            identity: (*identity).to_owned(),
+            arguments: arguments.iter().map(|name| (*name).to_owned()).collect(),
+        });
+        let found = file.check(Some(&Vec::from_iter(tools)));
+        found.into_iter().map(|found| found.message).collect::<Vec<_>>()
+    };
+    assert_eq!(checked("[tool.x]\ntier = \"a\"", &[("x", &[])]), ["`x` does not say whether it writes files"]);
+    let read: (&str, &[&str]) = ("Read", &["file_path"]);
+    assert_eq!(checked("allow = [\"Read(**)\"]", &[read]), [""; 0], "rules say what runs");
+    assert_eq!(checked("[tool.Read]\ntier = \"read_only\"", &[read]), [""; 0], "what nobody wrote is no mistake");
+    assert_eq!(checked("", &[read]), ["the tool `Read` has no tier: every call to it asks"]);
 }

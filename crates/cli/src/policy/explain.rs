@@ -10,7 +10,7 @@ use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, ToolOrigin};
+use toolfold::policy::{Context, Explanation, Family, Policy, PolicyCall, PolicyFile, ToolOrigin};
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -121,8 +121,14 @@ fn arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Resu
             Err(Failure::usage("--args is not an object").help(EXAMPLE))
         };
     }
-    let Some(command) = named.command else { return Ok(json!({})) };
     let record = policy.capabilities.get(named.tool);
+    let Some(command) = named.command else {
+        let own = || matches!(Family::of_name(named.tool), Some(Family::Shell));
+        return match record.map_or_else(own, |record| record.command.is_some()) {
+            true => Err(Failure::usage(format!("which command of `{}`?", visible(named.tool))).help(HOW)),
+            false => Ok(json!({})),
+        };
+    };
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
         Some(None) => {

@@ -90,10 +90,11 @@ impl<'a> CallContext<'a> {
             effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Write)));
         }
         // What a project says of the tool declares nothing here: it only adds.
-        let undeclared = match recorded {
-            Some(record) => undeclared::texts(arguments, record, true),
-            None => undeclared::texts(arguments, &ToolCapability::builtin(call.tool).unwrap_or_default(), false),
+        let own = match recorded {
+            Some(record) => Cow::Borrowed(record),
+            None => Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()),
         };
+        let undeclared = undeclared::texts(arguments, &own, recorded.is_some());
         undeclared.iter().for_each(|text| effects.suspect(text, true));
         let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
@@ -138,7 +139,7 @@ impl<'a> CallContext<'a> {
                 unread.get_or_insert_with(|| format!("`{names}` names several things, and one of them counts"));
             }
         }
-        if let Some(name) = undeclared::of_a_shell(arguments, &capability) {
+        if let Some(name) = undeclared::of_a_shell(arguments, &capability, &own) {
             unread
                 .get_or_insert_with(|| format!("`{name}` may change what the command does, and no record declares it"));
         }

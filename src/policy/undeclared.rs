@@ -105,11 +105,18 @@ fn is_elsewhere(text: &str) -> bool {
 }
 
 /// An argument of a tool that runs commands which nobody declares, and that is more than a number or a switch that is off.
-pub(super) fn of_a_shell<'a>(arguments: &'a Value, capability: &ToolCapability) -> Option<&'a str> {
+/// `own`: the record without what a project adds, of which only command and folder are judged as what they are.
+pub(super) fn of_a_shell<'a>(
+    arguments: &'a Value,
+    capability: &ToolCapability,
+    own: &ToolCapability,
+) -> Option<&'a str> {
     if capability.command.is_none() && capability.family != Some(Family::Shell) {
         return None;
     }
-    let unknown = |name: &str| !OF_SHELLS.contains(&name) && !capability.declared().any(|known| known == name);
+    let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
+    let known: Vec<&str> = own.declared().chain(judged).chain(OF_SHELLS).collect();
+    let unknown = |name: &str| !known.contains(&name);
     let acts =
         |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
     arguments.as_object()?.iter().find(|(name, value)| unknown(name) && acts(value)).map(|(name, _)| name.as_str())

@@ -87,6 +87,19 @@ fn a_record_of_a_shell_hides_no_argument() {
     check("deny = [\"Bash(rm:*)\"]", "Bash", &[(json!({"command": ["rm", "x"]}), Deny)]);
 }
 
+#[cfg(feature = "shell")]
+#[test]
+fn a_projects_record_hides_no_argument_of_a_shell() {
+    let user =
+        PolicyFile::load("allow = [\"Bash(cargo test:*)\"]", "user.toml", PolicyScope::User).into_result().unwrap();
+    let project = "[tool.Bash]\ntier = \"a\"\nreads = [\"env\"]\ncommand = \"command\"\n";
+    let project = PolicyFile::load(project, "project.toml", PolicyScope::Project).into_result().unwrap();
+    let arguments = json!({"command": "cargo test", "env": ["GIT_DIR=x"]});
+    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+    let verdict = Policy::new(vec![user, project]).decide(&call, &context(), &[]);
+    assert_eq!(verdict.decision, Confirm, "{}", verdict.reason());
+}
+
 #[test]
 fn a_record_of_files_hides_no_argument() {
     let rules = "allow = [\"Read(**)\", \"Write(src/**)\", \"WebFetch(domain:a.com)\"]\n\

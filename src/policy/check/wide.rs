@@ -69,7 +69,8 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
             report("policy-interpreter", message, "name the script or the whole command, without `:*`");
         }
         // What asks for a write allow of its own is confined by that.
-        let unconfined = |row: &&programs::Program| row.files() == "write" && !row.is("needs_write");
+        let unconfined =
+            |row: &&programs::Program| row.files() == "write" && row.is("never_remember") && !row.is("needs_write");
         if rest.is_empty() && programs::find(program).filter(unconfined).is_some() {
             let message = format!("`{text}` allows `{program}` on every file of this machine");
             report("policy-any-file", message, "name the files: `rm build/*`");

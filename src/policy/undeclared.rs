@@ -62,17 +62,15 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        let declared = capability.declared().any(|known| known == name);
-        if !declared && !(recorded && OF_TEXT.contains(&name.as_str())) {
-            let before = found.len();
-            collect(value, &mut found);
-            // A pattern over texts has dots and backslashes, too.
-            let is_place = |text: &str| if name == "pattern" { is_elsewhere(text) } else { may_be_place(text) };
-            if recorded {
-                let own = found.split_off(before);
-                found.extend(own.into_iter().filter(|text| is_place(text)));
-            }
+        if capability.declared().any(|known| known == name) || recorded && OF_TEXT.contains(&name.as_str()) {
+            continue;
         }
+        let before = found.len();
+        collect(value, &mut found);
+        // A pattern over texts has dots and backslashes, too.
+        let is_place = |text: &&str| if name == "pattern" { is_elsewhere(text) } else { may_be_place(text) };
+        let own = found.split_off(before);
+        found.extend(own.into_iter().filter(|text| !recorded || is_place(text)));
     }
     found
 }

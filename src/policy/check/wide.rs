@@ -4,6 +4,7 @@ use super::Report;
 use crate::policy::argv::base_name;
 use crate::policy::capability::Family;
 use crate::policy::command::{CommandPattern, OptionPattern};
+use crate::policy::host::HostPattern;
 use crate::policy::programs::{self, Does};
 use crate::policy::rule::{Access, Rule, ToolPattern};
 use crate::policy::shell::{launchers, tables};
@@ -13,7 +14,7 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
     let text = &rule.text;
     let bare = !rule.is_conditional() && rule.annotations == Default::default();
     let of_root = rule.path.as_ref().filter(|(pattern, _)| pattern.is_everything());
-    let any_host = rule.host.as_ref().is_some_and(|host| host.is_any());
+    let any_host = rule.host.as_ref().is_some_and(HostPattern::is_any);
     let (code, what, help) = match rule.family {
         _ if bare && rule.tool == ToolPattern::Any => ("policy-any-tool", "every call of every tool", "name the tools"),
         Some(Family::Shell) if bare => ("policy-any-command", "every command", "name the commands: `Bash(git log:*)`"),

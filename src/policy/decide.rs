@@ -94,11 +94,7 @@ impl Policy {
                 (_, Effect::Deny) => {
                     doubt = true;
                     let found = cx.found_for(rule).map(visible).map_or_else(String::new, |found| {
-                        if found.starts_with('/') {
-                            format!(": it reads through `{found}`")
-                        } else {
-                            format!(": {found}")
-                        }
+                        if found.starts_with('/') { format!(": it may read `{found}`") } else { format!(": {found}") }
                     });
                     let what = format!("this call may be one that is denied{found}");
                     asks.insert(0, by_rule(rule, &what));

@@ -10,7 +10,9 @@ use super::context::{Context, PolicyCall};
 use super::decision::{Effect, Fit};
 use super::hints;
 use super::host::{Host, HostPattern};
+use super::links::Links;
 use super::path::{LexPath, PathPattern};
+use super::policy_set::Recorded;
 use super::programs::Program;
 use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Unknown, tables};
@@ -35,17 +37,15 @@ pub(crate) struct CallContext<'a> {
     mentioned: OnceCell<Vec<Host>>,
     /// Hosts that arguments which no record declares may name. Only denies and allows of hosts consider them.
     pub(crate) suspect_hosts: Vec<Host>,
+    /// Whether somebody wrote a record of the tool. Then what it does not declare is only in doubt.
+    pub(crate) is_recorded: bool,
     pub(crate) is_shell: bool,
     /// Why an argument that the decision depends on cannot be read, if so.
     pub(crate) unreadable: Option<String>,
 }
 
 impl<'a> CallContext<'a> {
-    pub(crate) fn new(
-        call: &'a PolicyCall<'a>,
-        context: &'a Context,
-        (capability, recorded): (Cow<'a, ToolCapability>, bool),
-    ) -> Self {
+    pub(crate) fn new(call: &'a PolicyCall<'a>, context: &'a Context, (capability, recorded): Recorded<'a>) -> Self {
         let arguments = call.arguments;
         let tier = capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted);
         let target = capability.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
@@ -65,6 +65,10 @@ impl<'a> CallContext<'a> {
                 }
                 None => drop(unread.get_or_insert_with(|| cannot_be_read(arg))),
             }
+            if arguments.get(arg).is_some_and(serde_json::Value::is_array) {
+                unread
+                    .get_or_insert_with(|| format!("`{arg}` is a list, and only the tool knows what it makes of one"));
+            }
             if let Some(start) = start.filter(|_| !is_here(&folder, context)) {
                 starts_in(&mut effects, start, &folder);
             }
@@ -73,12 +77,24 @@ impl<'a> CallContext<'a> {
         for names in &capability.reads {
             effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Read)));
         }
+        if effects.files.is_empty() && searches_here(call.tool) && !is_shell {
+            effects.files.push(file(".", Access::Read));
+        }
+        // Where the disk was looked at, a folder that holds what a rule is about is read with all that is in it.
+        for file in effects.files.iter_mut().filter(|_| !is_shell) {
+            let folder = file.path.as_ref().map(|path| path.absolute(context).to_string());
+            let found = |links: &Links| folder.is_some_and(|folder| links.found_below(&folder, None).is_some());
+            file.recursive |= context.links.as_ref().is_some_and(found);
+        }
         for names in capability.writes.iter().flatten() {
             effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Write)));
         }
         // What a project says of the tool declares nothing here: it only adds.
-        let known = (!recorded).then(|| ToolCapability::builtin(call.tool).unwrap_or_default());
-        let undeclared = known.as_ref().map(|known| undeclared::texts(arguments, known)).unwrap_or_default();
+        let own = match recorded {
+            Some(record) => Cow::Borrowed(record),
+            None => Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()),
+        };
+        let undeclared = undeclared::texts(arguments, &own, recorded.is_some());
         undeclared.iter().for_each(|text| effects.suspect(text, true));
         let suspect_hosts = undeclared.iter().filter(|text| text.contains("://")).map(|url| Host::read(url)).collect();
         let urls: Vec<&str> = capability.hosts.iter().flat_map(|names| texts(arguments, names)).collect();
@@ -123,7 +139,7 @@ impl<'a> CallContext<'a> {
                 unread.get_or_insert_with(|| format!("`{names}` names several things, and one of them counts"));
             }
         }
-        if let Some(name) = undeclared::of_a_shell(arguments, &capability) {
+        if let Some(name) = undeclared::of_a_shell(arguments, &capability, &own) {
             unread
                 .get_or_insert_with(|| format!("`{name}` may change what the command does, and no record declares it"));
         }
@@ -140,6 +156,7 @@ impl<'a> CallContext<'a> {
             hosts,
             mentioned: OnceCell::new(),
             suspect_hosts,
+            is_recorded: recorded.is_some(),
             is_shell,
             unreadable: unread,
         }
@@ -210,30 +227,37 @@ impl<'a> CallContext<'a> {
                 let fits = best(self.forms.iter().map(|s| pattern.fit_any_form(s)));
                 if self.is_shell && self.unreadable.is_some() { fits.max(Fit::Maybe) } else { fits }
             });
-            let path = rule.path.as_ref().map(|_| best(self.named().map(|f| self.file_fit(rule, f))));
-            let host = rule.host.as_ref().map(|p| best(self.reached().map(|h| p.fit(h, false))));
+            let path = rule.path.as_ref().map(|_| self.names(rule));
+            let host = rule.host.as_ref().map(|p| self.reaches(p));
             return [command, path, host].into_iter().flatten().min().unwrap_or(Fit::Yes);
         }
         if !self.of_effects(rule) {
             return Fit::No;
         }
         match &rule.host {
-            Some(pattern) => best(self.reached().map(|h| pattern.fit(h, false))),
+            Some(pattern) => self.reaches(pattern),
             None if rule.family == Some(Family::Fetch) => Fit::No,
             // A deny of all reading or writing is none of what may be no file at all.
             None if rule.path.is_none() => best(self.effects.files.iter().map(|f| self.file_fit(rule, f))),
-            None => best(self.named().map(|f| self.file_fit(rule, f))),
+            None => self.names(rule),
         }
     }
 
-    /// The files of the call, and those that it may name where nobody declares it.
-    fn named(&self) -> impl Iterator<Item = &FileEffect> {
-        self.effects.files.iter().chain(&self.effects.suspects)
+    /// Whether an ask or deny fits a file of the call, or one that it may name where nobody declares it.
+    fn names(&self, rule: &Rule) -> Fit {
+        let of = |files: &[FileEffect]| best(files.iter().map(|file| self.file_fit(rule, file)));
+        of(&self.effects.files).max(of(&self.effects.suspects).min(self.at_most()))
     }
 
-    /// The same of hosts.
-    fn reached(&self) -> impl Iterator<Item = &Host> {
-        self.hosts.iter().chain(&self.suspect_hosts)
+    /// The same of a host.
+    fn reaches(&self, pattern: &HostPattern) -> Fit {
+        let of = |hosts: &[Host]| best(hosts.iter().map(|host| pattern.fit(host, false)));
+        of(&self.hosts).max(of(&self.suspect_hosts).min(self.at_most()))
+    }
+
+    /// How surely a text is a path or a host that nobody declares: where there is a record, that may be right about it.
+    fn at_most(&self) -> Fit {
+        if self.is_recorded { Fit::Maybe } else { Fit::Yes }
     }
 
     /// Whether the path condition of a rule fits a file. A rule without one fits every file with the access of its
@@ -264,6 +288,13 @@ impl<'a> CallContext<'a> {
     fn was_looked_through(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
         let Some(links) = &self.context.links else { return false };
         is_search(file) && links.is_clear(&path.absolute(self.context).to_string(), pattern) && self.only_looks()
+    }
+
+    /// What stands below a folder that the call reads through and may be what a rule is about.
+    pub(crate) fn found_for(&self, rule: &Rule) -> Option<&str> {
+        let (links, (pattern, _)) = (self.context.links.as_ref()?, rule.path.as_ref()?);
+        let folders = self.searched().filter_map(|file| Some(file.path.as_ref()?.absolute(self.context).to_string()));
+        folders.into_iter().find_map(|folder| links.found_below(&folder, Some(pattern)))
     }
 
     /// The folders that the call reads through.
@@ -336,6 +367,11 @@ fn is_search(file: &FileEffect) -> bool {
     file.access == Access::Read && below && file.path.as_ref().is_some_and(one)
 }
 
+/// Whether a built-in tool searches the working folder where it is told no other.
+fn searches_here(tool: &str) -> bool {
+    matches!(tool, "Grep" | "Glob" | "LS")
+}
+
 fn is_here(folder: &LexPath, context: &Context) -> bool {
     !folder.is_odd() && folder.absolute(context) == LexPath::here().absolute(context)
 }
@@ -365,7 +401,7 @@ fn escaped(text: &str) -> String {
     text.chars().take(120).map(show).collect()
 }
 
-/// A command given as one string, or as a list of arguments that runs without a shell.
+/// A command given as one string, or as a list of words, in which denies look for what they name.
 fn command_text(arguments: &serde_json::Value, arg: &str) -> Option<String> {
     match arguments.get(arg)? {
         serde_json::Value::String(text) => Some(text.clone()),

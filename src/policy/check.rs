@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::argv::base_name;
-use super::capability::{PolicyTier, ToolCapability};
-use super::command::{CommandPattern, OptionPattern};
+use super::capability::{Family, PolicyTier, ToolCapability};
 use super::decision::Effect;
 use super::glob::is_glob;
 use super::load::{PolicyFile, PolicyMode};
-use super::programs::{self, Does};
 use super::rule::{Rule, ToolPattern};
-use super::shell::{launchers, tables};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
+
+mod wide;
 
 /// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +37,11 @@ impl PolicyFile {
         let identities = || tools.iter().map(|tool| tool.identity.as_str());
         // One that only says how to undo declares nothing that a tool could lack.
         for (name, capability) in self.capabilities.iter().filter(|(name, own)| !own.says_only_undo(name)) {
+            let known = ToolCapability::builtin(name).unwrap_or_default();
+            // What a built-in record declares, nobody wrote here.
+            let written = |own: &&str| known.declared().all(|known| known != *own);
             match tools.iter().find(|tool| tool.identity == *name) {
-                Some(tool) => found.extend(capability.declared().filter_map(|name| {
+                Some(tool) => found.extend(capability.declared().filter(written).filter_map(|name| {
                     let message = format!("`{}` has no argument `{name}`", tool.identity);
                     tool.lacks(name, &capability.place, message)
                 })),
@@ -55,7 +56,12 @@ impl PolicyFile {
                 }
             }
         }
-        for Covered { identity, .. } in tools {
+        // Of a tool that has a built-in record, rules say what runs.
+        let ruled = |identity: &str| {
+            let family = Family::of_name(identity);
+            family.is_some() && self.rules.iter().any(|rule| rule.family == family)
+        };
+        for Covered { identity, .. } in tools.iter().filter(|tool| !ruled(&tool.identity)) {
             if self.capabilities.get(identity).is_none_or(|record| record.says_only_undo(identity)) {
                 let message = format!("the tool `{identity}` has no tier: every call to it asks");
                 let help = format!("write [tool.\"{identity}\"] with tier = \"read_only\", \"b\" or \"a\"");
@@ -107,11 +113,16 @@ impl PolicyFile {
                 found.push(Diagnostic::warning(code, rule.place.clone(), message).help(help));
             };
             match &rule.command {
-                Some(command) if rule.effect == Effect::Allow => wide_commands(rule, command, &mut report),
-                Some(command) => too_narrow(rule, command, &mut report),
+                Some(command) if rule.effect == Effect::Allow => wide::commands(rule, command, &mut report),
+                Some(command) => wide::too_narrow(rule, command, &mut report),
                 None => {}
             }
+            if rule.effect == Effect::Allow {
+                wide::everything(rule, &mut report);
+            }
+            wide::never(rule, &mut report);
             self.paths(rule, &mut report);
+            self.lifted(i, rule, &mut report);
             let mut all = self.rules.iter().enumerate();
             if let Some((_, other)) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule))) {
                 let shadow = format!("`{} {}` ({})", other.effect, other.text, other.place);
@@ -141,6 +152,22 @@ impl PolicyFile {
         }
     }
 
+    /// A deny or an ask that a later allow of another kind overrides: one for commands lifts one over paths.
+    fn lifted(&self, at: usize, rule: &Rule, report: Report<'_>) {
+        if !self.last_match || rule.effect == Effect::Allow || rule.is_of_commands() {
+            return;
+        }
+        let lifts = |other: &&Rule| {
+            let same = other.tool == rule.tool || other.tool == ToolPattern::Any;
+            other.effect == Effect::Allow && other.is_of_commands() && (other.command.is_some() || !same)
+        };
+        if let Some(other) = self.rules.iter().skip(at + 1).find(lifts) {
+            let (text, effect) = (&rule.text, rule.effect);
+            let message = format!("with last-match, `{}` ({}) lifts the {effect} `{text}`", other.text, other.place);
+            report("policy-lifted", message, "write it below the allow, or take order = \"strictest\"");
+        }
+    }
+
     /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
     fn unrecorded(&self, found: &mut Vec<Diagnostic>) {
         let held = |rule: &Rule| rule.effect == Effect::Deny && !rule.is_of_commands();
@@ -165,54 +192,6 @@ impl PolicyFile {
 
 /// Takes the code, the message and the help of a finding.
 type Report<'r> = &'r mut dyn FnMut(&'static str, String, &str);
-
-/// What an allow over commands covers beyond what its author probably means.
-fn wide_commands(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
-    let text = &rule.text;
-    if !command.any && !rule.is_of_commands() {
-        let message = format!("`{text}` never matches: an allow for commands covers no path or host");
-        report("policy-never", message, "write two rules: one for the command, one for the path or host");
-    }
-    if let Some((words, true)) = command.literal()
-        && let Some((program, rest)) = words.split_first()
-    {
-        let program = base_name(program);
-        let narrow = !rest.is_empty() && !rest.iter().any(|word| word.starts_with('-'));
-        let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
-        if runs && !narrow {
-            let message = format!("`{text}` allows arbitrary code: `{program}` runs any code it is given");
-            report("policy-interpreter", message, "name the script or the whole command, without `:*`");
-        }
-    }
-    if command.first_is_glob() {
-        let message = format!("`{text}` has no word boundary: it also allows other programs with the same prefix");
-        report("policy-no-boundary", message, "write `name:*`");
-    }
-    if !command.any && !command.is_word_by_word() {
-        let message = format!("the `*` in the middle of `{text}` stands for any words, another subcommand too");
-        report("policy-any-words", message, "name the words, or write one rule for each form");
-    }
-    let lead = command.lead();
-    let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
-    let rows: Vec<_> = rows.collect();
-    for (name, value) in rule.options.iter().map(OptionPattern::parts) {
-        let does = rows.iter().filter_map(|row| row.does(name)).max();
-        if matches!(does, Some(Does::Run | Does::Load)) && value.is_none_or(|value| value.starts_with('*')) {
-            let message = format!("`options` of `{text}` allows arbitrary code: `{name}` runs or loads any value");
-            report("policy-option-code", message, &format!("name the value: `{name}=VALUE`"));
-        }
-    }
-}
-
-/// A deny or an ask of a program without any of its arguments.
-fn too_narrow(rule: &Rule, command: &CommandPattern, report: Report<'_>) {
-    let Some((words, false)) = command.literal() else { return };
-    if let [program] = words.as_slice() {
-        let message = format!("`{}` matches `{program}` without arguments, and no other command", rule.text);
-        let help = format!("write `{program}:*` for every command of `{program}`");
-        report("policy-without-arguments", message, &help);
-    }
-}
 
 impl Covered {
     /// What is wrong where an argument is named that it does not have.
@@ -246,7 +225,7 @@ fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     }
     let tier = capability.tier.into_iter().chain(actions).max();
     if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
-        let message = format!("`{name}` changes something but does not declare which arguments name what it writes");
+        let message = format!("`{name}` does not say whether it writes files");
         report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
     }
     let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();

@@ -17,6 +17,7 @@ use super::load::PolicyMode;
 use super::policy_set::Policy;
 use super::rule::{Access, PolicyScope, Rule};
 use super::shell::{FileEffect, Role, Unknown, Weight, launchers, readonly};
+use crate::diagnostic::visible;
 
 impl Policy {
     /// Decides on a call.
@@ -81,7 +82,7 @@ impl Policy {
             // A rule that does not match here may still match what an opaque part of the command runs.
             restricted |= cx.is_shell && rule.is_conditional() && cx.concerns(rule);
             let fit = cx.caught(rule);
-            if fit == Fit::No || self.overridden(cx, rule) {
+            if fit == Fit::No || self.overridden(cx, rule).is_some() {
                 continue;
             }
             // Of several rules with the same effect, the last one is named.
@@ -92,7 +93,11 @@ impl Policy {
                 }
                 (_, Effect::Deny) => {
                     doubt = true;
-                    asks.insert(0, by_rule(rule, "this call may be one that is denied"));
+                    let found = cx.found_for(rule).map(visible).map_or_else(String::new, |found| {
+                        if found.starts_with('/') { format!(": it may read `{found}`") } else { format!(": {found}") }
+                    });
+                    let what = format!("this call may be one that is denied{found}");
+                    asks.insert(0, by_rule(rule, &what));
                 }
                 _ => asks.insert(0, by_rule(rule, "this call needs approval")),
             }
@@ -127,15 +132,12 @@ impl Policy {
         }
     }
 
-    /// Whether a later allow in the same file covers everything that a rule matches, where the last match wins.
-    fn overridden(&self, cx: &CallContext<'_>, rule: &Rule) -> bool {
-        let Some(file) = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|r| std::ptr::eq(r, rule)))
-        else {
-            return false;
-        };
+    /// The later allow in the same file that covers everything that a rule matches, where the last match wins.
+    pub(crate) fn overridden(&self, cx: &CallContext<'_>, rule: &Rule) -> Option<&Rule> {
+        let file = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|r| std::ptr::eq(r, rule)))?;
         let later = file.rules.iter().skip_while(|r| !std::ptr::eq(*r, rule)).skip(1);
         let mut allows = later.filter(|r| r.effect == Effect::Allow && cx.of_tool(r) && self.may_loosen(r, cx));
-        allows.any(|allow| {
+        allows.find(|allow| {
             let caught = |i: &usize| {
                 rule.command.as_ref().is_none_or(|c| cx.forms.get(*i).is_some_and(|s| c.fit_any_form(s) != Fit::No))
             };
@@ -181,7 +183,10 @@ impl Policy {
         let files: Option<Vec<_>> = cx.effects.files.iter().map(file).collect();
         let hosts: Option<Vec<_>> = cx.hosts.iter().map(host).collect();
         // An argument that nobody declares, and that names a place elsewhere, may be what the tool takes.
-        let astray = cx.effects.suspects.iter().filter(|suspect| is_elsewhere(&suspect.text));
+        let writes =
+            if cx.capability.writes.as_ref().is_some_and(Vec::is_empty) { Access::Read } else { Access::Write };
+        let is_astray = |f: &&FileEffect| if cx.is_recorded { f.access == writes } else { is_elsewhere(&f.text) };
+        let astray = cx.effects.suspects.iter().filter(is_astray);
         let sure =
             astray.clone().all(|suspect| file(suspect).is_some()) && cx.suspect_hosts.iter().all(|h| host(h).is_some());
         if let (Some(files), Some(hosts), true) = (files, hosts, sure)

@@ -107,7 +107,10 @@ pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
     fn names(value: Option<&Value>) -> impl Iterator<Item = String> {
         value.and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned()
     }
-    let near = |name: &str, known: &[&'static str]| nearest(name, known.iter().copied(), 1).first().copied();
+    let near = |name: &str, known: &[&'static str]| match name {
+        "arguments" | "input" | "parameters" => Some("args"),
+        name => nearest(name, known.iter().copied(), 1).first().copied(),
+    };
     let own = names(Some(row)).filter(|name| !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()));
     let own = own.map(|name| (near(&name, &MEMBERS), name));
     let ctx = names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str()));

@@ -11,6 +11,7 @@ use super::command::CommandPattern;
 use super::compact::compact;
 use super::context::{Context, PolicyCall};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
+use super::floor::floor;
 use super::glob::is_glob;
 use super::grant::{Grant, offer};
 use super::host::Host;
@@ -41,7 +42,7 @@ pub struct Explanation {
 /// A part of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// `tool`, `command`, `file` or `unknown`.
+    /// `tool`, `command`, `file`, `unknown` or `floor`.
     pub kind: &'static str,
     /// The part, with invisible characters escaped.
     pub text: String,
@@ -68,7 +69,7 @@ impl Policy {
                 rule.effect != Effect::Allow && cx.of_tool(rule) && rule.command.as_ref().is_some_and(fits)
             };
             let (got, by) = match (self.rules().rfind(matches), self.command_allowed(&cx, i)) {
-                (Some(rule), _) => (rule.effect, rule_text(rule)),
+                (Some(rule), _) => self.got(&cx, rule, rule.effect),
                 (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
                 (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
             };
@@ -81,8 +82,8 @@ impl Policy {
             let fits = |r: &&Rule| cx.concerns(r) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
             let (got, by) = match self.rules().filter(fits).max_by_key(|r| r.effect) {
                 // A file that may fit a deny asks.
-                Some(r) if cx.file_fit(r, file) != Fit::Yes => (r.effect.min(Effect::Ask), rule_text(r)),
-                Some(r) => (r.effect, rule_text(r)),
+                Some(r) if cx.file_fit(r, file) != Fit::Yes => self.got(&cx, r, r.effect.min(Effect::Ask)),
+                Some(r) => self.got(&cx, r, r.effect),
                 None if file.own || needed => (Effect::Ask, "no path rule applies".to_owned()),
                 None => (Effect::Allow, "no path rule applies".to_owned()),
             };
@@ -92,12 +93,23 @@ impl Policy {
         for part in &cx.effects.unknowns {
             add("unknown", &part.text, Effect::Ask, part.kind.to_owned());
         }
+        if let Some(reason) = floor(&cx) {
+            parts.push(Part { kind: "floor", text: reason.text, got: Effect::Deny, by: "no rule lifts it".to_owned() });
+        }
         if parts.is_empty() {
             let got = verdict.reasons.first().map_or(Effect::Ask, |r| r.effect);
             parts.push(Part { kind: "tool", text: call.origin.identity(call.tool), got, by: verdict.reason() });
         }
         let would_allow = self.would_allow(&cx, &verdict).unwrap_or_else(|why| vec![why]);
         Explanation { tier: cx.tier, verdict, parts, would_allow, did_you_mean: self.close_to(&cx) }
+    }
+
+    /// What a part got by a rule: its effect, unless a later allow overrides it.
+    fn got(&self, cx: &CallContext<'_>, rule: &Rule, effect: Effect) -> (Effect, String) {
+        match self.overridden(cx, rule).filter(|_| rule.effect != Effect::Allow) {
+            Some(later) => (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule))),
+            None => (effect, rule_text(rule)),
+        }
     }
 
     /// The rules that together allow a call, which has been tried; or why none do.

@@ -75,9 +75,9 @@ pub enum DiskEntry {
 pub struct Links {
     /// Where each path leads; `None`: unknown.
     leads: BTreeMap<String, Option<String>>,
-    /// The folders below which nothing fits a pattern.
+    /// What a look below a folder found that fits a pattern, or why it found nothing out; `None`: nothing fits.
     #[serde(skip)]
-    clear: Vec<(String, PathPattern)>,
+    looked: Vec<(String, PathPattern, Option<String>)>,
 }
 
 /// Where paths lead is compared, and not what was looked for.
@@ -114,14 +114,20 @@ impl Links {
         self.leads.insert(glob.clone(), Some(glob));
     }
 
-    /// Records that nothing below a folder fits a pattern.
-    fn clear(&mut self, folder: &str, pattern: &PathPattern) {
-        self.clear.push((folder.to_owned(), pattern.clone()));
+    /// Records what a look below a folder found that fits a pattern.
+    fn looked(&mut self, folder: &str, pattern: &PathPattern, found: Option<String>) {
+        self.looked.push((folder.to_owned(), pattern.clone(), found));
     }
 
     /// Whether nothing below an absolute folder fits a pattern.
     pub(crate) fn is_clear(&self, folder: &str, pattern: &PathPattern) -> bool {
-        self.clear.iter().any(|(of, fits)| of == folder && fits == pattern)
+        self.looked.iter().any(|(of, fits, found)| of == folder && fits == pattern && found.is_none())
+    }
+
+    /// What a look below an absolute folder found: for one pattern, or for any.
+    pub(crate) fn found_below(&self, folder: &str, pattern: Option<&PathPattern>) -> Option<&str> {
+        let fits = |of: &str, own: &PathPattern| of == folder && pattern.is_none_or(|pattern| pattern == own);
+        self.looked.iter().find_map(|(of, own, found)| found.as_deref().filter(|_| fits(of, own)))
     }
 
     /// Whether [`vouch`](Self::vouch) recorded the glob.

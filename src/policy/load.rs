@@ -94,11 +94,7 @@ impl PolicyFile {
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         let mut reader = Reader { text, file, diagnostics: Vec::new() };
-        for error in &errors {
-            let at = error.span().map_or(0, |s| s.start);
-            reader.error("policy-syntax", at, error.message().to_owned(), "fix the TOML; every call asks until then");
-            loaded.broken = true;
-        }
+        loaded.broken = !errors.is_empty();
         for (key, value) in table.get_ref() {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("policy", DeValue::Table(head)) => loaded.head(&mut reader, head),
@@ -119,6 +115,10 @@ impl PolicyFile {
             }
         }
         rules::read(&mut reader, table.get_ref(), &mut loaded);
+        if !errors.is_empty() {
+            reader.diagnostics.clear();
+            reader.syntax(&errors);
+        }
         diagnostics.append(&mut reader.diagnostics);
         for rule in &mut loaded.rules {
             rule.scope = scope;

@@ -11,6 +11,9 @@ use super::load::{PolicyFile, PolicyMode};
 use super::rule::{PolicyScope, Rule};
 use crate::name::sha256_hex;
 
+/// What is known of a tool, and the record that says what its arguments are, if there is one.
+pub(crate) type Recorded<'p> = (Cow<'p, ToolCapability>, Option<&'p ToolCapability>);
+
 /// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -84,18 +87,20 @@ impl Policy {
     /// only adds to it: a higher tier, more arguments. Only where the workspace is trusted and no stronger scope covers the
     /// tool, it stands by itself.
     ///
-    /// Also whether somebody who may has written a record, which then says all there is to say of the tool's arguments.
-    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> (Cow<'_, ToolCapability>, bool) {
+    /// Also the record that somebody has written who may say what the tool's arguments are, without what a project adds.
+    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Recorded<'_> {
         let identity = match call.origin {
             ToolOrigin::Native => Cow::Borrowed(call.tool),
             ToolOrigin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
         };
         let mut found: Option<Cow<'_, ToolCapability>> = None;
-        let mut recorded = false;
+        let mut recorded = None;
         for file in self.files.iter().rev() {
             let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
             let may_loosen = file.scope.may_loosen(context);
-            recorded |= may_loosen && !capability.says_only_undo(call.tool);
+            if may_loosen && !capability.says_only_undo(call.tool) {
+                recorded.get_or_insert(capability);
+            }
             match (&mut found, file.scope) {
                 (None, _) if !may_loosen => {
                     let known = ToolCapability::builtin(call.tool).unwrap_or_default();

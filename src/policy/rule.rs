@@ -241,13 +241,19 @@ impl Rule {
     }
 }
 
-/// For an allow, every string of the argument must fit; for ask and deny, one is enough.
+/// For an allow, every string of the argument must fit, and none that a wildcard covers has characters that a person cannot
+/// see: a line end in an address is another header. For ask and deny, one is enough.
 fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool {
     let value = if name == "*" { Some(arguments) } else { arguments.get(name) };
     let mut leaves = Vec::new();
     collect(value.unwrap_or(&Value::Null), &mut leaves);
     let fits = |leaf: &String| {
-        if loosen { glob_inside(pattern, leaf) } else { glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf)) }
+        let seen = || pattern == "*" || pattern == leaf || !has_unseen(leaf);
+        if loosen {
+            glob_inside(pattern, leaf) && seen()
+        } else {
+            glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf))
+        }
     };
     if loosen { !leaves.is_empty() && leaves.iter().all(fits) } else { leaves.iter().any(fits) }
 }

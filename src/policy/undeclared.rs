@@ -1,4 +1,4 @@
-//! Arguments that no record declares: what they may name, so that a deny does not depend on their names.
+//! Arguments that no record declares: what they may name, so that neither a deny nor an allow depends on their names.
 
 use serde_json::Value;
 
@@ -25,19 +25,52 @@ const OF_SHELLS: [&str; 10] = [
     "yield_time_ms",
 ];
 
-/// The texts of a call that may name a path or a host, where nobody wrote a record: of a tool that has none, every text
-/// anywhere in its arguments; of one whose record is the built-in one, those that it does not declare; none of a shell tool,
-/// whose command says all.
-pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability) -> Vec<&'a str> {
+/// Arguments that hold text for people, models or files, whatever it looks like. Source: the tools of Claude Code 2.0,
+/// Gemini CLI 0.20 and the MCP reference servers, as of 2026-11.
+const OF_TEXT: [&str; 22] = [
+    "body",
+    "content",
+    "contents",
+    "description",
+    "explanation",
+    "file_text",
+    "insert_text",
+    "instruction",
+    "instructions",
+    "message",
+    "new_source",
+    "new_str",
+    "new_string",
+    "newText",
+    "oldText",
+    "old_str",
+    "old_string",
+    "prompt",
+    "query",
+    "subject",
+    "text",
+    "title",
+];
+
+/// The texts of a call that may name a path or a host and that nobody declares. `recorded`: somebody wrote a record, which
+/// says what the tool's arguments are, so that only what looks like a path or a host is taken for one. None of a tool with
+/// a command: there each undeclared argument asks.
+pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recorded: bool) -> Vec<&'a str> {
     let mut found = Vec::new();
     if capability.command.is_some() {
         return found;
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        if !capability.declared().any(|known| known == name) {
-            collect(value, &mut found);
+        if capability.declared().any(|known| known == name) || recorded && OF_TEXT.contains(&name.as_str()) {
+            continue;
         }
+        let before = found.len();
+        collect(value, &mut found);
+        // A pattern over texts has dots and backslashes, too.
+        let is_place = |text: &&str| if name == "pattern" { is_elsewhere(text) } else { may_be_place(text) };
+        let own = found.split_off(before);
+        found.extend(own.into_iter().filter(|text| !recorded || is_place(text)));
     }
     found
 }
@@ -54,12 +87,34 @@ fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// An argument of a shell tool that the built-in record does not know, and that is more than a number or a switch that is off.
-pub(super) fn of_a_shell<'a>(arguments: &'a Value, capability: &ToolCapability) -> Option<&'a str> {
-    if capability.family != Some(Family::Shell) {
+/// Whether a text looks like a path or a URL: it leads out of the folder, has several segments, or is a name with an
+/// ending.
+fn may_be_place(text: &str) -> bool {
+    let ending = |(name, ending): (&str, &str)| {
+        !name.contains('@') && ending.starts_with(|c: char| c.is_ascii_alphabetic()) && ending.len() < 12
+    };
+    let is_name = || text.starts_with('.') || text.rsplit_once('.').is_some_and(ending);
+    is_elsewhere(text) || !text.contains(char::is_whitespace) && (text.contains(['/', '\\']) || is_name())
+}
+
+/// Whether a text leads out of the working folder, if it is a path.
+fn is_elsewhere(text: &str) -> bool {
+    text.starts_with(['/', '~', '$']) || text.contains("://") || text.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// An argument of a tool that runs commands which nobody declares, and that is more than a number or a switch that is off.
+/// `own`: the record without what a project adds, of which only command and folder are judged as what they are.
+pub(super) fn of_a_shell<'a>(
+    arguments: &'a Value,
+    capability: &ToolCapability,
+    own: &ToolCapability,
+) -> Option<&'a str> {
+    if capability.command.is_none() && capability.family != Some(Family::Shell) {
         return None;
     }
-    let unknown = |name: &str| !OF_SHELLS.contains(&name) && !capability.declared().any(|known| known == name);
+    let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
+    let known: Vec<&str> = own.declared().chain(judged).chain(OF_SHELLS).collect();
+    let unknown = |name: &str| !known.contains(&name);
     let acts =
         |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
     arguments.as_object()?.iter().find(|(name, value)| unknown(name) && acts(value)).map(|(name, _)| name.as_str())

@@ -21,6 +21,7 @@ mod hosts;
 mod links;
 mod looking;
 mod narrow;
+mod newcomer;
 mod options;
 mod paths;
 mod patterns;

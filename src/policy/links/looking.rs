@@ -1,7 +1,7 @@
 //! Looking instead of doubting: whether anything below a folder is what a rule denies.
 //!
-//! A search through a folder (`grep -r`, `find … | xargs grep`) reads files that nobody named. Under a rule over paths that
-//! would be a doubt each time; a host that lends its disk has it decided by a walk of bounded length.
+//! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files that nobody named. Under
+//! a rule over paths that would be a doubt each time; a host that lends its disk has it decided by a walk of bounded length.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,13 @@ use crate::policy::call_context::CallContext;
 use crate::policy::context::Context;
 use crate::policy::decision::Fit;
 use crate::policy::path::{LexPath, PathPattern};
-use crate::policy::rule::Rule;
+use crate::policy::rule::{Access, Rule};
+use crate::policy::shell::FileEffect;
 
 /// The most names that one call has looked at. A larger tree is not looked through, and the rule asks as without a disk.
 const MOST: usize = 20_000;
 
-/// Looks below the folders that a call reads, and notes for which rules there is nothing.
+/// Looks below the folders that a call reads, and notes for each rule what there is.
 pub(super) fn look<'r>(
     cx: &CallContext<'_>,
     rules: impl Iterator<Item = &'r Rule>,
@@ -23,13 +24,17 @@ pub(super) fn look<'r>(
     disk: &dyn Disk,
     links: &mut Links,
 ) {
-    if cx.searched().next().is_none() || !cx.only_looks() {
+    if cx.is_shell && (cx.searched().next().is_none() || !cx.only_looks()) {
         return;
     }
     let rules: Vec<(&Rule, &PathPattern)> =
         rules.filter_map(|rule| rule.path.as_ref().map(|(pattern, _)| (rule, pattern))).collect();
+    // Whatever a tool reads may be a folder.
+    let read = |file: &&FileEffect| !cx.is_shell && file.access == Access::Read;
+    let read = cx.effects.files.iter().filter(read).map(|file| FileEffect { recursive: true, ..file.clone() });
+    let folders: Vec<FileEffect> = if cx.is_shell { cx.searched().cloned().collect() } else { read.collect() };
     let mut left = MOST;
-    for folder in cx.searched() {
+    for folder in &folders {
         let open: Vec<&PathPattern> = rules
             .iter()
             .filter(|(rule, _)| cx.concerns(rule) && cx.file_fit(rule, folder) == Fit::Maybe)
@@ -38,41 +43,48 @@ pub(super) fn look<'r>(
         let Some(path) = folder.path.as_ref().filter(|_| !open.is_empty()) else { continue };
         let root = path.absolute(context).to_string();
         let looked = Context { links: Some(links.clone()), ..context.clone() };
-        if let Some(found) = walk(&root, &open, &looked, disk, &mut left) {
-            let clear = open.iter().zip(found).filter(|(_, found)| !found);
-            clear.for_each(|(pattern, _)| links.clear(&root, pattern));
+        match walk(&root, &open, &looked, disk, &mut left) {
+            Ok(found) => {
+                for (pattern, found) in open.iter().zip(found).filter(|(_, found)| found.as_ref() != Some(&root)) {
+                    links.looked(&root, pattern, found);
+                }
+            }
+            Err(why) => open.iter().for_each(|pattern| links.looked(&root, pattern, Some(why.to_owned()))),
         }
     }
 }
 
-/// Which of the patterns something below a folder may fit, links followed. `None` where that cannot be found out.
+/// For each pattern, the first file below a folder that it may fit, links followed; or why that cannot be found out.
 fn walk(
     root: &str,
     patterns: &[&PathPattern],
     context: &Context,
     disk: &dyn Disk,
     left: &mut usize,
-) -> Option<Vec<bool>> {
-    let mut found = vec![false; patterns.len()];
-    let real = follow(root, disk)?;
+) -> Result<Vec<Option<String>>, &'static str> {
+    const CLOSED: &str = "a folder or a link in what it reads through cannot be looked at";
+    let mut found = vec![None; patterns.len()];
+    let real = follow(root, disk).ok_or(CLOSED)?;
     let mut seen = BTreeSet::from([real.clone()]);
-    let mut check = |path: &str| {
-        let path = LexPath::plain(path);
+    let mut check = |text: &str| {
+        let path = LexPath::plain(text);
         for (found, pattern) in found.iter_mut().zip(patterns) {
-            *found = *found || pattern.fit(&path, false, context, false) != Fit::No;
+            if found.is_none() && pattern.fit(&path, false, context, false) != Fit::No {
+                *found = Some(text.to_owned());
+            }
         }
     };
     check(&real);
     // A folder as it was reached, and where it is.
     let mut todo = vec![(root.trim_end_matches('/').to_owned(), real)];
     while let Some((written, real)) = todo.pop() {
-        for (name, kind) in disk.entries(&real)? {
-            *left = left.checked_sub(1)?;
+        for (name, kind) in disk.entries(&real).ok_or(CLOSED)? {
+            *left = left.checked_sub(1).ok_or("it reads through more than 20,000 names")?;
             let (written, path) = (format!("{written}/{name}"), format!("{}/{name}", real.trim_end_matches('/')));
             check(&written);
             let path = match kind {
-                EntryKind::Link => follow(&path, disk)?,
-                EntryKind::Unknown => return None,
+                EntryKind::Link => follow(&path, disk).ok_or(CLOSED)?,
+                EntryKind::Unknown => return Err(CLOSED),
                 EntryKind::File | EntryKind::MayBeFolder => path,
             };
             if path != written {
@@ -83,5 +95,5 @@ fn walk(
             }
         }
     }
-    Some(found)
+    Ok(found)
 }

@@ -56,7 +56,13 @@ fn field(
 ) -> bool {
     let before = reader.diagnostics.len();
     match key {
-        "tier" => capability.tier = reader.value(value, ("policy-tier", "unknown tier", "write read_only, b or a")),
+        "tier" => {
+            let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
+            let written = plain(value.get_ref().as_str().unwrap_or_default());
+            let near = ["read_only", "b", "a"].into_iter().find(|tier| plain(tier) == written);
+            let help = near.map_or("write read_only, b or a".to_owned(), |near| format!("did you mean `{near}`?"));
+            capability.tier = reader.value(value, ("policy-tier", "unknown tier", &help));
+        }
         "undo" => {
             let help = "write snapshot, inverse, compensate or irreversible";
             capability.undo = reader.value(value, ("policy-undo", "unknown undo class", help)).unwrap_or_default();

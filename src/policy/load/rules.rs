@@ -69,9 +69,26 @@ fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effe
     file.broken |= effect != Some(Effect::Allow);
 }
 
+/// The keys of a `[[rule]]` table.
+const KEYS: &[&str] = &[
+    "decide",
+    "rule",
+    "tool",
+    "command",
+    "options",
+    "path",
+    "access",
+    "host",
+    "target",
+    "args",
+    "annotations",
+    "why",
+    "match",
+    "not_match",
+];
+
 /// A `[[rule]]` table as it is written.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Written {
     decide: Effect,
     rule: Option<String>,
@@ -105,13 +122,25 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     let DeValue::Table(table) = item.get_ref() else {
         return broken(reader, file, at, "write rules as `[[rule]]` tables");
     };
-    let decide = table.get("decide").and_then(|v| v.get_ref().as_str()).and_then(Effect::parse);
-    let Some(effect) = decide else { return malformed(reader, file, None, at, "`decide` must be allow, ask or deny") };
+    let decide = table.get("decide");
+    let effect = decide.and_then(|v| v.get_ref().as_str()).and_then(Effect::parse);
+    let before = reader.diagnostics.len();
+    for (key, _) in table.iter().filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
+        reader.unknown_key(key.span().start, key.get_ref(), KEYS);
+    }
+    if reader.diagnostics.len() > before {
+        file.broken |= effect != Some(Effect::Allow);
+        return;
+    }
+    let Some(effect) = effect else {
+        let at = decide.map_or(at, |value| value.span().start);
+        return malformed(reader, file, None, at, "`decide` must be allow, ask or deny");
+    };
     let written: Written = match typed(item) {
         Ok(written) => written,
         Err(why) => {
             let at = why.span().map_or(at, |span| span.start);
-            let why = why.to_string().replace("unknown field", "unknown key");
+            let why = why.to_string();
             let (what, key) = why.trim_end().split_once("\nin ").unwrap_or((why.trim_end(), "the rule"));
             return malformed(reader, file, Some(effect), at, &format!("{key}: {what}"));
         }
@@ -171,8 +200,18 @@ impl Written {
             };
             rule.path = Some((PathPattern::parse(path)?, access));
         }
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        rule.args = self.args.iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect();
+        for (name, value) in self.args.iter().flatten() {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Array(_) | Value::Object(_) => {
+                    return Err(format!(
+                        "`args.{name}` must be one text, number or switch: write one rule for each value"
+                    ));
+                }
+                other => other.to_string(),
+            };
+            rule.args.push((name.clone(), text));
+        }
         if let Some(hints) = &self.annotations {
             let known = Annotations::deserialize(hints).ok();
             // A hint that is not known would be a condition that is not checked.
@@ -204,7 +243,10 @@ impl Written {
                 let verb = if wanted { "does not match" } else { "matches" };
                 let shown = example.get_ref().as_str().map_or_else(|| example.get_ref().to_string(), str::to_owned);
                 let message = format!("the rule `{}` {verb} its own example `{shown}`", rule.text);
-                reader.error("policy-example", example.span().start, message, "fix the rule or the example");
+                let apart = rule.effect == Effect::Allow && rule.command.is_some() && !rule.is_of_commands();
+                let help =
+                    if apart { "an allow of a command has no `host` or `path`" } else { "fix the rule or the example" };
+                reader.error("policy-example", example.span().start, message, help);
                 hold = false;
             }
         }

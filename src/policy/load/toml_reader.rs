@@ -24,6 +24,23 @@ impl Reader<'_> {
         self.diagnostics.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
     }
 
+    /// Says where the first syntax error is: what follows from it is none of the author's. Of a key that is there twice,
+    /// where it was before.
+    pub(super) fn syntax(&mut self, errors: &[toml::de::Error]) {
+        let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+        let Some(first) = errors.iter().min_by_key(|error| at(error)) else { return };
+        let mut message = first.message().to_owned();
+        if message.contains("duplicate key") {
+            let head = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
+            let number = self.text.get(..at(first)).unwrap_or_default().matches('\n').count();
+            let own = self.text.lines().nth(number).map(head).unwrap_or_default();
+            if let Some(before) = self.text.lines().take(number).position(|line| head(line) == own) {
+                message = format!("`{own}` is in line {} already", before + 1);
+            }
+        }
+        self.error("policy-syntax", at(first), message, "fix the TOML; every call asks until then");
+    }
+
     /// Says something that is true of the whole file, where it shows first.
     pub(super) fn note_once(&mut self, code: &'static str, at: usize, message: &str, help: &str) {
         if self.diagnostics.iter().all(|said| said.code != code) {
@@ -34,6 +51,9 @@ impl Reader<'_> {
     pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &[&str]) {
         let help = match nearest(key, known.iter().copied(), 1).first() {
             Some(close) => format!("did you mean `{close}`?"),
+            None if known.contains(&"decide") && matches!(key, "action" | "effect" | "decision" | "allow" | "deny") => {
+                "did you mean `decide`?".to_owned()
+            }
             // What stands below a table belongs to it, as TOML has it.
             None if matches!(key, "allow" | "ask" | "deny" | "redact") => {
                 format!("write `{key}` above the first `[table]`: below one, it is a key of that table")

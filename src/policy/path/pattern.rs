@@ -53,8 +53,8 @@ impl PathPattern {
         if body.is_empty() {
             return Err("a path pattern must not be empty".to_owned());
         }
-        if body.contains('[') || body.contains('{') {
-            return Err("a path pattern supports only `*`, `**` and `?`".to_owned());
+        if let Some(c) = body.chars().find(|c| matches!(c, '[' | '{')) {
+            return Err(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`"));
         }
         let body = body.strip_prefix("file://").unwrap_or(body);
         let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };
@@ -187,11 +187,8 @@ impl PathPattern {
     /// pattern of an allow is confined to.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
         let anywhere = how.wide && self.is_anywhere();
-        let near = if anywhere {
-            lies(&self.path.parts, &path.parts, reach.tail, reach.recursive && reach.tail.is_some(), how)
-        } else {
-            Fit::No
-        };
+        let near =
+            if anywhere { lies(&self.path.parts, &path.parts, reach.tail, reach.recursive, how) } else { Fit::No };
         let fit = if near == Fit::Yes {
             Fit::Yes
         } else if pattern.base != path.base {
@@ -217,6 +214,16 @@ impl PathPattern {
             Fit::No if reach.recursive => Fit::Maybe,
             Fit::No => Fit::Yes,
         }
+    }
+
+    /// Whether it covers everything below the root.
+    pub(crate) fn is_everything(&self) -> bool {
+        !self.negated && self.path.base == Base::Root && self.path.parts.iter().all(|part| part == "**")
+    }
+
+    /// Whether a segment has `**` beside other characters, which is no more than `*`.
+    pub(crate) fn has_glued_stars(&self) -> bool {
+        self.path.parts.iter().any(|part| part.contains("**") && part != "**")
     }
 
     /// Whether it begins with `**`.

@@ -61,7 +61,8 @@ const HEAD: &str = "\
 #   command   the argument with a shell command; workdir the one with the folder that it runs in
 #   undo      snapshot, inverse, compensate or irreversible; a person sees it before the approval
 #
-# Denies of paths and hosts hold for the arguments declared here and, once a tool has a record, for no others.
+# Denies of paths and hosts hold for the arguments declared here. What looks like a path or a host in another one asks where
+# a deny names it; a command's tool asks about every argument that is not declared.
 ";
 
 fn page(catalog: &Catalog, file: &str, trusted: bool) -> String {
@@ -139,7 +140,7 @@ fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
     comment(&why.join(", "), 160)
 }
 
-/// What the record does not declare: for a person to see, since no deny of a path or host is held against it.
+/// What the record does not declare: for a person to see, since a deny of a path or host only asks about it.
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {

@@ -91,19 +91,19 @@ fn judge(
     policy: Option<&Policy>,
     named: &mut BTreeSet<String>,
 ) -> Result<Evaluated, Diagnostic> {
+    let place = |column: usize| Place::file(file).line_column(line.number, column.max(1));
     let wrong = |column: usize, why: &str| {
-        let place = Place::file(file).line_column(line.number, column.max(1));
         let help = match policy {
             Some(_) => "a row is an object with id, tool and args on one line; leave out `rule`, or --policy",
             None => "a row is an object with id, rule, tool and args on one line",
         };
-        Diagnostic::error("eval-row", place, why).help(help)
+        Diagnostic::error("eval-row", place(column), why).help(help)
     };
     let text = line.text.as_ref().map_err(|why| wrong(1, why))?;
     let row: Value = serde_json::from_str(text).map_err(|why| {
         let message = why.to_string();
         let (message, _) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
-        wrong(why.column(), &format!("not JSON: {message}"))
+        Diagnostic::error("eval-row", place(why.column()), format!("not JSON: {message}"))
     })?;
     say_unknown(&row, &Place::file(file).line_column(line.number, 1), named);
     let judged = match policy {

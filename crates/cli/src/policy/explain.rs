@@ -4,12 +4,13 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
+use super::super::builtin;
 use super::super::disk::{OwnDisk, absolute, home, working_folder};
 use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, ToolOrigin};
+use toolfold::policy::{Context, Explanation, Family, Policy, PolicyCall, PolicyFile, ToolOrigin};
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -87,7 +88,11 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     };
     let arguments = arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
-    let mut context = Context { interactive: !args.non_interactive, cwd, home: home(), ..Context::default() };
+    // No call writes the policy that it is judged by, once that is in force.
+    let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
+    let protected = Vec::from_iter(own);
+    let mut context =
+        Context { interactive: !args.non_interactive, cwd, home: home(), protected, ..Context::default() };
     let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);
@@ -116,8 +121,14 @@ fn arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Resu
             Err(Failure::usage("--args is not an object").help(EXAMPLE))
         };
     }
-    let Some(command) = named.command else { return Ok(json!({})) };
     let record = policy.capabilities.get(named.tool);
+    let Some(command) = named.command else {
+        let own = || matches!(Family::of_name(named.tool), Some(Family::Shell));
+        return match record.map_or_else(own, |record| record.command.is_some()) {
+            true => Err(Failure::usage(format!("which command of `{}`?", visible(named.tool))).help(HOW)),
+            false => Ok(json!({})),
+        };
+    };
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
         Some(None) => {

@@ -72,15 +72,20 @@ fn tiers_have_the_names_that_people_read() {
     assert_eq!(named, ["read-only", "B", "A"]);
 }
 
-/// A record that only says how to undo declares no argument, so that those which nobody declared are still guessed at.
+/// A record that only says how to undo declares no argument, so that those which nobody declared are still guessed at. One
+/// that declares others makes the guess a doubt.
 #[test]
 fn a_record_that_says_only_how_to_undo_is_none_of_the_arguments() {
     let arguments = json!({"file_path": "a", "target": "/etc/passwd"});
     for (record, expected) in [
         ("", Decision::Deny),
         ("[tool.Read]\nundo = \"inverse\"\n", Decision::Deny),
-        ("[tool.Read]\nundo = \"inverse\"\ntier = \"read_only\"\n", Decision::Allow),
-        ("[tool.Read]\nundo = \"inverse\"\ntier = \"read_only\"\nreads = [\"file_path\"]\n", Decision::Allow),
+        ("[tool.Read]\nundo = \"inverse\"\ntier = \"read_only\"\n", Decision::Confirm),
+        ("[tool.Read]\nundo = \"inverse\"\ntier = \"read_only\"\nreads = [\"file_path\"]\n", Decision::Confirm),
+        (
+            "[tool.Read]\nundo = \"inverse\"\ntier = \"read_only\"\nreads = [\"file_path\", \"target\"]\n",
+            Decision::Deny,
+        ),
     ] {
         let policy = of_user(&format!("deny = [\"Read(/etc/**)\"]\nallow = [\"Read\"]\n{record}"));
         check(&policy, &context(), ("Read", &arguments), expected);

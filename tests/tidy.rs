@@ -12,6 +12,7 @@ const MAX_LINES: usize = 420;
 
 /// What the top of the project holds, and nothing else.
 const TOP: &[&str] = &[
+    ".cargo",
     ".ci",
     ".git",
     ".gitignore",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+#[cfg(feature = "validate")]
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::catalog::Catalog;
@@ -240,6 +241,7 @@ fn is_sent_as_it_is(name: &str) -> bool {
 }
 
 /// Arguments as a model means them, and as it wrote them.
+#[cfg(feature = "validate")]
 fn written() -> impl Strategy<Value = (Value, Value)> {
     let meant = (
         any::<i64>(),

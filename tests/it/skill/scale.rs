@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
 use toolfold::conversation::Outcome;
-use toolfold::engine::SkillLayer;
+use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
 use toolfold::profile::Arm;
 use toolfold::skill::{
     ActivateRequest, ActiveSet, Answer, Budget, Caller, CategoryHint, FLOOR_TOKENS, Facts, MemoryFs, Permission,
@@ -15,8 +16,12 @@ use toolfold::skill::{
 };
 
 use super::{discover, root};
-use crate::layers::builder;
 use crate::talk::{Call, Dispatch, Talk};
+
+/// An engine of the Excel domain under an arm.
+fn builder(arm: Arm) -> EngineBuilder {
+    Engine::builder(Catalog::from_openai(&crate::project("profiles/excel/tools.json")).unwrap()).arm(arm)
+}
 
 /// Skills with a name and a description each, under `/s/0000` and so on.
 fn files(skills: &[(String, String)]) -> MemoryFs {

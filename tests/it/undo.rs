@@ -221,5 +221,7 @@ fn a_record_that_only_says_how_to_undo_declares_no_arguments() {
         policy.decide(&call, &Context { cwd: Some("/w".into()), interactive: true, ..Context::default() }, &[]).decision
     };
     assert_eq!(decision(""), decision("[tool.Bash]\nundo = 'snapshot'\n"));
-    assert_ne!(decision(""), decision("[tool.Bash]\ncommand = 'command'\n"), "as long as it declares none");
+    let own = decision("[tool.Bash]\ncommand = 'command'\n");
+    let asks = toolfold::policy::Decision::Confirm;
+    assert_eq!((decision(""), own), (asks, asks), "nor does one that says which argument is the command");
 }

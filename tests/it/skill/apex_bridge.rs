@@ -88,7 +88,7 @@ fn commands_are_never_run() {
 fn rendering_is_linear() {
     let start = std::time::Instant::now();
     for unit in ["{{", "${", "!`", "$", "{{input.", "$ARGUMENT"] {
-        let body = unit.repeat(400_000 / unit.len());
+        let body = unit.repeat(100_000 / unit.len());
         render(&body, Some("a"), json!({}));
     }
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());

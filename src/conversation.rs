@@ -269,9 +269,13 @@ impl Conversation {
     fn open(&mut self, by: Option<&CallId>, request: &ExpandRequest) -> Expansion {
         let (engine, presentation) = (&self.engine, self.presentation());
         let (catalog, assignment) = (engine.catalog(), engine.assignment());
-        let expansion = expand(catalog, assignment, presentation, &self.state.expanded, request, &*self.bound.names);
-        if !expansion.categories.is_empty() || !expansion.tools.is_empty() {
-            let (categories, tools) = (expansion.categories.clone(), expansion.tools.clone());
+        let (known, unread) = (&self.state.expanded, Expanded::default());
+        let read = if self.state.shared { &unread } else { known };
+        let expansion = expand(catalog, assignment, presentation, read, request, &*self.bound.names);
+        let (mut categories, mut tools) = (expansion.categories.clone(), expansion.tools.clone());
+        categories.retain(|name| !known.categories().any(|own| own == name));
+        tools.retain(|name| !known.tools().any(|own| own == name));
+        if !categories.is_empty() || !tools.is_empty() {
             self.record(Event::Expanded { by: by.cloned(), categories, tools });
         }
         expansion

@@ -19,7 +19,7 @@ pub mod validate;
 
 pub use blind::Blind;
 pub use builder::EngineBuilder;
-pub(crate) use check::Checked;
+pub(crate) use check::{Checked, Coerced};
 pub use experiment::Experiment;
 pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
 pub use policy_layer::{Clock, PolicyLayer};

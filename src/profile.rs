@@ -47,7 +47,7 @@ pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
 pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
 pub use cost::{TokenFactors, estimate};
 pub use expand::{
-    CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
+    Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;

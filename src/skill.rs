@@ -47,6 +47,7 @@ mod search;
 mod split;
 pub mod strict;
 mod tool_list;
+mod verbatim;
 mod view;
 mod walk;
 #[cfg(feature = "watch")]
@@ -77,6 +78,7 @@ pub use permission::{Permission, PermissionRule, Permissions};
 pub use render::Facts;
 pub use roots::{Root, Scope, Style, Surroundings, default_roots, levels};
 pub use search::{Hit, SkillIndex};
+pub use verbatim::front_matter;
 pub use view::{Caller, SkillView};
 pub use walk::Limits;
 #[cfg(feature = "watch")]

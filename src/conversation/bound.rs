@@ -52,7 +52,7 @@ pub(super) struct Bound {
 
 impl Bound {
     /// The binding of an engine, shared by all conversations that have the same. A rule for names other than the shipped
-    /// one makes a binding of its own.
+    /// one makes a binding of its own, and so do reserved names.
     pub(super) fn of(
         engine: &Engine,
         wire: Wire,
@@ -60,21 +60,20 @@ impl Bound {
         options: &RenderOptions,
         rule: &NameRule,
     ) -> Result<Arc<Self>, NoFreeName> {
-        if *rule != Limits::of(wire, None).name {
-            let names = Arc::new(table(engine, wire, rule)?);
+        if *rule != Limits::of(wire, None).name || !options.reserved.is_empty() {
+            let names = Arc::new(table(engine, wire, rule, &options.reserved)?);
             return Ok(Arc::new(Self::new(engine, wire, arm, names, options.clone())));
         }
-        let names = engine.memo(wire as u64, Arm::Full, || table(engine, wire, rule).map(Arc::new));
+        let names = engine.memo(wire as u64, Arm::Full, || table(engine, wire, rule, &[]).map(Arc::new));
         let names = names.as_ref().clone()?;
         let key = (wire as u64) | u64::from(options.key()) << 8;
         Ok(engine.memo(key, arm, || Self::new(engine, wire, arm, names, options.clone())))
     }
 
     fn new(engine: &Engine, wire: Wire, arm: Arm, names: Arc<NameTable>, options: RenderOptions) -> Self {
-        let roles = [MetaRole::Expand, MetaRole::Call];
         let presentation = engine.presentation(arm);
         let declared = presentation.meta_tools_as(engine.catalog(), &*names);
-        let folding = declared.into_iter().zip(roles).map(|(tool, role)| MetaEntry { role, tool });
+        let folding = declared.into_iter().map(|tool| MetaEntry { role: names.role_of(tool.name().as_str()), tool });
         let skill = engine.skills().and_then(crate::engine::SkillLayer::tool);
         let skill = skill.and_then(|tool| renamed(tool, names.meta(MetaRole::Skill)));
         let skill = skill.map(|tool| MetaEntry { role: MetaRole::Skill, tool });
@@ -124,10 +123,10 @@ impl Bound {
     }
 }
 
-fn table(engine: &Engine, wire: Wire, rule: &NameRule) -> Result<NameTable, NoFreeName> {
+fn table(engine: &Engine, wire: Wire, rule: &NameRule, reserved: &[String]) -> Result<NameTable, NoFreeName> {
     let categories: Vec<&str> = engine.assignment().categories().map(|(name, _)| name.as_str()).collect();
     let foreign: Vec<&str> = engine.catalog().foreign().filter_map(Foreign::name).collect();
-    NameTable::new(wire, rule, engine.catalog(), &foreign, &categories, ACTIVATE_SKILL)
+    NameTable::new(wire, rule, engine.catalog(), &foreign, reserved, &categories, ACTIVATE_SKILL)
 }
 
 /// A meta-tool under another name.

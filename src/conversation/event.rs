@@ -87,6 +87,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ToolName>,
     },
+    /// Calls come from models that cannot be told apart: answers are whole, and circles are not counted.
+    Shared {},
     /// The answers to these calls left the model's sight: what they opened is closed again.
     Dropped {
         /// The calls.

@@ -22,7 +22,7 @@ use super::outcome::{Context, Forward, Outcome, PolicyMark};
 use super::{CallError, CallId, Conversation, ReplyKind};
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
-use crate::engine::{Checked, Engine, Exact};
+use crate::engine::{Checked, Coerced, Engine, Exact};
 use crate::name::sha256_hex;
 use crate::policy::{CallUndo, Decision};
 use crate::profile::{Detail, definition};
@@ -101,12 +101,15 @@ impl Conversation {
             arguments = bound.read_back(tool, arguments);
         }
         // What is put right is what is judged, asked about and run.
-        let mut coerced = Vec::new();
+        let (mut checked, mut coerced) = (None, Vec::new());
         if let Target::Tool(index) = target
-            && let Ok(value) = arguments.value()
-            && let Some((text, notes)) = engine.coerced(index, value, &arguments.text())
+            && let Ok(value @ Value::Object(_)) = arguments.value()
         {
-            (arguments, coerced) = (Arguments::from_text(&text), notes);
+            let (found, mended) = engine.check(index, value, || arguments.text());
+            checked = Some(found);
+            if let Some(Coerced { text, notes }) = mended {
+                (arguments, coerced) = (Arguments::from_text(&text), notes);
+            }
         }
         let digest = digest_of(&target.name(&engine), &arguments);
         if let Some(outcome) = self.again(&call, &arguments, &digest)? {
@@ -121,7 +124,7 @@ impl Conversation {
             Target::Tool(index) => match engine.catalog().at(index) {
                 Some(tool) => {
                     let shown = bound.names.tools.sent(tool.name().as_str());
-                    self.judge_tool(&judging, &engine, Meant { index, tool, shown })
+                    self.judge_tool(&judging, &engine, Meant { index, tool, shown }, checked)
                 }
                 None => self.unknown(&judging, &call.name),
             },
@@ -129,8 +132,14 @@ impl Conversation {
         Ok(outcome.with_coerced(coerced))
     }
 
-    /// The gate for a real tool: deny, validate, decide.
-    fn judge_tool(&mut self, judging: &Judging<'_>, engine: &Engine, meant: Meant<'_>) -> Outcome {
+    /// The gate for a real tool: deny, validate, decide. `checked`: what checking the arguments found, if they are an object.
+    fn judge_tool(
+        &mut self,
+        judging: &Judging<'_>,
+        engine: &Engine,
+        meant: Meant<'_>,
+        checked: Option<Checked>,
+    ) -> Outcome {
         self.called(judging, meant.tool.name().as_str(), Kind::Real);
         // Arguments that are no JSON are judged as none: they never run.
         let none = Value::Object(serde_json::Map::new());
@@ -150,14 +159,12 @@ impl Conversation {
         {
             return self.forbid(judging, policy, meant, exact, judged);
         }
-        let unchecked = match value {
-            Err(why) => return self.invalid(judging, meant, &[format!("the arguments are not JSON: {why}")]),
-            Ok(value @ Value::Object(_)) => match engine.check(meant.index, value) {
-                Checked::Invalid(errors) => return self.invalid(judging, meant, &errors),
-                Checked::Valid => None,
-                Checked::Unchecked(why) => Some(why.to_owned()),
-            },
-            Ok(other) => {
+        let unchecked = match (value, checked) {
+            (Err(why), _) => return self.invalid(judging, meant, &[format!("the arguments are not JSON: {why}")]),
+            (Ok(_), Some(Checked::Invalid(errors))) => return self.invalid(judging, meant, &errors),
+            (Ok(_), Some(Checked::Valid)) => None,
+            (Ok(_), Some(Checked::Unchecked(why))) => Some(why.to_owned()),
+            (Ok(other), None) => {
                 let kind = crate::schema::kind(other);
                 return self.invalid(judging, meant, &[format!("the arguments must be a JSON object, not {kind}")]);
             }
@@ -165,7 +172,8 @@ impl Conversation {
         if let Some(held) = self.hold_back(judging, meant) {
             return held;
         }
-        let note = match self.show_hidden(judging, meant) {
+        let waits = judged.as_ref().is_some_and(|judged| judged.verdict.decision != Decision::Allow);
+        let note = match self.show_hidden(judging, meant, waits) {
             Shown::Already => None,
             Shown::With(note) => Some(note),
             Shown::First(outcome) => return *outcome,

@@ -148,7 +148,7 @@ impl Conversation {
         match self.bound.names.find(catalog, name) {
             Some(Named::Tool(at)) => own(at),
             Some(Named::Meta(MetaRole::Expand)) => Some(Allowed::Expand),
-            Some(Named::Meta(MetaRole::Call)) => Some(Allowed::Call),
+            Some(Named::Meta(MetaRole::Call(_))) => Some(Allowed::Call),
             Some(Named::Meta(MetaRole::Skill)) => Some(Allowed::Skill),
             None => self.bound.names.find_tool(catalog, name).and_then(own),
         }

@@ -50,10 +50,16 @@ impl Conversation {
         self.drop_unseen(&visible);
     }
 
+    /// For a host whose calls come from models that it cannot tell apart, from here on: what one was shown, another may not
+    /// have seen, so that look-ups are always answered whole, and what looks like a circle is none.
+    pub fn shared_by_models(&mut self) {
+        if !self.state.shared {
+            self.record(Event::Shared {});
+        }
+    }
+
     fn drop_unseen(&mut self, visible: &IndexSet<CallId>) {
-        // What the array itself shows is in sight.
-        let in_place = self.arm().delivery() == Delivery::InPlace;
-        let delivering = if in_place { self.state.naming_calls() } else { self.state.delivering_calls() };
+        let delivering = self.state.unshown_calls();
         let calls: Vec<CallId> = delivering.into_iter().filter(|id| !visible.contains(*id)).cloned().collect();
         if !calls.is_empty() {
             self.record(Event::Dropped { calls });

@@ -10,7 +10,7 @@ use super::breaker::Breaker;
 use super::event::Event;
 use super::{ApprovalId, CallId, ReplyKind};
 use crate::name::{CategoryName, ToolName};
-use crate::profile::{Arm, Expanded};
+use crate::profile::{Arm, Delivery, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
 
@@ -84,6 +84,9 @@ pub struct State {
     #[serde(skip)]
     remembered: usize,
     pub(super) breaker: Breaker,
+    /// Whether the calls come from models that cannot be told apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) shared: bool,
     /// How many calls there were.
     pub(super) called: u64,
     /// How many conversations have branched off.
@@ -116,6 +119,7 @@ impl State {
             calls: IndexMap::new(),
             remembered: 0,
             breaker: Breaker::default(),
+            shared: false,
             called: 0,
             branches: 0,
             events: 0,
@@ -159,6 +163,7 @@ impl State {
                 self.derive_expanded();
             }
             Event::Dropped { calls } => self.drop_answers(calls),
+            Event::Shared {} => self.shared = true,
             Event::Activated { by, name, skill } => self.activate(by, name, skill),
             Event::SkillApproved { name } => {
                 self.approved_skills.insert(name.clone());
@@ -196,7 +201,7 @@ impl State {
             Event::Forwarded { id, unchecked, note, blind, policy, reason, undo } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
-                    if note.is_some() {
+                    if note.is_some() && !self.shared {
                         self.named.insert(record.target.clone(), id.clone());
                     }
                 }
@@ -211,6 +216,9 @@ impl State {
             Event::Finished { id, ok } => self.finished(id, *ok),
             Event::Branched { .. } => self.branches += 1,
             Event::Counted { .. } => {}
+        }
+        if self.shared {
+            self.breaker = Breaker::default();
         }
     }
 
@@ -339,6 +347,14 @@ impl State {
     pub(super) fn delivering_calls(&self) -> IndexSet<&CallId> {
         let opened = self.openings.iter().filter_map(|opening| opening.by.as_ref());
         opened.chain(self.activated_by.values()).chain(self.named.values()).collect()
+    }
+
+    /// The calls whose answers count as read and are not in the array itself, which is always in sight.
+    pub(super) fn unshown_calls(&self) -> IndexSet<&CallId> {
+        match self.arm.delivery() {
+            Delivery::InPlace => self.naming_calls(),
+            _ => self.delivering_calls(),
+        }
     }
 
     /// What one call opened: categories and tools.

@@ -1,5 +1,6 @@
 //! Checking arguments against the real schema.
 
+use std::borrow::Cow;
 #[cfg(feature = "validate")]
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use super::Engine;
 #[cfg(feature = "validate")]
-use super::coerce::{Coerced, coerced};
+use super::coerce::coerced;
 #[cfg(feature = "validate")]
 use super::validate::{self, Validator};
 #[cfg(feature = "validate")]
@@ -25,6 +26,15 @@ pub(crate) enum Checked {
     Invalid(Vec<String>),
     /// They could not be checked, and why. The call goes on: only policy fails closed.
     Unchecked(&'static str),
+}
+
+/// Arguments put right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Coerced {
+    /// The arguments as JSON text.
+    pub(crate) text: String,
+    /// What was done, one line each.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A compiled schema for each tool, in catalogue order; `None` where a schema does not compile.
@@ -55,43 +65,52 @@ impl Validators {
 }
 
 impl Engine {
-    /// Checks the arguments object of a call of the tool at that place in the catalogue.
+    /// Checks the arguments object of a call of the tool at that place in the catalogue. If it does not fit and something in
+    /// it has one meaning, that is put right, and what was found is true of the [`Coerced`] arguments. `text` gives the same
+    /// object as JSON, with every digit of its numbers.
     #[cfg(feature = "validate")]
-    pub(crate) fn check(&self, index: usize, arguments: &Value) -> Checked {
-        let Some(validators) = &self.0.validators else { return Checked::Unchecked("validation is off") };
-        match validators.0.get(index).and_then(Option::as_ref) {
-            None => Checked::Unchecked("the tool's schema does not compile"),
-            Some(validator) => match validator.check(arguments) {
-                Ok(validate::Checked::Valid) => Checked::Valid,
-                Ok(validate::Checked::Unsettled) => {
-                    Checked::Unchecked("the tool's schema asks for more work than a check may cost")
-                }
-                Err(errors) => Checked::Invalid(errors.iter().map(ToString::to_string).collect()),
-            },
+    pub(crate) fn check<'a>(
+        &self,
+        index: usize,
+        arguments: &Value,
+        text: impl FnOnce() -> Cow<'a, str>,
+    ) -> (Checked, Option<Coerced>) {
+        let Some(validators) = &self.0.validators else { return (Checked::Unchecked("validation is off"), None) };
+        let Some(validator) = validators.0.get(index).and_then(Option::as_ref) else {
+            return (Checked::Unchecked("the tool's schema does not compile"), None);
+        };
+        let found = Checked::by(validator, arguments);
+        if !self.0.coerces || !matches!(found, Checked::Invalid(_)) {
+            return (found, None);
+        }
+        let mended = self.0.catalog.at(index).and_then(|tool| coerced(tool.parameters(), &text()));
+        match mended.as_ref().map(|mended| serde_json::from_str::<Value>(&mended.text)) {
+            Some(Ok(value)) => (Checked::by(validator, &value), mended),
+            _ => (found, None),
         }
     }
 
-    /// The arguments object put right as JSON text, if it does not fit and something in it has one meaning, with what was
-    /// done, line by line. `text` is the same object as `arguments`, with every digit of its numbers.
-    #[cfg(feature = "validate")]
-    pub(crate) fn coerced(&self, index: usize, arguments: &Value, text: &str) -> Option<(String, Vec<String>)> {
-        let validator = self.0.validators.as_ref().filter(|_| self.0.coerces)?.0.get(index)?.as_ref()?;
-        if !arguments.is_object() || validator.check(arguments).is_ok() {
-            return None;
+    /// Without the feature `validate` nothing is checked or put right, and every outcome says so.
+    #[cfg(not(feature = "validate"))]
+    pub(crate) fn check<'a>(
+        &self,
+        _index: usize,
+        _arguments: &Value,
+        _text: impl FnOnce() -> Cow<'a, str>,
+    ) -> (Checked, Option<Coerced>) {
+        (Checked::Unchecked("built without validation"), None)
+    }
+}
+
+#[cfg(feature = "validate")]
+impl Checked {
+    fn by(validator: &Validator, arguments: &Value) -> Self {
+        match validator.check(arguments) {
+            Ok(validate::Checked::Valid) => Self::Valid,
+            Ok(validate::Checked::Unsettled) => {
+                Self::Unchecked("the tool's schema asks for more work than a check may cost")
+            }
+            Err(errors) => Self::Invalid(errors.iter().map(ToString::to_string).collect()),
         }
-        let Coerced { text, notes } = coerced(self.0.catalog.at(index)?.parameters(), text)?;
-        Some((text, notes))
-    }
-
-    /// Without the feature `validate` it is not known what fits.
-    #[cfg(not(feature = "validate"))]
-    pub(crate) fn coerced(&self, _index: usize, _arguments: &Value, _text: &str) -> Option<(String, Vec<String>)> {
-        None
-    }
-
-    /// Without the feature `validate` nothing is checked, and every outcome says so.
-    #[cfg(not(feature = "validate"))]
-    pub(crate) fn check(&self, _index: usize, _arguments: &Value) -> Checked {
-        Checked::Unchecked("built without validation")
     }
 }

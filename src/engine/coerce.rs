@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::check::Coerced;
 use crate::diagnostic::visible;
 use crate::schema::{self, Target, Types};
 
@@ -19,15 +20,6 @@ const MAX_SHOWN: usize = 40;
 
 /// How many notes there are at most.
 const MAX_NOTES: usize = 20;
-
-/// Arguments put right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Coerced {
-    /// The arguments as JSON text.
-    pub(crate) text: String,
-    /// What was done, one line each.
-    pub(crate) notes: Vec<String>,
-}
 
 /// Puts right what has one meaning in the arguments object `text`, under the schema `root`. `None` if there is nothing.
 pub(crate) fn coerced(root: &Value, text: &str) -> Option<Coerced> {

@@ -1,6 +1,6 @@
 //! Layer 3 in the engine: what policy says of a call, and what waits for a person.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ pub struct PolicyLayer {
     disk: Option<Arc<dyn Disk>>,
     pub(super) snapshots: Option<Arc<dyn Snapshots>>,
     origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
+    trusted: Arc<BTreeSet<String>>,
     channel: Option<Arc<str>>,
 }
 
@@ -95,6 +96,7 @@ impl PolicyLayer {
             disk: None,
             snapshots: None,
             origins: Arc::default(),
+            trusted: Arc::default(),
             channel: None,
         };
         (layer, approver)
@@ -132,6 +134,13 @@ impl PolicyLayer {
         self
     }
 
+    /// The MCP servers whose hints may also loosen. Those of all others only tighten. Default: none.
+    #[must_use]
+    pub fn trusted_servers(mut self, servers: BTreeSet<String>) -> Self {
+        self.trusted = Arc::new(servers);
+        self
+    }
+
     /// Says through which channel a person's answers to this conversation's calls come, as an opaque text that nobody can
     /// guess: see [`Request::channel`]. Whoever takes answers compares it; the engine only notes it. Default: none.
     #[must_use]
@@ -158,7 +167,9 @@ impl PolicyLayer {
     }
 
     fn context_of(&self, tool: &Tool, session: &str) -> Context {
+        let trusted = matches!(self.identity(tool).0, ToolOrigin::Mcp(server) if self.trusted.contains(server));
         Context {
+            server_trusted: self.context.server_trusted || trusted,
             annotations: tool.annotations().copied().unwrap_or_default(),
             session: session.to_owned(),
             now_ms: self.now_ms(),

@@ -7,6 +7,7 @@
 
 mod grouping;
 mod leftovers;
+mod mention;
 mod naming;
 mod source;
 mod topic;

@@ -1,7 +1,10 @@
 //! `expand_tools` and `call_tool`: how they are declared, and what `expand_tools` answers.
 
+mod bridge;
 mod reply;
 
+pub use bridge::Bridge;
+pub(crate) use bridge::{bridges, named};
 pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, expand};
 
 use serde_json::{Value, json};
@@ -58,7 +61,7 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
         Delivery::Bridge => format!(
             "Get the parameters of tools that are not listed here, by category or tool name, then run \
              them with {}. Categories:",
-            naming.call_tool()
+            named(&bridges(catalog, categories.iter().flat_map(|own| own.tools.iter().copied()), naming), naming)
         ),
         Delivery::Native => {
             "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:".to_owned()
@@ -108,17 +111,4 @@ fn arguments(arm: Arm, names: &[&str]) -> Value {
         },
         "additionalProperties": false
     })
-}
-
-/// The declaration of `call_tool`.
-pub(super) fn call_tool(naming: &dyn Naming) -> Option<Tool> {
-    let parameters = json!({
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
-        "required": ["name", "arguments"],
-        "additionalProperties": false
-    });
-    let description =
-        format!("Run a tool that {} described, with arguments that fit its parameters.", naming.expand_tools());
-    Tool::new(naming.call_tool(), &description, parameters).ok()
 }

@@ -5,6 +5,7 @@
 
 mod bare;
 mod hint;
+mod loose;
 mod reach;
 mod schema;
 mod write;
@@ -32,6 +33,8 @@ struct Kept {
     definitions: Definitions,
     /// Words that tell how to write a required parameter, by the address of its schema in the document.
     hints: HashMap<*const Value, String>,
+    /// What stands for the shape of a property, by the same.
+    loose: HashMap<*const Value, String>,
 }
 
 /// What folding made of a tool, without the tool.
@@ -91,8 +94,8 @@ fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
         Detail::Outline | Detail::Required => {
             let whole = signature();
             let least = whole.as_deref().map_or(own.len(), str::len);
-            match partial_text(root, own, wanted).filter(|text| text.len() < least) {
-                Some(text) => (wanted, Some(Cow::Owned(text))),
+            match partial_text(root, own, wanted).filter(|(_, text)| text.len() < least) {
+                Some((detail, text)) => (detail, Some(Cow::Owned(text))),
                 None => (Detail::Signature, whole),
             }
         }

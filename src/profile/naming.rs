@@ -4,7 +4,7 @@
 //! uses the names that it sees, and what it writes is understood by them. This layer only asks; who talks to a provider
 //! answers.
 
-use super::{CALL_TOOL, EXPAND_TOOLS};
+use super::{Bridge, EXPAND_TOOLS};
 use crate::catalog::Catalog;
 
 /// How names are shown to a model, and read back.
@@ -30,9 +30,14 @@ pub trait Naming {
         EXPAND_TOOLS
     }
 
-    /// The name of the meta-tool that calls what is not in the array.
-    fn call_tool(&self) -> &str {
-        CALL_TOOL
+    /// Whether tools that are not in the array are called through a meta-tool for each kind of effect.
+    fn tells_effects_apart(&self) -> bool {
+        false
+    }
+
+    /// The name of a meta-tool that calls what is not in the array.
+    fn bridge(&self, bridge: Bridge) -> &str {
+        bridge.name()
     }
 }
 

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
-use super::expand::{Deferred, call_tool, deferred, expand_tools};
+use super::expand::{Deferred, bridges, deferred, expand_tools};
 use super::fold::{FoldedForm, entry_bytes, hidden};
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
@@ -160,14 +160,15 @@ impl Presentation {
     }
 
     /// The parameters of a tool that its closed form does not name: all that its schema lists, or those that are optional,
-    /// in the order of the schema. Empty for one that is sent whole, as a signature or as an outline.
+    /// in the order of the schema. Empty for one that is sent whole, as a signature or as an outline. Of one that is shown
+    /// nowhere, all.
     #[must_use]
     pub fn hidden_parameters<'t>(&self, index: usize, tool: &'t Tool) -> Vec<&'t str> {
-        let Some(Some(form)) = self.closed.get(index) else { return Vec::new() };
-        if form.is_absent(self.arm.delivery() == Delivery::Native) {
-            return hidden(tool, Detail::Index);
+        let native = self.arm.delivery() == Delivery::Native;
+        match self.closed.get(index) {
+            Some(Some(form)) if !form.is_absent(native) => hidden(tool, form.detail),
+            _ => hidden(tool, Detail::Index),
         }
-        hidden(tool, form.detail)
     }
 
     /// The tools of a plan's array as they are sent, in catalogue order, meta-tools last.
@@ -186,7 +187,8 @@ impl Presentation {
 fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn Naming) -> Vec<Tool> {
     let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, naming).into_iter().collect();
     if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
-        meta.extend(call_tool(naming));
+        let tools = deferred.iter().flat_map(|own| own.tools.iter().copied());
+        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.tool(naming)));
     }
     meta
 }

@@ -3,6 +3,7 @@
 mod blocks;
 mod choose;
 mod judge;
+mod markup;
 mod phrases;
 
 pub(super) use self::choose::{Sentence, sentences};
@@ -11,9 +12,9 @@ pub(super) use self::choose::{Sentence, sentences};
 pub const MAX_SENTENCE_CHARS: usize = 100;
 
 /// Words that end with a full stop without ending a sentence.
-const ABBREVIATIONS: [&str; 20] = [
+const ABBREVIATIONS: [&str; 28] = [
     "e.g.", "i.e.", "vs.", "cf.", "approx.", "incl.", "excl.", "resp.", "max.", "min.", "no.", "fig.", "dr.", "mr.",
-    "mrs.", "ca.", "ex.", "z.b.", "d.h.", "bzw.",
+    "mrs.", "ca.", "ex.", "z.b.", "d.h.", "bzw.", "v.", "ver.", "rev.", "vol.", "st.", "prof.", "al.", "pp.",
 ];
 
 /// The first sentence of a description, on one line, at most [`MAX_SENTENCE_CHARS`] characters.

@@ -30,7 +30,25 @@ const NOUNS_TOO: &str = "archive batch block bookmark boost build bulk change ch
     vote template transaction deploy index monitor plan map model snapshot fork branch commit document email \
     message call chat contact address alert answer audit research sequence";
 
-static VERB_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| VERBS.split_whitespace().collect());
+/// Verbs of names in other languages: Chinese (both scripts), Japanese, Korean; Spanish and Portuguese, French, German,
+/// Italian, Russian. Source: own reading; the commonest of what [`VERBS`] says.
+const VERBS_ELSEWHERE: &str = "创建 新建 新增 建立 添加 增加 插入 更新 修改 编辑 设置 设定 配置 删除 移除 清除 清空 查询 查看 查找 搜索 检索 获取 读取 列出 列举 \
+    浏览 打开 关闭 启动 停止 暂停 恢复 重启 执行 运行 调用 发送 接收 撤回 回复 转发 上传 下载 导入 导出 生成 分析 计算 统计 转换 翻译 复制 移动 重命名 合并 拆分 \
+    分配 完成 取消 提交 审批 批准 拒绝 确认 验证 检查 发布 归档 同步 订阅 邀请 加入 退出 分享 共享 标记 保存 写入 登录 \
+    創建 新增 編輯 設定 刪除 查詢 查看 搜尋 取得 獲取 讀取 開啟 關閉 啟動 執行 傳送 發送 上傳 下載 匯入 匯出 產生 轉換 翻譯 複製 移動 \
+    作成 取得 更新 削除 検索 一覧 送信 受信 追加 編集 変更 登録 解除 開始 停止 実行 表示 確認 保存 共有 \
+    생성 조회 수정 삭제 검색 전송 추가 목록 등록 취소 변경 실행 업로드 다운로드 가져오기 내보내기 저장 \
+    crear listar obtener actualizar eliminar borrar buscar enviar agregar añadir consultar cancelar descargar subir guardar criar obter atualizar excluir adicionar baixar salvar anular registrar generar modificar editar exportar importar \
+    créer creer lister obtenir supprimer rechercher chercher envoyer ajouter modifier télécharger annuler enregistrer \
+    erstelle erstellen anlegen liste auflisten hole holen aktualisiere aktualisieren lösche löschen suche suchen sende senden hinzufügen ändern lade speichern abfragen abrufen bearbeiten entfernen loeschen stornieren prüfen öffnen schließen erzeugen \
+    crea creare elenca ottieni aggiorna elimina cerca invia aggiungi \
+    создать получить обновить удалить найти отправить добавить изменить список загрузить скачать";
+
+/// Joints that stand between a noun and its verb in scripts without blanks.
+const PARTICLES: [char; 6] = ['を', 'の', 'に', '을', '를', '的'];
+
+static VERB_SET: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| VERBS.split_whitespace().chain(VERBS_ELSEWHERE.split_whitespace()).collect());
 static NOUN_TOO_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| NOUNS_TOO.split_whitespace().collect());
 
 /// Verbs that names use and sentences seldom begin with.
@@ -38,7 +56,8 @@ const MORE_VERBS: &str = "abort access act administer allow attempt audit benchm
     concatenate conduct contact correlate crawl crop debug deploy draft drop dump echo edit email empty enforce ensure escalate exchange fork forward fund gather grep guess hash highlight \
     host import index interact iterate link log loop mail map match mention message mint mock monitor mount nudge order output pair permanently plan print process produce profile project prompt protect \
     punch quote raise rank rate reassign rebuild recreate recursively remind report represent reproduce review ring route safely score seed sell serve shift sign signal slice sleep slide \
-    snap sum supply support swipe tail tell throw touch trace trade trash tweet uncomment unmerge unroute unzip vacuum walk wrap zip adds ask learn lead say think apply quickly efficiently bulk gain surface";
+    snap sum supply support swipe tail tell throw touch trace trade trash tweet uncomment unmerge unroute unzip vacuum walk wrap zip adds ask learn lead say think apply quickly efficiently bulk gain surface \
+    ban kick onboard promote demote cordon uncordon drain evict enroll mock invite scaffold";
 
 static MORE_VERB_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| MORE_VERBS.split_whitespace().collect());
 
@@ -99,6 +118,24 @@ pub(super) fn words(text: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// The words of a name, its verb apart in scripts that write none: `创建页面` is `创建 页面`.
+pub(super) fn name_words(name: &str) -> Vec<String> {
+    words(name).into_iter().flat_map(|word| if word.is_ascii() { vec![word] } else { verb_apart(&word) }).collect()
+}
+
+/// A word cut before or behind a verb of a script without blanks, the longest known one.
+fn verb_apart(word: &str) -> Vec<String> {
+    let unspaced = VERBS_ELSEWHERE.split_whitespace().filter(|verb| !verb.chars().any(char::is_lowercase));
+    let cut = |verb: &'static str| {
+        let (before, behind) = (word.strip_suffix(verb), word.strip_prefix(verb));
+        let noun = behind.or(before).map(|noun| noun.trim_matches(PARTICLES)).filter(|noun| !noun.is_empty())?;
+        let both = if behind.is_some() { [verb, noun] } else { [noun, verb] };
+        Some((verb.len(), both.map(str::to_owned)))
+    };
+    let best = unspaced.filter_map(cut).max_by_key(|(length, _)| *length);
+    best.map_or_else(|| vec![word.to_owned()], |(_, both)| both.to_vec())
 }
 
 /// Words that end in `s` in the singular.
@@ -170,7 +207,7 @@ fn singular(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{own_name, stem, words};
+    use super::{name_words, own_name, stem, words};
 
     #[test]
     fn words_are_compared_by_their_singular() {
@@ -197,6 +234,9 @@ mod tests {
         assert_eq!(words("getHTTPResponse_v2"), ["get", "http", "response", "v2"]);
         assert_eq!(words("API-post-search"), ["api", "post", "search"]);
         assert_eq!(words("创建_页面"), ["创建", "页面"]);
+        assert_eq!(name_words("创建页面"), ["创建", "页面"]);
+        assert_eq!(name_words("ページを作成"), ["ページ", "作成"]);
+        assert_eq!(name_words("创建"), ["创建"]);
     }
 
     #[test]

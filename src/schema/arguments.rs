@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::keyword::{TYPES, is_annotation};
 use super::reference::{MAX_CHAIN, Target, reference, resolve};
+use super::types::type_of;
 
 /// The object a schema stands for once a chain of bare references at its top is followed: references beside which no
 /// `properties` stand. A cycle or a reference that leads nowhere ends the chain where it is.
@@ -61,14 +62,7 @@ pub fn single_type(map: &Map<String, Value>) -> Option<&'static str> {
     }
     let listed = map.get("enum").and_then(Value::as_array).and_then(|all| all.iter().find(|value| !value.is_null()));
     if let Some(value) = listed.or_else(|| map.get("const")) {
-        return match value {
-            Value::Null => None,
-            Value::Bool(_) => Some("boolean"),
-            Value::Number(_) => Some("number"),
-            Value::String(_) => Some("string"),
-            Value::Array(_) => Some("array"),
-            Value::Object(_) => Some("object"),
-        };
+        return known(type_of(value));
     }
     let implied = [
         ("object", ["properties", "additionalProperties", "patternProperties", "propertyNames"]),

@@ -60,10 +60,10 @@ fn types(root: &Value, node: &Value, depth: usize) -> Option<Types> {
         _ => {}
     }
     if let Some(values) = map.get("enum").and_then(Value::as_array) {
-        return union(values.iter().map(|value| one(kind(value))));
+        return union(values.iter().map(|value| one(type_of(value))));
     }
     if let Some(value) = map.get("const") {
-        return one(kind(value));
+        return one(type_of(value));
     }
     if let Some(reference) = reference(node) {
         let Target::Found(target) = resolve(root, reference) else { return None };
@@ -80,7 +80,7 @@ fn types(root: &Value, node: &Value, depth: usize) -> Option<Types> {
 }
 
 /// The type under which a value is listed. Numbers are not told apart: `1.0` is an integer too.
-fn kind(value: &Value) -> &'static str {
+pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

@@ -2,6 +2,7 @@
 //!
 //! Every rule was fitted on recorded requests and the `prompt_tokens` that the API itself reported.
 
+mod order;
 mod text;
 
 use std::collections::BTreeSet;
@@ -93,16 +94,29 @@ impl<C: TokenCounter> Tally<'_, C> {
             self.note(Reason::AssistantHistory);
             tokens += CHANNEL;
         }
-        if let Some(name) = name {
-            self.note(Reason::MessageName);
-            tokens += PER_MESSAGE_NAME + self.counter.count(name);
+        tokens + self.name(*name)
+    }
+
+    /// The name of a message.
+    fn name(&mut self, name: Option<&str>) -> usize {
+        let Some(name) = name else { return 0 };
+        self.note(Reason::MessageName);
+        PER_MESSAGE_NAME + self.counter.count(name)
+    }
+
+    /// What the assistant said beside its calls: a message of its own before them.
+    fn beside_calls(&mut self, round: &Round<'_>) -> usize {
+        let name = self.name(round.name);
+        if round.said.is_empty() {
+            return name;
         }
-        tokens
+        let said = Message { role: Role::Assistant, text: round.said.as_ref().into(), name: None };
+        name + self.message(&said, false, false)
     }
 
     /// Calls and their results.
     fn round(&mut self, round: &Round<'_>) -> usize {
-        let Round { said, calls, results } = round;
+        let Round { calls, results, .. } = round;
         if results.len() != calls.len() {
             self.note(Reason::UnansweredCalls);
         }
@@ -110,7 +124,7 @@ impl<C: TokenCounter> Tally<'_, C> {
             let reasons = self.family.has_channels();
             self.note(if reasons { Reason::LostReasoning } else { Reason::CallsOnResponses });
         }
-        let said = if said.is_empty() { 0 } else { self.counter.count(said) };
+        let said = self.beside_calls(round);
         if self.api == Api::Chat && calls.len() != 1 {
             return said + self.parallel(round);
         }
@@ -149,14 +163,22 @@ impl<C: TokenCounter> Tally<'_, C> {
         }
         let block = Block::with(&prompt.tools, old);
         self.reasons.extend(unverified_block(&prompt.tools, &block));
+        let text = self.block(&block, system);
+        if order::depends_on_lost(&prompt.tools, |tools| self.block(&Block::with(tools, old), system) != text) {
+            self.note(Reason::SortedKeys);
+        }
+        text + self.family.around_tools(self.api, system.is_some(), first.is_described()) + self.choice(prompt)
+    }
+
+    /// The rendered tools, with the first system text where both are one.
+    fn block(&self, block: &Block, system: Option<&str>) -> usize {
         let block = Frame::OPENAI.join(&block.texts);
-        let text = match system {
+        match system {
             Some(system) if self.family.joins_system_text(self.api) => {
                 self.counter.count(&format!("# Instructions\n\n{system}\n\n# Tools\n\n## functions\n\n{block}"))
             }
             _ => self.counter.count(&block),
-        };
-        text + self.family.around_tools(self.api, system.is_some(), first.is_described()) + self.choice(prompt)
+        }
     }
 
     fn choice(&mut self, prompt: &Prompt<'_>) -> usize {

@@ -69,6 +69,8 @@ pub(super) enum Role {
 pub(super) struct Round<'a> {
     /// What the assistant said beside them.
     pub(super) said: Cow<'a, str>,
+    /// The name of the message they stand in, where one is given.
+    pub(super) name: Option<&'a str>,
     pub(super) calls: Vec<Call<'a>>,
     /// Results in the order they came. There may be fewer than calls.
     pub(super) results: Vec<Cow<'a, str>>,
@@ -130,7 +132,7 @@ impl<'a> Prompt<'a> {
             Some(Turn::Round(round)) if merged && round.results.is_empty() => round.calls.extend(calls),
             _ => {
                 self.last_round = Some(self.turns.len());
-                self.turns.push(Turn::Round(Round { said, calls, results: Vec::new() }));
+                self.turns.push(Turn::Round(Round { said, name: None, calls, results: Vec::new() }));
             }
         }
     }

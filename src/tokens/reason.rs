@@ -20,6 +20,13 @@ pub enum Reason {
     EnumValue,
     /// A default that is neither text, boolean nor `null`.
     DefaultValue,
+    /// A default of an object.
+    ObjectDefault,
+    /// An enum among the variants of a union.
+    EnumInUnion,
+    /// Keys in alphabetical order throughout, where `required` tells another order of the properties, and tokens depend
+    /// on it: who sorted them, the client or a recorder, cannot be seen.
+    SortedKeys,
     /// `$defs` that nothing refers to.
     UnusedDefinitions,
     /// Parameters that are not themselves an object with properties but refer to one.
@@ -95,6 +102,9 @@ impl fmt::Display for Reason {
             Self::Malformed => "malformed schema",
             Self::EnumValue => "enum value that is neither text nor an integer",
             Self::DefaultValue => "default that is neither text, boolean nor null",
+            Self::ObjectDefault => "default of an object",
+            Self::EnumInUnion => "enum in a union",
+            Self::SortedKeys => "sorted keys, tokens depend on the order of properties",
             Self::UnusedDefinitions => "unused `$defs`",
             Self::RootRef => "parameters that are only a `$ref` or a union",
             Self::CyclicRef => "`$ref` in a circle, counted as `any`",

@@ -15,7 +15,7 @@ use super::limits::NameRule;
 use super::render::MetaRole;
 use crate::catalog::Catalog;
 use crate::name::sha256_hex;
-use crate::profile::{CALL_TOOL, EXPAND_TOOLS, Naming};
+use crate::profile::{Bridge, EXPAND_TOOLS, Naming};
 
 /// How many digits of the hash a mangled name gets, behind a `_`.
 const HASH_DIGITS: usize = 8;
@@ -138,29 +138,39 @@ pub(crate) struct NameTable {
     /// Categories as namespaces of OpenAI Responses; on other wires they have no names of their own.
     pub(crate) namespaces: Names,
     expand: String,
-    call: String,
+    /// Each at the place of its bridge.
+    calls: [String; 4],
+    /// Whether bridges are told apart by their effect: MCP clients ask people by a tool's annotations.
+    apart: bool,
     skill: String,
 }
 
 impl NameTable {
     /// The table of a catalogue and its categories, in names that fit `rule`. `foreign` are names that entries of the array
-    /// have that are no tools of the catalogue; `skill` is the name of `activate_skill`.
+    /// have that are no tools of the catalogue; `reserved` are names that no meta-tool gets; `skill` is the name of
+    /// `activate_skill`.
     pub(crate) fn new(
         wire: Wire,
         rule: &NameRule,
         catalog: &Catalog,
         foreign: &[&str],
+        reserved: &[String],
         categories: &[&str],
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
         let names = || catalog.names().map(AsRef::as_ref);
-        let taken = |name: &str| foreign.contains(&name) || catalog.position(name).is_some();
+        let taken = |name: &str| {
+            let reserved = reserved.iter().any(|own| own == name);
+            reserved || foreign.contains(&name) || catalog.position(name).is_some()
+        };
         let free = |name: &'static str| {
             let numbered = (2..MAX_SUFFIX).map(|n| format!("{name}_{n}"));
             std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).ok_or(NoFreeName(name))
         };
-        let (expand, call, skill) = (free(EXPAND_TOOLS)?, free(CALL_TOOL)?, free(skill)?);
-        let meta = [expand.as_str(), call.as_str(), skill.as_str()];
+        let (expand, skill) = (free(EXPAND_TOOLS)?, free(skill)?);
+        let [any, read, write, destructive] = Bridge::ALL.map(|bridge| free(bridge.name()));
+        let calls = [any?, read?, write?, destructive?];
+        let meta = [&[expand.as_str(), skill.as_str()], &calls.each_ref().map(String::as_str)[..]].concat();
         let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
         let namespaces = match wire {
             // The list may have namespaces of its own.
@@ -169,23 +179,33 @@ impl NameTable {
             }
             _ => Names::default(),
         };
-        Ok(Self { tools, namespaces, expand, call, skill })
+        Ok(Self { tools, namespaces, expand, calls, apart: wire == Wire::Mcp, skill })
     }
 
     /// The name under which a meta-tool is declared.
     pub(crate) fn meta(&self, tool: MetaRole) -> &str {
         match tool {
             MetaRole::Expand => &self.expand,
-            MetaRole::Call => &self.call,
+            MetaRole::Call(bridge) => self.calls.get(bridge.place()).map_or(bridge.name(), String::as_str),
             MetaRole::Skill => &self.skill,
         }
+    }
+
+    /// Which meta-tool is declared under a name, of those that fold.
+    pub(crate) fn role_of(&self, name: &str) -> MetaRole {
+        let call = Bridge::ALL.into_iter().map(MetaRole::Call).find(|call| self.meta(*call) == name);
+        call.unwrap_or(MetaRole::Expand)
     }
 
     /// What a name stands for: a meta-tool, what is sent under it, or a tool by its own name, which a model may know from
     /// elsewhere.
     pub(crate) fn find(&self, catalog: &Catalog, name: &str) -> Option<Named> {
-        let metas = [MetaRole::Expand, MetaRole::Call, MetaRole::Skill];
-        if let Some(meta) = metas.into_iter().find(|meta| self.meta(*meta) == name) {
+        let calls = Bridge::ALL.into_iter().map(MetaRole::Call);
+        // Elsewhere a name such as `call_read` is like any other.
+        let calls = calls.filter(|call| self.apart || *call == MetaRole::Call(Bridge::Any));
+        if let Some(meta) =
+            [MetaRole::Expand, MetaRole::Skill].into_iter().chain(calls).find(|meta| self.meta(*meta) == name)
+        {
             return Some(Named::Meta(meta));
         }
         catalog.position(self.tools.own(name)).map(Named::Tool)
@@ -213,7 +233,11 @@ impl Naming for NameTable {
         &self.expand
     }
 
-    fn call_tool(&self) -> &str {
-        &self.call
+    fn tells_effects_apart(&self) -> bool {
+        self.apart
+    }
+
+    fn bridge(&self, bridge: Bridge) -> &str {
+        self.meta(MetaRole::Call(bridge))
     }
 }

@@ -13,7 +13,7 @@ use super::repair::Demands;
 use super::{GeminiParameters, Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::catalog::{Catalog, Format, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::profile::{Detail, Folded, Plan, Presentation};
+use crate::profile::{Bridge, Detail, Folded, Plan, Presentation};
 
 /// What a tool array is made from.
 pub(crate) struct RenderInput<'e> {
@@ -35,8 +35,8 @@ pub(crate) struct RenderInput<'e> {
 pub(crate) enum MetaRole {
     /// `expand_tools`.
     Expand,
-    /// `call_tool`.
-    Call,
+    /// `call_tool`, or one of those that tell effects apart.
+    Call(Bridge),
     /// `activate_skill`.
     Skill,
 }
@@ -55,10 +55,13 @@ pub struct RenderOptions {
     /// How Gemini is told a tool's parameters.
     #[serde(default)]
     pub gemini_parameters: GeminiParameters,
+    /// Names that no meta-tool gets: those of the client's own meta-tools, which stand beside the array and not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reserved: Vec<String>,
 }
 
 impl RenderOptions {
-    /// A number that is another for every other choice.
+    /// A number that is another for every other choice, reserved names apart.
     pub(crate) fn key(&self) -> u8 {
         match self.gemini_parameters {
             GeminiParameters::JsonSchema => 0,

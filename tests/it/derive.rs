@@ -3,6 +3,7 @@
 
 mod generated;
 mod kinds;
+mod lists;
 mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +100,7 @@ fn faults(catalog: &Catalog) -> Vec<String> {
 
 /// The names whose words are no words of their tools, cut ones among them. General topics are words of their own.
 fn foreign_words(catalog: &Catalog) -> Vec<String> {
-    let topics = "accounts agents billing calendar charts code compute containers database deployment documents email feedback files formatting \
+    let topics = "accounts agents ai details billing finance home sales staff vehicle calendar charts code compute containers database deployment documents email feedback files formatting \
         formulas governance guidance images interaction inspection location logs math media memory messaging monitoring navigation network people \
         processes search security settings shopping tables tasks time travel web other misc and tools";
     let topics: BTreeSet<String> = words(topics);

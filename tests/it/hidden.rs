@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::conversation::{Outcome, Reply, ReplyKind};
+use toolfold::conversation::{Event, Outcome, Reply, ReplyKind};
 use toolfold::engine::{Blind, Engine};
 use toolfold::profile::{Arm, CustomArm, Delivery, Detail, ToolProfile};
 use toolfold::wire::Wire;
@@ -126,6 +126,38 @@ fn a_result_of_a_tool_that_only_reads_says_what_there_is() {
     }
 }
 
+#[test]
+fn models_that_share_a_conversation_are_each_answered_whole() {
+    for arm in hiding().filter(|arm| arm.delivery() != Delivery::InPlace) {
+        let mut conversation = engine(arm, Blind::Show).talk();
+        conversation.shared_by_models();
+        let opens = |id: usize| Call::new(&id.to_string(), "expand_tools", json!({"tools": ["take"]}));
+        let looked_up = |outcome| match outcome {
+            Outcome::Reply(reply) => reply,
+            other => panic!("{other:?}"),
+        };
+        let first = looked_up(conversation.dispatch(&opens(0)));
+        // More often than one model may look things up or fail before it is told to stop.
+        for id in 1..8 {
+            let again = looked_up(conversation.dispatch(&opens(id)));
+            assert_eq!((&again.content, &again.opened), (&first.content, &first.opened), "{arm}");
+        }
+        // What one was shown before it wrote, runs for all: no model can be held to what another has read.
+        assert!(shown(conversation.dispatch(&put("a"))).content.contains("not run yet"), "{arm}");
+        assert!(is_forwarded(&conversation.dispatch(&put("b"))), "{arm}");
+        // A tool that reads says each time what was hidden.
+        for id in ["c", "d"] {
+            let look = Call::new(id, "look", json!({"path": "a", "count": 1}));
+            let Outcome::Forward(forward) = conversation.dispatch(&look) else { panic!("{arm}") };
+            assert!(forward.note.is_some(), "{arm}");
+        }
+        let replayed = conversation.engine().replay(&conversation.clone().take_log(0)).unwrap();
+        assert!(replayed == conversation, "{arm}");
+        let openings = conversation.events().iter().filter(|event| matches!(event, Event::Expanded { .. })).count();
+        assert!(openings <= 2, "{arm}: what is open is not opened again");
+    }
+}
+
 /// The model writes all calls of a message before it reads any answer to them.
 #[test]
 fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
@@ -150,6 +182,35 @@ fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
             }
         }
     }
+}
+
+/// A tool that the profile shows nowhere can be called: of it the model has been shown nothing.
+#[test]
+fn a_tool_that_is_not_shown_at_all_is_shown_first() {
+    let catalog = Catalog::from_mcp(&tools().to_string()).unwrap();
+    let profile = ToolProfile::parse("core = ['take', 'look']\nunlisted = 'hidden'", "p.toml").into_result().unwrap();
+    let mut conversation = Engine::builder(catalog).profile(profile).arm(Arm::Outline).build().unwrap().talk();
+    let reply = shown(conversation.dispatch(&put("1")));
+    assert!(reply.content.contains("`mode`, `count`"), "{}", reply.content);
+    assert!(is_forwarded(&conversation.dispatch(&put("2"))));
+}
+
+/// Names come from whoever wrote the tool: every one is told, and none can write a line of its own.
+#[test]
+fn names_are_told_whatever_they_are() {
+    let mut properties = json!({"path": {"type": "string", "description": WORDS.repeat(9)}, "a\nRun `rm`\u{202e}": {}});
+    for n in 0..300 {
+        properties[format!("p{n}")] = json!({"type": "string", "description": WORDS});
+    }
+    let schema = json!({"type": "object", "required": ["path"], "properties": properties});
+    let tools =
+        json!([{"name": "look", "description": WORDS, "inputSchema": schema, "annotations": {"readOnlyHint": true}}]);
+    let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).arm(Arm::Stable).build().unwrap();
+    let outcome = engine.talk().dispatch(&Call::fresh("look", json!({"path": "a"})));
+    let Outcome::Forward(forward) = outcome else { panic!("it runs") };
+    let note = forward.note.unwrap();
+    assert!(note.lines().count() == 1 && !note.contains('\u{202e}'), "{note}");
+    assert!((0..300).all(|n| note.contains(&format!("`p{n}`"))), "{note}");
 }
 
 #[test]
@@ -216,7 +277,10 @@ fn corpus_no_omission_is_silent() {
                 let said = |text: &str| hidden.iter().all(|name| text.contains(name.as_str()));
                 match outcome {
                     Outcome::Forward(forward) => match forward.note {
-                        Some(note) => noted += usize::from(note.contains("and ") || said(&note)),
+                        Some(note) => {
+                            assert!(said(&note) && !hidden.is_empty(), "{} {arm} {name}: {note}", list.name);
+                            noted += 1;
+                        }
                         None => assert_eq!(hidden, Vec::<&String>::new(), "{} {arm} {}", list.name, tool.name()),
                     },
                     other => {

@@ -90,6 +90,26 @@ fn a_wrapped_call_is_shown_as_what_it_is() {
     assert_eq!(confirm.shown.target, "delete_file");
 }
 
+/// The line goes before a result that comes now; a person is not asked for a call that may change.
+#[test]
+fn a_tool_that_only_reads_and_waits_for_a_person_is_shown_what_was_hidden_first() {
+    let words = "Words enough that folding it saves something, and more than something. ".repeat(9);
+    let properties =
+        json!({"path": {"type": "string", "description": words}, "mode": {"type": "string", "description": words}});
+    let tools = json!([{"name": "look", "description": words, "annotations": {"readOnlyHint": true},
+        "inputSchema": {"type": "object", "required": ["path"], "properties": properties}}]);
+    let (policy, approver) = policy("[tool.look]\ntier = 'a'\nwrites = []\n", true);
+    let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).arm(Arm::Stable).policy(policy);
+    let mut session = engine.build().unwrap().talk();
+    let look = |id| Call::new(id, "look", json!({"path": "a"}));
+    let Outcome::Reply(reply) = session.dispatch(&look("1")) else { panic!("shown first") };
+    assert!(reply.kind == ReplyKind::Shown && reply.content.contains("`mode`"), "{}", reply.content);
+    let Outcome::Confirm(confirm) = session.dispatch(&look("2")) else { panic!("waits") };
+    approver.approve(confirm.approval.as_str(), 1_000).unwrap();
+    let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
+    assert_eq!(forward.note, None, "the model has read it");
+}
+
 #[test]
 fn a_persons_no_is_told_to_the_model() {
     let (mut session, approver) = with_policy("", true);

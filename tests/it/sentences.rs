@@ -135,6 +135,58 @@ fn headings_and_warnings_are_no_sentence() {
     }
 }
 
+/// What descriptions are written in besides plain sentences; `do_it` stands where nothing tells what the tool does.
+#[test]
+fn mark_up_and_habits_are_no_sentence() {
+    for (text, expected) in [
+        ("<p>Fetches a URL as <b>Markdown</b>.</p><ul><li>fast</li></ul>", "Fetches a URL as Markdown."),
+        ("<b>Important:</b> be careful.<br/>Uploads a file.", "Uploads a file."),
+        (
+            "<description>Runs a query.</description>\n<important_notes>never run DROP</important_notes>",
+            "Runs a query.",
+        ),
+        ("<important_notes>\nThis drops it.\n</important_notes>\n\nResets a branch.", "Resets a branch."),
+        ("<usecase>Use this tool to compare two schemas.</usecase>", "Compare two schemas."),
+        ("Reads /users/<id> of a user.", "Reads /users/<id> of a user."),
+        ("&lt;b&gt;Gets&lt;/b&gt; a thing &amp; more.", "Gets a thing & more."),
+        ("Creates a [node](https://x.y/z) in the graph.", "Creates a node in the graph."),
+        ("[Docs](https://x.y/z) Creates a node.", "Creates a node."),
+        ("Use this tool when you need to list branches.", "List branches."),
+        ("Use this tool when you need to list branches. Returns names and dates.", "Returns names and dates."),
+        ("You can use this tool to schedule a meeting.", "Schedule a meeting."),
+        ("Use this when you have to look it up. It searches the web.", "Searches the web."),
+        ("[REQUIRED FIRST STEP] Gets the current token.", "Gets the current token."),
+        ("NOTE: requires an admin. Bans a user.", "Bans a user."),
+        ("!!! READ CAREFULLY !!! Sends an invoice.", "Sends an invoice."),
+        ("Ask the user before calling this. Transfers money.", "Transfers money."),
+        ("✅ **RECOMMENDED** - Searches code.", "Searches code."),
+        ("`get_thing`: Gets a thing.", "Gets a thing."),
+        ("get_thing(id) - Gets a thing.", "Gets a thing."),
+        ("\"Gets a quote.\"", "Gets a quote."),
+        ("LISTS ALL USERS OF THE TEAM", "Lists all users of the team"),
+        ("DELETE A USER. THIS CANNOT BE UNDONE.", "Delete a user."),
+        ("See https://example.com/docs. Creates a pod.", "Creates a pod."),
+        ("https://example.com/docs", "Do it"),
+        ("Title: Foo Getter\nDescription: Gets a foo.", "Gets a foo."),
+        ("---\nTitle\n---\nReads mail.", "Reads mail."),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\nSums a column.", "Sums a column."),
+        ("@deprecated\nGets a bar.", "Gets a bar."),
+        ("Steps:\n1) Gather data\n2) Build the report", "Do it"),
+        ("No description", "Do it"),
+        ("N/A", "Do it"),
+        ("功能：导出报表\n参数：日期", "导出报表"),
+        ("当用户询问天气时使用此工具。返回城市天气。", "返回城市天气。"),
+        ("按列分组并聚合（如 COUNT、SUM）。", "按列分组并聚合（如 COUNT、SUM）。"),
+        ("仅适用于汇总，不适用于排序。", "Do it"),
+        ("Sends mail to Dr. Jones et al. about St. Louis. Next.", "Sends mail to Dr. Jones et al. about St. Louis."),
+        ("", "Do it"),
+    ] {
+        let other = "Prints on paper whatever there is to be printed, with a title and a legend below it.";
+        let found = sentences(&catalog(&[("do_it", text), ("print", other)]));
+        assert_eq!(found.first().map(String::as_str), Some(expected), "{text}");
+    }
+}
+
 #[test]
 fn what_nearly_all_begin_with_is_taken_off() {
     check(

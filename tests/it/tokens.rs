@@ -162,6 +162,12 @@ fn what_no_row_covers_is_named() {
         &json!({"properties": {"a": {"type": ["string", "null"], "description": "A."}}}),
         &[Reason::TypeList],
     );
+    check_reasons(
+        &json!({"properties": {"a": {"anyOf": [{"enum": ["x"]}, {"type": "null"}]}}}),
+        &[Reason::EnumInUnion],
+    );
+    check_reasons(&json!({"properties": {"a": {"anyOf": [{"items": {"enum": ["x"]}, "type": "array"}]}}}), &[]);
+    check_reasons(&json!({"properties": {"a": {"type": "object", "default": null}}}), &[Reason::ObjectDefault]);
     check_reasons(&json!({"properties": {"a": {"x-note": 1}}}), &[Reason::UnknownKeyword]);
     check_reasons(&json!({"properties": {"a": {"type": "string"}}, "$defs": {"B": {}}}), &[Reason::UnusedDefinitions]);
     check_reasons(&json!({"properties": {"a": {"$ref": "#/$defs/B"}}, "$defs": {"B": {"type": "string"}}}), &[]);

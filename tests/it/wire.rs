@@ -2,6 +2,7 @@
 
 mod answers;
 mod arrays;
+mod bridges;
 mod capabilities;
 mod carried;
 mod clients;

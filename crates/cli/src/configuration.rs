@@ -3,10 +3,14 @@
 //! One [`Key`] a setting holds everything about it. Nothing here reads a file or the environment: the command line
 //! hands both in.
 
+mod auth;
 mod file;
+mod gateway;
 mod keys;
 pub(crate) mod units;
 
+pub use auth::AuthOptions;
+pub use gateway::ServerOptions;
 pub use keys::{KEYS, Key};
 
 use std::fmt;
@@ -90,7 +94,7 @@ impl ConfigFile<'_> {
             if own { part.to_owned() } else { format!("{folder}/{part}") }
         };
         match key {
-            "tools.file" | "presentation.capabilities" => below(&value),
+            "tools.file" | "presentation.capabilities" | "gateway.servers" => below(&value),
             "presentation.profile" | "policy.file" if !name(&value) => below(&value),
             "skills.roots" => value.split(',').map(|part| below(part.trim())).collect::<Vec<_>>().join(","),
             _ => value,
@@ -105,6 +109,9 @@ pub struct Config {
     /// The arms that the files put together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     arms: Vec<CustomArm>,
+    /// What the files say of the gateway's servers, by name.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    servers: IndexMap<String, ServerOptions>,
     /// The policy that a project's file names: it only tightens.
     #[serde(skip)]
     project_policy: Option<String>,
@@ -128,8 +135,14 @@ impl Config {
         let default = |key: &Key| (key.name, Setting { value: key.default.to_owned(), origin: Origin::Default });
         let settings = KEYS.iter().map(default).collect();
         let names = files.iter().map(|file| file.name.to_owned()).collect();
-        let mut config =
-            Self { settings, arms: Vec::new(), project_policy: None, by_project: Vec::new(), files: names };
+        let mut config = Self {
+            settings,
+            arms: Vec::new(),
+            servers: IndexMap::new(),
+            project_policy: None,
+            by_project: Vec::new(),
+            files: names,
+        };
         let mut diagnostics = Vec::new();
         let written: Vec<_> = files.iter().map(|file| file::read(file.text, file.name, &mut diagnostics)).collect();
         // A setting of one file may name an arm of another; of two arms with one name the later file's counts.
@@ -138,6 +151,13 @@ impl Config {
             config.arms.push(*own);
         }
         for (file, written) in files.iter().zip(written) {
+            for (name, options, place) in written.servers {
+                let own = config.servers.entry(name.clone()).or_default();
+                match file.scope {
+                    ConfigScope::User => own.overlay(options),
+                    ConfigScope::Project => own.tighten(&name, options, &place, &mut diagnostics),
+                }
+            }
             for (key, value, place) in written.settings {
                 let value = file.value(key, value);
                 if file.scope == ConfigScope::Project && !config.take_of_project(key, &value, &place, &mut diagnostics)
@@ -191,6 +211,12 @@ impl Config {
             "skills.depth" | "skills.folders" | "skills.entries" | "skills.bytes" => {
                 ignored("a project cannot say how much is read")
             }
+            "gateway.servers"
+            | "gateway.http"
+            | "gateway.token_env"
+            | "gateway.eager_cache"
+            | "gateway.state"
+            | "gateway.state_key_env" => ignored("a project cannot add servers, nor say how they are reached and kept"),
             "undo.limit" | "undo.total" | "undo.keep" => ignored("a project cannot say what is kept to undo its calls"),
             "policy.file" => {
                 self.project_policy = Some(value.to_owned());
@@ -293,6 +319,12 @@ impl Config {
     /// A sentence with the names that there are.
     pub fn named_arm(&self, name: &str) -> Result<Arm, String> {
         Arm::named(name, &self.arms).map_err(|why| why.to_string())
+    }
+
+    /// What the files say of the gateway's servers, by name.
+    #[must_use]
+    pub fn gateway_servers(&self) -> &IndexMap<String, ServerOptions> {
+        &self.servers
     }
 
     /// The arms that the files put together.

@@ -55,6 +55,11 @@ pub(super) struct Input {
 }
 
 impl InputArgs {
+    /// The arguments of the gateway, whose tools come from servers.
+    pub(super) fn for_gateway(profile: Option<String>, config: Option<String>) -> Self {
+        Self { profile, config, ..Self::default() }
+    }
+
     /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
     /// the environment gave it, else as a bad file.
     pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
@@ -82,12 +87,17 @@ impl Input {
         let (catalog, mut diagnostics) = load_tools(file, config.read("tools.format"))?;
         let builtin = file.is_none();
         let profile = match (config.get("presentation.profile"), builtin) {
-            (Some("off"), _) => None,
-            (None, false) | (Some("derived"), _) => Some(ToolProfile::derive(&catalog)),
             (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
-            (Some(name), _) => Some(load_profile(name, &mut diagnostics)?),
+            (named, _) => profile(named, &catalog, &mut diagnostics)?,
         };
         Ok(Self { config, catalog, profile, builtin, diagnostics })
+    }
+
+    /// The same for tools that are there already.
+    pub(super) fn of(config: Config, catalog: Catalog) -> Result<Self, Failure> {
+        let mut diagnostics = Vec::new();
+        let profile = profile(config.get("presentation.profile"), &catalog, &mut diagnostics)?;
+        Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
     /// Says the warnings that were noticed, not the notes.
@@ -149,6 +159,19 @@ impl Input {
     pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
     }
+}
+
+/// The profile that is configured for tools that are not built in; derived where none is.
+fn profile(
+    named: Option<&str>,
+    catalog: &Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<ToolProfile>, Failure> {
+    Ok(match named {
+        Some("off") => None,
+        None | Some("derived") => Some(ToolProfile::derive(catalog)),
+        Some(name) => Some(load_profile(name, diagnostics)?),
+    })
 }
 
 /// Reads a tool list, or the built-in one.

@@ -18,8 +18,9 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
-use toolfold::skill::{self, Caller, Permissions, SkillView};
+use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
+use toolfold_gateway::skills::ServedSkills;
 
 /// The layers that the configuration turns on.
 #[derive(Default)]
@@ -112,6 +113,11 @@ fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
     layer.facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
 }
 
+/// The skills that a gateway serves itself; `None` if there are none.
+pub(super) fn served_skills(config: &Config) -> Result<Option<ServedSkills>, Failure> {
+    Ok(skill_view(config)?.map(|view| ServedSkills::new(view, Arc::new(DiskFs))))
+}
+
 fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     let mode = config.get("skills.mode");
     let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
@@ -121,12 +127,22 @@ fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
-/// The configured policy: the user's, and the project's, which only tightens. `None` if layer 3 is off.
-fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
-    // Who names a policy by a flag means it, whatever a file says of modes.
+/// Whether the configuration has calls judged.
+pub(super) fn judges(config: &Config) -> bool {
+    let named = config.get("policy.file").is_some() || config.project_policy().is_some();
+    named && mode(config) != Some("off")
+}
+
+/// What the policy is for. Who names one by a flag means it, whatever a file says of modes.
+fn mode(config: &Config) -> Option<&str> {
     let by_flag = matches!(config.origin("policy.file"), Some(Origin::Flag(_)));
     let in_file = matches!(config.origin("policy.mode"), Some(Origin::File(_) | Origin::Default));
-    let mode = if by_flag && in_file { Some("enforce") } else { config.get("policy.mode") };
+    if by_flag && in_file { Some("enforce") } else { config.get("policy.mode") }
+}
+
+/// The configured policy: the user's, and the project's, which only tightens. `None` if layer 3 is off.
+fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
+    let mode = mode(config);
     if mode == Some("off") {
         return Ok(None);
     }

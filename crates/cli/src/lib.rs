@@ -12,6 +12,7 @@ pub mod configuration;
 mod count;
 mod disk;
 mod expand;
+mod gateway;
 mod grants;
 mod input;
 mod layers;
@@ -99,6 +100,8 @@ enum Command {
     Expand(expand::ExpandArgs),
     /// Keep one conversation over a line protocol: JSON in, JSON out.
     Session(session::SessionArgs),
+    /// Stand between an MCP client and its servers: folded tools, skills, policy.
+    Gateway(Box<gateway::GatewayArgs>),
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
@@ -166,6 +169,7 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Tools(args)) => tools::run(&args),
         Some(Command::Expand(args)) => expand::run(&args),
+        Some(Command::Gateway(args)) => gateway::run(&args),
         Some(Command::Profile(command)) => profile::run(&command),
         Some(Command::Skills(command)) => skills::run(&command),
         Some(Command::Session(args)) => session::run(&args),

@@ -64,6 +64,13 @@ impl Failure {
     }
 }
 
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let said = self.diagnostics.iter().map(|own| own.message.clone()).chain(self.message.clone());
+        f.write_str(&said.collect::<Vec<_>>().join("; "))
+    }
+}
+
 /// Prints why a command failed and gives the exit code.
 pub(super) fn finish(outcome: Outcome) -> ExitCode {
     match outcome {

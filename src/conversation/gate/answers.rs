@@ -31,7 +31,7 @@ pub(super) struct Answer {
 impl Conversation {
     pub(super) fn bad_wrapping(&mut self, judging: &Judging<'_>, why: &str) -> Outcome {
         self.called(judging, CALL_TOOL, Kind::Meta);
-        let name = self.bound.names.meta(MetaRole::Call);
+        let name = judging.call.name.as_str();
         let content = format!("{name}: {why}. Example: {{\"name\":\"TOOL\",\"arguments\":{{…}}}}");
         self.answer_with(judging, Some(CALL_TOOL), ReplyKind::Invalid, content, true)
     }

@@ -1,19 +1,17 @@
 //! Calls of tools whose parameters the model was not shown.
 //!
 //! A call that leaves out what was hidden is valid, runs, and may be wrong, and no check can see it. So what was hidden is
-//! shown once before it counts: a read-only call runs and its result says what else there is; any other is answered once
-//! with the whole definition, and runs when it is made again.
+//! shown once before it counts: a read-only call runs and its result says what else there is; any other, and any that a
+//! person is asked about, is answered once with the whole definition, and runs when it is made again.
 
 use super::answers::Answer;
 use super::{Judging, Meant};
 use crate::conversation::event::Event;
 use crate::conversation::outcome::Outcome;
 use crate::conversation::{Conversation, ReplyKind};
+use crate::diagnostic::visible;
 use crate::engine::Blind;
 use crate::profile::definition;
-
-/// How many hidden names a line lists.
-const MAX_LISTED: usize = 40;
 
 /// What is to be done about hidden parameters.
 pub(super) enum Shown {
@@ -26,8 +24,9 @@ pub(super) enum Shown {
 }
 
 impl Conversation {
-    /// Shows what was hidden of a tool, if the model has not seen it and the call leaves any of it out.
-    pub(super) fn show_hidden(&mut self, judging: &Judging<'_>, meant: Meant<'_>) -> Shown {
+    /// Shows what was hidden of a tool, if the model has not seen it and the call leaves any of it out. `waits`: a person is
+    /// asked first, and should be asked about the call that the model means.
+    pub(super) fn show_hidden(&mut self, judging: &Judging<'_>, meant: Meant<'_>, waits: bool) -> Shown {
         let name = meant.tool.name().as_str();
         if self.engine.blind() == Blind::Forward || self.was_read(meant) || self.state.is_named(name) {
             return Shown::Already;
@@ -38,7 +37,8 @@ impl Conversation {
         if hidden.is_empty() {
             return Shown::Already;
         }
-        if meant.tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true) {
+        let reads = meant.tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true);
+        if reads && !waits {
             let shown = meant.shown;
             return Shown::With(format!(
                 "[{shown} has parameters that you were not shown, all optional and not given in this call: {}]",
@@ -82,11 +82,9 @@ impl Conversation {
     }
 }
 
-/// Names in a row, the first ones.
+/// Names in a row: every one, as what is not named stays hidden. Whoever wrote the tool chose them, so that none may break
+/// the line.
 fn listed(names: &[&str]) -> String {
-    let first: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
-    match names.len().saturating_sub(MAX_LISTED) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
+    names.join(", ")
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Call;
 use crate::engine::Engine;
 use crate::name::nearest;
-use crate::profile::Naming;
+use crate::profile::{Bridge, Naming};
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
 /// How often `call_tool` may wrap itself.
@@ -44,15 +44,33 @@ impl Target {
 /// What a call means, with `call_tool` taken off: a model that uses it means its target, in every arm.
 pub(super) fn target(engine: &Engine, names: &NameTable, call: &Call) -> (Target, Arguments) {
     let (mut name, mut arguments) = (call.name.clone(), call.arguments.clone());
+    let mut through = Bridge::Any;
     for _ in 0..MAX_WRAPPING {
         match find(engine, names, &name) {
             Some(Named::Meta(MetaRole::Expand)) => return (Target::Expand, arguments),
             Some(Named::Meta(MetaRole::Skill)) => return (Target::Skill, arguments),
-            Some(Named::Meta(MetaRole::Call)) => match unwrapped(&arguments) {
-                Ok(inner) => (name, arguments) = inner,
+            Some(Named::Meta(MetaRole::Call(bridge))) => match unwrapped(&arguments) {
+                Ok(inner) => {
+                    (name, arguments) = inner;
+                    // Whatever wraps it, a person may have been asked about the least of them.
+                    through = match (through, bridge) {
+                        (known, Bridge::Any) => known,
+                        (Bridge::Any, own) => own,
+                        (known, own) => known.min(own),
+                    };
+                }
                 Err(why) => return (Target::BadWrapping(why.to_owned()), call.arguments.clone()),
             },
-            Some(Named::Tool(index)) => return (Target::Tool(index), arguments),
+            Some(Named::Tool(index)) => {
+                let needs = engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::of);
+                return match needs {
+                    None => (Target::Tool(index), arguments),
+                    Some(needs) => {
+                        let why = format!("`{name}` is not for it; run it with {}", names.bridge(needs));
+                        (Target::BadWrapping(why), call.arguments.clone())
+                    }
+                };
+            }
             None => return (Target::Unknown(name), arguments),
         }
     }

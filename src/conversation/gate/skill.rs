@@ -19,7 +19,11 @@ impl Conversation {
         let engine = self.engine.clone();
         let approved = |name: &str| self.state.approved_skills.contains(name);
         let answer = match (judging.arguments.value(), engine.skills()) {
-            (Ok(value), Some(skills)) => skills.activate(value, &self.state.active, self.id(), approved),
+            (Ok(value), Some(skills)) => {
+                let unread = ActiveSet::default();
+                let read = if self.state.shared { &unread } else { &self.state.active };
+                skills.activate(value, read, self.id(), approved)
+            }
             (Err(why), _) => Err(format!("the arguments are not JSON: {why}")),
             (Ok(_), None) => Err("there are no skills".to_owned()),
         };

@@ -25,13 +25,16 @@ pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
     }
     let prefixed = prefixed(catalog);
     let count = prefixed.iter().filter(|prefixed| **prefixed).count();
-    let own = catalog.iter().zip(&prefixed).filter(|(_, prefixed)| !**prefixed).map(|(tool, _)| tool);
-    let familiar = own.filter(|tool| is_familiar(tool.name().as_str())).count();
+    let own =
+        || catalog.iter().zip(&prefixed).filter(|(_, prefixed)| !**prefixed).map(|(tool, _)| tool.name().as_str());
+    let familiar = own().filter(|name| is_familiar(name)).count();
+    let plain = own().filter(|name| is_plain(name)).count() * 2 >= own().count();
     // Several servers among a few plain names are an agent's array, and so is one server beside what every agent has.
     let several =
         leading_groups(catalog.iter(), 1).into_iter().filter(|(_, tools)| tools.len() >= MIN_PREFIXED).count() > 1;
-    let mixed =
-        count > 0 && count < catalog.len() && (familiar >= MIN_FAMILIAR || several && count * 2 > catalog.len());
+    let mixed = count > 0
+        && count < catalog.len()
+        && (familiar >= MIN_FAMILIAR || plain && several && count * 2 > catalog.len());
     if mixed { prefixed.into_iter().map(|prefixed| !prefixed).collect() } else { none }
 }
 
@@ -46,6 +49,13 @@ fn is_marked(tool: &Tool) -> bool {
 fn is_familiar(name: &str) -> bool {
     let same = |own: &String| own.eq_ignore_ascii_case(name);
     CLIENTS.iter().any(|client| client.recognised_by.iter().chain(&client.own).any(same))
+}
+
+/// Whether a name has no room for a server's: it is one word, or begins with a verb. `sns_publish` is of a server with one
+/// tool.
+fn is_plain(name: &str) -> bool {
+    let words = words(name);
+    words.len() == 1 || words.first().is_some_and(|first| can_be_verb(first))
 }
 
 /// For each tool whether others share the first word of its name, as a server's: no verb, and followed by one mostly.

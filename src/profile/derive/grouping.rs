@@ -28,7 +28,7 @@ impl Limits {
         Self { least: 3.max(most / 4), most, hierarchical: false }
     }
 
-    fn fits(self, tools: usize) -> bool {
+    pub(super) fn fits(self, tools: usize) -> bool {
         (self.least..=self.most).contains(&tools)
     }
 }
@@ -40,6 +40,8 @@ pub(super) struct Group {
     pub(super) subjects: Vec<Vec<String>>,
     /// A general word for it, which no name has.
     pub(super) topic: Option<&'static str>,
+    /// Whether it is about parts of its subject, which has a category beside it.
+    pub(super) details: bool,
     /// Places among the server's units.
     pub(super) units: Vec<usize>,
 }
@@ -60,8 +62,23 @@ pub(super) fn size(units: &[Unit], of: &[usize]) -> usize {
 pub(super) fn whole(units: &[Unit]) -> Group {
     let all: Vec<usize> = (0..units.len()).collect();
     let shared = shared_nouns(units, &all);
-    let subjects = if shared.is_empty() { largest(units, &all) } else { vec![shared] };
-    Group { subjects, topic: None, units: all }
+    let single = units.iter().all(|unit| unit.tools.len() == 1);
+    let subjects = match shared.is_empty() {
+        false => vec![shared],
+        // Two of many that have nothing to do with each other name nothing.
+        true if single && units.len() > 2 => Vec::new(),
+        true => {
+            let mut subjects = largest(units, &all);
+            let tools = |subject: &Vec<String>| {
+                units.iter().find(|unit| unit.nouns == *subject).map(|unit| unit.tools.len()).unwrap_or_default()
+            };
+            // One that is most of it needs no other beside it.
+            let alone = subjects.get(1).zip(subjects.first()).is_some_and(|(two, one)| tools(one) >= tools(two) * 3);
+            subjects.truncate(if alone { 1 } else { 2 });
+            subjects
+        }
+    };
+    Group { subjects, units: all, ..Group::default() }
 }
 
 /// The groups of a server's units: every unit is in one of them.
@@ -71,7 +88,11 @@ pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
     let groups = place(units, groups, left, limits);
     // A small server of which much shares nothing is one category.
     let loose: usize = groups.iter().filter(|group| group.is_rest()).map(|group| size(units, &group.units)).sum();
-    if loose * 3 > size(units, &all) && size(units, &all) <= limits.most { vec![whole(units)] } else { groups }
+    if loose * 3 > size(units, &all) && size(units, &all) <= limits.most + limits.least {
+        vec![whole(units)]
+    } else {
+        groups
+    }
 }
 
 /// The groups that words make, and the units that are in none.
@@ -132,7 +153,7 @@ fn remainder(units: &[Unit], rest: Vec<usize>, inner: &BTreeSet<String>, limits:
             let base = subject_group(units, base);
             let mut more = subject_group(units, others);
             if more.subjects == base.subjects {
-                more.subjects = largest(units, &more.units);
+                more.details = true;
             }
             return vec![base, more];
         }
@@ -141,7 +162,7 @@ fn remainder(units: &[Unit], rest: Vec<usize>, inner: &BTreeSet<String>, limits:
 }
 
 fn subject_group(units: &[Unit], members: Vec<usize>) -> Group {
-    Group { subjects: vec![shared_nouns(units, &members)], topic: None, units: members }
+    Group { subjects: vec![shared_nouns(units, &members)], units: members, ..Group::default() }
 }
 
 /// The stems that all of some units have, in the order of the first.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::grouping::{Group, Limits, largest, shared_nouns, size};
+use super::mention;
 use super::topic::NAME_WEIGHT;
 use super::unit::Unit;
 use crate::profile::words::stem;
@@ -23,6 +24,10 @@ const BY_TOPIC: usize = 1_500;
 /// The most comparisons of units; beyond it there is nothing to be read in the result.
 const MAX_COMPARED: usize = 60_000;
 
+/// A rest that is a smaller part of its server is left as it is, up to a full category: pairs of
+/// what has nothing in common read worse than a short `other`. Source: own reading of the lists in `tests/it/derive`.
+const OTHER_PART: usize = 8;
+
 /// The most parts that are paired.
 const MAX_PAIRED: usize = 60;
 
@@ -32,7 +37,7 @@ pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, li
     let mut loose: Vec<Group> = Vec::new();
     for at in left {
         let nouns = units.get(at).map(|unit| unit.nouns.clone()).unwrap_or_default();
-        loose.push(Group { subjects: vec![nouns], topic: None, units: vec![at] });
+        loose.push(Group { subjects: vec![nouns], units: vec![at], ..Group::default() });
     }
     let (ready, mut loose): (Vec<Group>, Vec<Group>) =
         loose.into_iter().partition(|group| size(units, &group.units) >= limits.least);
@@ -42,6 +47,10 @@ pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, li
     }
     by_verb(units, &mut groups, &mut loose, limits);
     by_topic(units, &mut groups, &mut loose, limits);
+    if loose.len() * units.len() <= MAX_COMPARED {
+        mention::join_mentioned(units, &mut groups, &mut loose, limits);
+        mention::join_each_other(units, &mut groups, &mut loose, limits);
+    }
     let open: usize = loose.iter().map(|group| size(units, &group.units)).sum();
     if open > limits.most && loose.len() * units.len() <= MAX_COMPARED {
         join_alike(units, (&mut [], &mut loose), &rarity, (MIN_ALIKE_AT_LAST, limits));
@@ -164,7 +173,7 @@ impl Table {
 }
 
 /// Puts a group's units into another. Two loose ones get a subject from both.
-fn join(units: &[Unit], into: &mut Group, own: Group, both: bool) {
+pub(super) fn join(units: &[Unit], into: &mut Group, own: Group, both: bool) {
     into.units.extend(own.units);
     into.units.sort_unstable();
     if both {
@@ -203,7 +212,7 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
         let members: Vec<usize> = own.iter().flat_map(|group| group.units.iter().copied()).collect();
         *loose = rest;
         if size(units, &members) >= limits.least {
-            groups.push(Group { subjects: vec![vec![verb.to_owned()]], topic: None, units: members });
+            groups.push(Group { subjects: vec![vec![verb.to_owned()]], units: members, ..Group::default() });
         } else {
             loose.extend(own);
         }
@@ -253,12 +262,14 @@ fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, lim
 }
 
 /// The topics of a group that its names speak for.
-fn topics(units: &[Unit], group: &Group) -> Vec<&'static str> {
+pub(super) fn topics(units: &[Unit], group: &Group) -> Vec<&'static str> {
     let mut sums: BTreeMap<&'static str, usize> = BTreeMap::new();
     for unit in group.units.iter().filter_map(|at| units.get(*at)) {
         unit.topics.iter().for_each(|(topic, weight)| *sums.entry(topic).or_default() += weight);
     }
-    sums.into_iter().filter(|(_, weight)| *weight >= 3).map(|(topic, _)| topic).collect()
+    // What a name says less of than of another topic it is not about: a `database_container` is no container.
+    let most = sums.values().copied().max().unwrap_or_default();
+    sums.into_iter().filter(|(_, weight)| *weight >= 3 && *weight * 4 >= most * 3).map(|(topic, _)| topic).collect()
 }
 
 /// Where the rest is large, its parts of several tools go together in pairs, the most alike first, named after both.
@@ -270,7 +281,9 @@ fn pair_up(
     limits: Limits,
 ) -> Vec<Group> {
     let total = |rest: &[Group]| rest.iter().map(|group| size(units, &group.units)).sum::<usize>();
-    while total(&rest) > limits.most / 2 && rest.len() <= MAX_PAIRED {
+    let all = size(units, &(0..units.len()).collect::<Vec<_>>());
+    let large = |tools: usize| tools > limits.most || tools > limits.most / 2 && tools * OTHER_PART > all;
+    while large(total(&rest)) && rest.len() <= MAX_PAIRED {
         let several: Vec<(usize, &Group)> =
             rest.iter().enumerate().filter(|(_, own)| size(units, &own.units) > 1).collect();
         let pairs =
@@ -284,8 +297,16 @@ fn pair_up(
             let shared = shared_nouns(units, &group.units);
             if shared.is_empty() { largest(units, &group.units).into_iter().next().unwrap_or_default() } else { shared }
         };
-        let subjects = vec![subject(&first), subject(&second)];
-        groups.push(Group { subjects, topic: None, units: first.units.into_iter().chain(second.units).collect() });
+        let mut subjects = vec![subject(&first), subject(&second)];
+        if limits.hierarchical {
+            // The field is name enough where another stands beside it.
+            subjects.iter_mut().for_each(|subject| subject.truncate(1));
+        }
+        groups.push(Group {
+            subjects,
+            units: first.units.into_iter().chain(second.units).collect(),
+            ..Group::default()
+        });
     }
     rest
 }
@@ -298,11 +319,11 @@ fn other(units: &[Unit], groups: &mut Vec<Group>, rest: Vec<usize>, rarity: &BTr
     if size(units, &rest) >= limits.least || groups.is_empty() {
         // Two subjects can be named; of more a name would say too little.
         let subjects = if rest.len() <= 2 { largest(units, &rest) } else { Vec::new() };
-        groups.push(Group { subjects, topic: None, units: rest });
+        groups.push(Group { subjects, units: rest, ..Group::default() });
         return;
     }
     for at in rest {
-        let own = Group { subjects: Vec::new(), topic: None, units: vec![at] };
+        let own = Group { units: vec![at], ..Group::default() };
         let tools = size(units, &own.units);
         let room = |group: &&mut Group| size(units, &group.units) + tools <= limits.most;
         let best = groups.iter_mut().filter(room).rev().max_by_key(|group| {

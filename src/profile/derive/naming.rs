@@ -67,11 +67,14 @@ impl Named {
         let mut names = Vec::new();
         names.extend(source.name.clone().filter(|_| whole));
         names.extend(group.topic.map(str::to_owned));
-        if group.is_rest() {
+        if group.is_rest() && whole {
+            names.push("tools".to_owned());
+        } else if group.is_rest() {
             // The rest of one of several servers.
             names.extend(source.name.as_ref().filter(|_| several).map(|server| format!("{server}_misc")));
         } else {
-            names.push(joined(&group.subjects));
+            let name = joined(&group.subjects);
+            names.push(if group.details && !name.is_empty() { format!("{name}_details") } else { name });
             names.push(joined(&largest(units, &group.units)));
         }
         names.retain(|name| !name.is_empty());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalog::{Catalog, Tool};
 use crate::profile::client::{leading_groups, prefix_groups};
 use crate::profile::sentence::Sentence;
-use crate::profile::words::{split_server, stem, words};
+use crate::profile::words::{name_words, split_server, stem, words};
 
 /// A prefix of so many tools, in thirds of all of them, is the server's.
 const PREFIX_THIRDS: usize = 2;
@@ -113,7 +113,7 @@ fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<
 
 fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
     let rests = tools.iter().map(|(at, rest)| (*at, (*rest).to_owned())).collect();
-    let mut tools: Vec<(usize, Vec<String>)> = tools.into_iter().map(|(at, rest)| (at, words(rest))).collect();
+    let mut tools: Vec<(usize, Vec<String>)> = tools.into_iter().map(|(at, rest)| (at, name_words(rest))).collect();
     let mut prefix = Vec::new();
     while let Some(word) = common_first(&tools) {
         for (_, words) in tools.iter_mut().filter(|(_, words)| words.len() > 1 && words.first() == Some(&word)) {

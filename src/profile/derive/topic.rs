@@ -6,10 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
+use crate::profile::words::stem;
+
 /// Each topic with the stems that speak for it.
 const TOPICS: &[(&str, &str)] = &[
-    ("accounts", "account signup login logout authentication auth session signin profile"),
+    ("accounts", "account signup login logout authentication auth signin profile"),
     ("agents", "agent subagent goal delegate swarm crew assistant"),
+    ("ai", "ai llm openai embedding completion inference speech tts stt transcription chatbot"),
     (
         "billing",
         "billing cost price pricing quota usage budget invoice payment charge refund balance credit coupon payout checkout fund insurance exchange currency",
@@ -18,11 +21,12 @@ const TOPICS: &[(&str, &str)] = &[
     ("charts", "chart graph plot sparkline visualization histogram"),
     ("code", "code repository branch commit snippet lint compiler sdk terraform bicep iac checkout stash"),
     ("compute", "vm instance compute serverless function machine desktop"),
-    ("containers", "container containerapps cluster pod kubernetes docker registry node helm nodepool"),
+    ("containers", "container cluster pod kubernetes docker registry node helm nodepool"),
     ("database", "database sql schema mysql postgres postgresql redis mongo cosmos kusto migration"),
-    ("deployment", "deploy deployment release pipeline build ci workflow environment webapp"),
+    ("deployment", "deploy deployment release pipeline build ci workflow environment webapp rollout"),
     ("documents", "document wiki template pdf markdown paragraph"),
     ("email", "email mail inbox draft mailbox recipient newsletter"),
+    ("finance", "finance stock trade trading portfolio market ticker dividend crypto wallet loan"),
     ("feedback", "feedback survey rating vote poll suggestion"),
     (
         "files",
@@ -33,42 +37,49 @@ const TOPICS: &[(&str, &str)] = &[
         "format formatting style color font border theme width height layout header footer bold italic alignment indent",
     ),
     ("formulas", "formula goal seek validation constant calculation"),
-    ("governance", "policy assignment role subscription group tenant compliance tag advisor wellarchitectedframework"),
+    ("governance", "policy assignment role subscription group tenant compliance tag advisor"),
     (
         "guidance",
-        "help documentation guide guidance practice bestpractices recommendation prompt tutorial architecture learning serviceguide",
+        "help documentation guide guidance guide practice recommendation prompt tutorial architecture architect learning",
     ),
+    ("home", "home light lamp thermostat climate vacuum fan curtain heater garage doorbell"),
     ("images", "image photo picture screenshot icon thumbnail drawing diagram"),
     (
         "interaction",
         "click hover drag drop type press key keyboard fill form select scroll upload dialog tap swipe touch option element mouse",
     ),
-    ("inspection", "console evaluate highlight annotate locator snapshot inspect trace tracing debug accessibility"),
-    ("location", "location place address map geocode city zipcode weather airport country distance temperature"),
+    (
+        "inspection",
+        "console evaluate highlight annotate locator snapshot screenshot inspect trace tracing debug accessibility",
+    ),
+    ("location", "location place address map geocode city zipcode weather airport country distance"),
     ("logs", "log trace event history activity audit"),
     ("math", "number sum mean deviation logarithm root square math unit percentage"),
-    ("media", "video audio speech music song playlist voice recording"),
+    (
+        "media",
+        "video audio speech music song playlist voice recording track album artist playback volume podcast episode",
+    ),
     ("memory", "memory remember recall memorize knowledge"),
     ("messaging", "message chat channel sms thread conversation notification queue topic broadcast communication"),
     (
         "monitoring",
-        "metric alert monitor monitoring health diagnostic insight incident telemetry applens applicationinsights datadog resourcehealth",
+        "metric alert monitor monitoring health diagnostic insight incident telemetry lens uptime dashboard datadog",
     ),
     ("navigation", "url tab navigate forward window viewport resize"),
     ("network", "network dns ip proxy vpn port firewall"),
-    ("people", "person people user usergroup contact employee member team owner participant follower"),
+    ("people", "person people user usergroup contact member team owner participant follower"),
     ("processes", "process terminal shell command pid job script"),
+    ("sales", "sale deal lead opportunity pipeline quote prospect forecast"),
     ("search", "search lookup keyword"),
-    (
-        "security",
-        "secret certificate vault token credential password encryption permission identity ledger confidentialledger guardrail",
-    ),
+    ("security", "secret certificate vault token credential password encryption permission identity ledger guardrail"),
     ("settings", "setting configuration preference env variable"),
     ("shopping", "product order cart shop store inventory sku marketplace"),
+    ("staff", "staff employee payroll payslip leave candidate interview salary onboarding recruiting"),
     ("tables", "table row column cell pivot"),
     ("tasks", "task todo ticket project sprint board milestone"),
     ("time", "time date timezone clock duration"),
     ("travel", "travel flight hotel booking trip airline airport passenger"),
+    ("vehicle", "vehicle car engine tire headlight brake trunk fuel mileage cruise odometer"),
     ("web", "web website site http html browser internet crawl scrape extract sitemap"),
 ];
 
@@ -90,10 +101,20 @@ const GENERIC: &str = "info information detail data status name value id uid typ
 
 static FILLER_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| FILLERS.split_whitespace().collect());
 static GENERIC_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| GENERIC.split_whitespace().collect());
-static BY_WORD: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let mut by: HashMap<&str, Vec<&str>> = HashMap::new();
+/// The shortest word that speaks for its topic inside a longer one (`bestpractices`, `functionapp`), in letters.
+/// Source of the three: own reading; shorter ones are found by chance (`commander`, `pressure`).
+const MIN_INSIDE: usize = 5;
+
+/// The same where it is the beginning, which many words have by chance: `pressure` is no press.
+const MIN_BEFORE: usize = 6;
+
+/// The shortest other part of such a word: a `commander` is no command.
+const MIN_BESIDE: usize = 3;
+
+static BY_WORD: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut by: HashMap<String, Vec<&str>> = HashMap::new();
     for (topic, words) in TOPICS {
-        words.split_whitespace().for_each(|word| by.entry(word).or_default().push(topic));
+        words.split_whitespace().for_each(|word| by.entry(stem(word)).or_default().push(topic));
     }
     by
 });
@@ -122,11 +143,28 @@ pub(super) fn topics_of<'w>(
     said: &BTreeSet<String>,
 ) -> BTreeMap<&'static str, usize> {
     let mut found = BTreeMap::new();
-    let named = named.map(|word| (word, NAME_WEIGHT));
-    for (word, weight) in named.chain(said.iter().map(|word| (word, 1))) {
-        for topic in BY_WORD.get(word.as_str()).into_iter().flatten() {
-            *found.entry(*topic).or_default() += weight;
-        }
-    }
+    let named = named.flat_map(|word| topics_of_name(word)).map(|topic| (topic, NAME_WEIGHT));
+    let said = said.iter().flat_map(|word| topics_of_word(word)).map(|topic| (*topic, 1));
+    named.chain(said).for_each(|(topic, weight)| *found.entry(topic).or_default() += weight);
     found
+}
+
+/// The topics that a word speaks for.
+pub(super) fn topics_of_word(word: &str) -> &'static [&'static str] {
+    BY_WORD.get(word).map_or(&[], Vec::as_slice)
+}
+
+/// The topics of a word of a name: of itself, or else of the longest known words that it ends and begins with.
+fn topics_of_name(word: &str) -> Vec<&'static str> {
+    let whole = topics_of_word(word);
+    if !whole.is_empty() || !word.is_ascii() {
+        return whole.to_vec();
+    }
+    let known = |part: Option<&str>| part.map(|part| topics_of_word(&stem(part))).filter(|topics| !topics.is_empty());
+    let long = |least: usize| (least..=word.len().saturating_sub(MIN_BESIDE)).rev();
+    let behind = long(MIN_INSIDE).find_map(|length| known(word.get(word.len() - length..)));
+    let before = long(MIN_BEFORE).find_map(|length| known(word.get(..length)));
+    let mut both: Vec<&str> = behind.into_iter().chain(before).flatten().copied().collect();
+    both.dedup();
+    both
 }

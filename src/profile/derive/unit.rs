@@ -60,9 +60,10 @@ pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool
     let verbs_last =
         source.tools.iter().filter(|(_, words)| words.len() > 1 && words.last().is_some_and(|word| is_last_verb(word)));
     let hierarchical = verbs_last.count() > verbs_first;
+    let fields = if hierarchical { fields(source) } else { BTreeSet::new() };
     let mut by: BTreeMap<Vec<String>, Unit> = BTreeMap::new();
     for (at, words) in &source.tools {
-        let nouns = nouns(words, hierarchical, &source.aside);
+        let nouns = nouns(words, hierarchical, &fields, &source.aside);
         let key: Vec<String> = nouns.iter().map(|word| stem(word)).collect();
         let unit = by.entry(key.clone()).or_insert_with(|| Unit {
             nouns: key.clone(),
@@ -84,16 +85,25 @@ pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool
     (units, hierarchical)
 }
 
+/// The words that stand before a verb that ends a name: `leave` in `leave_approve` is no verb, in `leave_request` neither.
+fn fields(source: &Source) -> BTreeSet<&str> {
+    let before_verb = |words: &Vec<String>| words.len() > 1 && words.last().is_some_and(|word| is_last_verb(word));
+    let names = source.tools.iter().map(|(_, words)| words).filter(|words| before_verb(words));
+    names.filter_map(|words| words.first()).map(String::as_str).collect()
+}
+
 fn is_last_verb(word: &str) -> bool {
     is_only_verb(word) || LAST_VERBS.contains(&word)
 }
 
 /// The words of a name that say what it is about; never none where the name has a word.
-fn nouns(words: &[String], hierarchical: bool, aside: &BTreeSet<String>) -> Vec<String> {
+fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &BTreeSet<String>) -> Vec<String> {
     let mut left: &[String] = words;
-    let is_verb = |word: &String| if hierarchical { is_only_verb(word) } else { can_be_verb(word) };
-    let first_is_verb = left.first().is_some_and(is_verb) && left.len() > 1;
-    let last_is_verb = left.last().is_some_and(|word| is_last_verb(word)) && left.len() > 1;
+    let last_is_verb = left.len() > 1 && left.last().is_some_and(|word| is_last_verb(word));
+    // Where verbs stand last a name that ends in none may begin with one: `listLabels` beside `labelAdd`.
+    let is_verb = |word: &String| is_only_verb(word) || can_be_verb(word) && !(hierarchical && last_is_verb);
+    let first_is_verb =
+        left.len() > 1 && left.first().is_some_and(|word| is_verb(word) && !fields.contains(word.as_str()));
     // `route_list`: of two verbs the one that is hardly a noun.
     let first_is_noun = left.len() == 2 && left.first().is_some_and(|word| !is_last_verb(word));
     if last_is_verb
@@ -122,7 +132,7 @@ fn nouns(words: &[String], hierarchical: bool, aside: &BTreeSet<String>) -> Vec<
         .get(1)
         .copied()
         .filter(|word| !hierarchical && !first_is_verb && telling.len() > 2 && can_be_verb(word));
-    let is_noun = |word: &&String| !is_only_verb(word) && Some(*word) != verb;
+    let is_noun = |word: &&String| (!is_only_verb(word) || fields.contains(word.as_str())) && Some(*word) != verb;
     let own: Vec<&String> =
         telling.iter().copied().filter(|word| !aside.contains(&stem(word)) && is_noun(word)).collect();
     let brandless: Vec<&String> = own.iter().copied().filter(|word| !VENDORS.contains(&word.as_str())).collect();
@@ -159,5 +169,16 @@ fn said(sentence: &str) -> Vec<String> {
     let kept = |word: &String| {
         word.chars().count() > 2 && !is_filler(word) && !is_only_verb(word) && !is_only_verb(&stem(word))
     };
-    words(sentence).into_iter().filter(kept).map(|word| stem(&word)).collect()
+    let words = words(sentence);
+    // Scripts without blanks run words together: of them, what two characters stand next to each other.
+    let pairs = words.iter().filter(|word| word.chars().any(is_ideograph)).flat_map(|word| {
+        word.chars().zip(word.chars().skip(1)).map(|(one, two)| format!("{one}{two}")).collect::<Vec<_>>()
+    });
+    let pairs = pairs.filter(|pair| !is_only_verb(pair)).collect::<Vec<_>>();
+    words.into_iter().filter(kept).map(|word| stem(&word)).chain(pairs).collect()
+}
+
+/// Whether a character is of a script that writes words of one or two characters without blanks: Han, kana.
+fn is_ideograph(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xf900..=0xfaff)
 }

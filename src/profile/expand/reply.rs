@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::bridges;
 use crate::catalog::{Catalog, Tool, write_string};
 use crate::name::{CategoryName, ToolName, nearest};
 use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
@@ -227,11 +228,15 @@ impl<'r> Reply<'r> {
             }
         };
         let name = |at: &usize| Some(self.naming.tool(*at, self.catalog.at(*at)?.name().as_str()));
-        let call = match self.arm.delivery() {
-            Delivery::Bridge => format!("run it with {}", self.naming.call_tool()),
-            _ => "call it directly".to_owned(),
-        };
-        line(&format!("Already open, {call}"), already.iter().filter_map(name).collect());
+        if self.arm.delivery() == Delivery::Bridge {
+            for bridge in bridges(self.catalog, already.iter().copied(), self.naming) {
+                let own = already.iter().filter(|at| self.catalog.at(**at).is_some_and(|tool| bridge.is_for(tool)));
+                let words = format!("Already open, run it with {}", self.naming.bridge(bridge));
+                line(&words, own.filter_map(name).collect());
+            }
+        } else {
+            line("Already open, call it directly", already.iter().filter_map(name).collect());
+        }
         line("Shown whole from the start, call it directly", whole.iter().filter_map(name).collect());
         text
     }
@@ -278,9 +283,7 @@ fn break_line(text: &mut String) {
 pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = usize>, naming: &dyn Naming) -> String {
     let mut text = match arm.delivery() {
         Delivery::InPlace => "Opened, with full parameters in your tool list from now on:".to_owned(),
-        Delivery::Bridge => {
-            format!("Opened. Run them with {} {{\"name\":…,\"arguments\":{{…}}}}:", naming.call_tool())
-        }
+        Delivery::Bridge => return bridged(catalog, &tools.into_iter().collect::<Vec<_>>(), naming),
         Delivery::None | Delivery::InResult | Delivery::Native => "Opened. Call them directly by name:".to_owned(),
     };
     for (at, tool) in tools.into_iter().filter_map(|at| Some((at, catalog.at(at)?))) {
@@ -290,6 +293,24 @@ pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = 
             text.push_str(shown);
         } else {
             text.push_str(&definition(tool, shown));
+        }
+    }
+    text
+}
+
+/// The definitions of opened tools under the meta-tool that each is run with.
+fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
+    let mut text = String::new();
+    for bridge in bridges(catalog, tools.iter().copied(), naming) {
+        break_line(&mut text);
+        let opened = if text.is_empty() { "Opened. " } else { "" };
+        let name = naming.bridge(bridge);
+        text.push_str(&format!("{opened}Run them with {name} {{\"name\":…,\"arguments\":{{…}}}}:"));
+        for (at, tool) in tools.iter().filter_map(|at| Some((*at, catalog.at(*at)?))) {
+            if bridge.is_for(tool) {
+                text.push('\n');
+                text.push_str(&definition(tool, naming.tool(at, tool.name().as_str())));
+            }
         }
     }
     text

@@ -1,7 +1,7 @@
 //! Which definitions and properties folding must keep, so that every reference in what it writes leads where it led
 //! in the whole schema.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -40,6 +40,11 @@ pub(super) struct Reach<'s> {
 }
 
 impl<'s> Reach<'s> {
+    /// Passes by the schemas that something shorter stands for.
+    pub(super) fn past(root: &'s Value, instead: &HashMap<*const Value, String>) -> Self {
+        Self { seen: instead.keys().copied().collect(), ..Self::new(root) }
+    }
+
     pub(super) fn new(root: &'s Value) -> Self {
         Self {
             root,

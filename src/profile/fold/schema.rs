@@ -4,12 +4,13 @@
 //! definitions that nothing refers to. A property *named* `description` is a property and stays: the walk knows where
 //! schemas are.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::bare::bare_text;
 use super::hint::hints;
+use super::loose::loosened;
 use super::reach::Reach;
 use super::write::{Members, write};
 use super::{Detail, Kept};
@@ -23,20 +24,29 @@ pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
         reach.add(root).ok()?;
     }
     let mut out = String::with_capacity(own.len() / 2);
-    write(&mut out, root, &Kept { definitions: reach.definitions(), hints: hints(root) });
+    write(&mut out, root, &Kept { definitions: reach.definitions(), hints: hints(root), loose: HashMap::new() });
     Some(out)
 }
 
 /// The parameters that a call may need: those that the schema requires anywhere, those that one of its conditions names,
 /// and those that these refer to. Of the others nothing, so that the schema is open for them ([`Detail::Required`]), or
-/// their names with their bare types ([`Detail::Outline`]).
+/// their names with their bare types ([`Detail::Outline`]), as have optional properties in those that are shown.
 ///
-/// `None` where nothing can be left out, or it cannot be told what: then the whole shape has to be shown.
-pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<String> {
-    let shape = Shape::of(root, own)?;
-    let mut out = String::with_capacity(own.len() / 4);
-    shape.write(&mut out, detail);
-    Some(out)
+/// With the detail that came of it: an outline that is shorter than what is wanted stands for it. `None` where nothing can
+/// be left out, or it cannot be told what: then the whole shape has to be shown.
+pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<(Detail, String)> {
+    let shape = Shape::of(root, own, true)?;
+    let (is_looser, names_all) = (!shape.kept.loose.is_empty(), shape.unnamed().next().is_none());
+    if names_all && !is_looser {
+        return None;
+    }
+    let outline = (is_looser || detail == Detail::Outline).then(|| (Detail::Outline, shape.text(own, Detail::Outline)));
+    if names_all || detail == Detail::Outline {
+        return outline;
+    }
+    let plain = if is_looser { Shape::of(root, own, false)? } else { shape };
+    let wanted = (detail, plain.text(own, detail));
+    Some(outline.filter(|(_, text)| text.len() < wanted.1.len()).unwrap_or(wanted))
 }
 
 /// The parameters that the schema at a detail does not name, in the order of the schema.
@@ -44,8 +54,8 @@ pub(super) fn hidden<'s>(root: &'s Value, own: &str, detail: Detail) -> Vec<&'s 
     let properties = schema::properties(root).into_iter().flat_map(Map::keys).map(String::as_str);
     match detail {
         Detail::Full | Detail::Signature | Detail::Outline => Vec::new(),
-        Detail::Required => match Shape::of(root, own) {
-            Some(shape) => properties.filter(|name| !shape.shown.contains(name)).collect(),
+        Detail::Required => match Shape::of(root, own, false) {
+            Some(shape) => shape.unnamed().collect(),
             None => Vec::new(),
         },
         Detail::Summary | Detail::Index => properties.collect(),
@@ -67,7 +77,8 @@ struct Shape<'s> {
 }
 
 impl<'s> Shape<'s> {
-    fn of(root: &'s Value, own: &str) -> Option<Self> {
+    /// `loosens`: optional properties in what is shown have their bare types.
+    fn of(root: &'s Value, own: &str, loosens: bool) -> Option<Self> {
         let node = schema::top(root);
         let top = node.as_object()?;
         let properties = top.get("properties").and_then(Value::as_object);
@@ -77,7 +88,10 @@ impl<'s> Shape<'s> {
             return None;
         }
         let mut shown = mentioned(root, node)?;
-        let mut reach = Reach::new(root);
+        let is_shown = |name: &str| shown.contains(name);
+        let parameters = properties.into_iter().flatten().filter(|(name, _)| is_shown(name)).map(|(_, node)| node);
+        let loose = if loosens { loosened(root, parameters) } else { HashMap::new() };
+        let mut reach = Reach::past(root, &loose);
         if may_refer(own) {
             for (key, value) in top.iter().filter(|(key, _)| is_written(key)) {
                 let mut written = Vec::new();
@@ -90,8 +104,20 @@ impl<'s> Shape<'s> {
         }
         let (referred, definitions) = reach.properties_and_definitions()?;
         shown.extend(referred);
-        let hides = properties.is_some_and(|own| own.keys().any(|name| !shown.contains(name.as_str())));
-        hides.then(|| Self { top, shown, root, kept: Kept { definitions, hints: hints(root) } })
+        Some(Self { top, shown, root, kept: Kept { definitions, hints: hints(root), loose } })
+    }
+
+    /// The parameters that are not shown, in the order of the schema.
+    fn unnamed(&self) -> impl Iterator<Item = &'s str> {
+        let properties = self.top.get("properties").and_then(Value::as_object);
+        let names = properties.into_iter().flat_map(Map::keys).map(String::as_str);
+        names.filter(|name| !self.shown.contains(name))
+    }
+
+    fn text(&self, own: &str, detail: Detail) -> String {
+        let mut out = String::with_capacity(own.len() / 4);
+        self.write(&mut out, detail);
+        out
     }
 
     fn write(&self, out: &mut String, detail: Detail) {
@@ -144,7 +170,7 @@ fn only_refers(root: &Value, end: &Value) -> bool {
 /// and `dependentSchemas` (before 2019-09: `dependencies`), the properties that a branch constrains, and the one by which
 /// OpenAPI's `discriminator` tells variants apart. `None` if that cannot be told: a branch is a document of its own, or lists
 /// whole values. What is behind a reference that cannot be followed is not among them: see [`Reach`].
-fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<&'s str>> {
+pub(super) fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<&'s str>> {
     let mut names = BTreeSet::new();
     let mut waiting = vec![top];
     let mut seen: HashSet<*const Value> = HashSet::new();

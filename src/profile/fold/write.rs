@@ -106,8 +106,8 @@ impl<'o> Members<'o> {
         let mut inner = Members::open(self.out, self.kept);
         for (name, node, instead) in entries {
             inner.key(name);
-            match instead {
-                Some(text) => inner.out.push_str(&text),
+            match instead.as_ref().or_else(|| inner.kept.loose.get(&std::ptr::from_ref(node))) {
+                Some(text) => inner.out.push_str(text),
                 None => write(inner.out, node, inner.kept),
             }
         }

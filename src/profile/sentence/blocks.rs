@@ -3,6 +3,9 @@
 //! Descriptions are Markdown by habit: headings, lists, labels (`Purpose:`), tags. A sentence never reaches over the end of
 //! a list item or a heading, and a section about parameters or caveats has no sentence that says what a tool does.
 
+use std::borrow::Cow;
+
+use super::markup::plain;
 use super::phrases::{has_phrase, is_aside_section, is_purpose_section};
 use super::until_end;
 
@@ -33,14 +36,15 @@ pub(super) struct Candidate {
     pub(super) text: String,
     /// Whether the text introduces it: it stands first, or behind a label such as `Purpose:`.
     pub(super) introduced: bool,
-    /// Whether an emoji opens it.
-    pub(super) emoji: bool,
+    /// Whether an emoji opens it, or it says when to call the tool rather than what it does.
+    pub(super) weak: bool,
 }
 
 /// The sentences of a description that are no headings and stand in no section about something else.
 pub(super) fn candidates(description: &str) -> Vec<Candidate> {
     let end = (0..=description.len().min(MAX_BYTES)).rev().find(|at| description.is_char_boundary(*at));
-    let text = description.get(..end.unwrap_or_default()).unwrap_or_default();
+    let text = plain(description.get(..end.unwrap_or_default()).unwrap_or_default());
+    let text = in_sentence_case(text);
     let mut reader = Reader { found: Vec::new(), aside: false, introduced: true };
     let mut block = String::new();
     let (mut fenced, mut emoji) = (false, false);
@@ -60,10 +64,14 @@ pub(super) fn candidates(description: &str) -> Vec<Candidate> {
             continue;
         }
         let (bare, item, with_emoji) = unmarked(line);
-        if bare.is_empty() || item || with_emoji || is_tag(bare) {
+        let no_text = bare.is_empty() || is_tag(bare) || is_drawn(bare);
+        if no_text || item || with_emoji || labelled(bare).is_some() {
             reader.block(&mut block, emoji);
             emoji = with_emoji;
-            if bare.is_empty() || is_tag(bare) {
+            if is_tag(bare) {
+                reader.tag(bare);
+            }
+            if no_text {
                 continue;
             }
         }
@@ -120,13 +128,19 @@ impl Reader {
             };
             if !self.aside {
                 let text = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
-                self.found.push(Candidate { text, introduced: self.introduced, emoji });
+                self.found.push(Candidate { text, introduced: self.introduced, weak: emoji });
             }
             self.introduced = false;
             left = rest.trim_start();
             // A label inside a paragraph says what its sentence is about, and no more.
             self.aside = section;
         }
+    }
+
+    /// Begins or ends what a tag is around. A use case says what the tool is for.
+    fn tag(&mut self, tag: &str) {
+        let name = tag.trim_matches(['<', '>']).replace(['_', '-'], " ");
+        self.aside = !name.starts_with(['/', 'u']) && is_aside_section(&name);
     }
 
     /// Begins a section.
@@ -185,6 +199,9 @@ fn unmarked(line: &str) -> (&str, bool, bool) {
         {
             (text, item) = (rest, true);
         }
+        // `1️⃣`: a digit and the marks that make it a key.
+        let keycap = text.strip_prefix(|c: char| c.is_ascii_digit()).filter(|rest| rest.starts_with(is_pictograph));
+        text = keycap.unwrap_or(text);
         let rest = text.trim_start_matches(is_pictograph);
         if rest.len() < text.len() {
             (text, emoji) = (rest, true);
@@ -207,6 +224,31 @@ pub(super) fn is_pictograph(c: char) -> bool {
 fn is_tag(line: &str) -> bool {
     let inner = line.strip_prefix('<').and_then(|line| line.strip_suffix('>'));
     inner.is_some_and(|inner| !inner.contains(['<', ' ']))
+}
+
+/// Whether a line is drawn rather than written, or a mark for a program: a rule, a row of a table, `@param x`.
+fn is_drawn(line: &str) -> bool {
+    let mark = line.strip_prefix('@').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+    mark || line.starts_with('|') || !line.chars().any(char::is_alphanumeric)
+}
+
+/// A text that is written in capitals throughout as other texts are written; any other as it is.
+fn in_sentence_case(text: Cow<'_, str>) -> Cow<'_, str> {
+    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
+    if letters.peek().is_none() || !letters.all(char::is_uppercase) || text.split_whitespace().count() < 2 {
+        return text;
+    }
+    let mut begins = true;
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if begins || !c.is_alphabetic() {
+            out.push(c);
+        } else {
+            out.extend(c.to_lowercase());
+        }
+        begins = if c.is_alphabetic() { false } else { begins || matches!(c, '.' | '!' | '?' | ':' | '\n') };
+    }
+    Cow::Owned(out)
 }
 
 /// Whether a text is a heading in capitals: `SEARCH STRATEGY GUIDE`.

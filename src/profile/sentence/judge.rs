@@ -37,15 +37,41 @@ const WARNING_TAGS: [&str; 12] = [
 ];
 
 /// What introduces a purpose without being a part of it.
-const PURPOSES: [&str; 8] = [
+const PURPOSES: [&str; 18] = [
     "use this tool to ",
     "use this function to ",
     "use this endpoint to ",
     "use this action to ",
     "use this to ",
+    "use it to ",
+    "use to ",
+    "used to ",
     "call this tool to ",
+    "call this function to ",
+    "call this to ",
+    "you can use this tool to ",
+    "can be used to ",
+    "should be used to ",
     "this tool is used to ",
     "this tool allows you to ",
+    "this endpoint allows you to ",
+    "allows you to ",
+];
+
+/// What introduces a purpose by saying when: where nothing better is said, it tells what the tool does.
+const OCCASIONS: [&str; 12] = [
+    "use this tool when you need to ",
+    "use this tool when you want to ",
+    "use this tool whenever you need to ",
+    "use this tool if you need to ",
+    "use this tool if you want to ",
+    "use this when you need to ",
+    "use this when you want to ",
+    "use when you need to ",
+    "use when you want to ",
+    "use it when you need to ",
+    "call this tool when you need to ",
+    "call this when you need to ",
 ];
 
 /// Verbs that begin an instruction rather than what a tool does.
@@ -71,13 +97,13 @@ pub(super) fn judge(candidate: &Candidate, introduced: bool) -> Fit {
         return Fit::No;
     }
     let shouts = text.split(|c: char| !c.is_alphanumeric()).any(|word| SHOUTS.contains(&word));
-    if shouts || is_aside(text) || text.ends_with([':', '：', '?', '？']) {
+    if shouts || is_shouted(text) || is_bare_link(text) || is_aside(text) || text.ends_with([':', '：', '?', '？']) {
         return Fit::No;
     }
     if !introduced && !begins_with_deed(text) {
         return Fit::No;
     }
-    if candidate.emoji || text.contains(is_pictograph) { Fit::Weak } else { Fit::Good }
+    if candidate.weak || text.contains(is_pictograph) { Fit::Weak } else { Fit::Good }
 }
 
 /// A sentence without what stands before it in brackets and without `Use this tool to`; nothing if the brackets warn.
@@ -88,7 +114,8 @@ pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
         && let Some((tag, rest)) = text.split_once(*close)
     {
         let lower = tag.trim_start_matches(*open).trim().to_lowercase();
-        if has_start(&lower, &WARNING_TAGS) || is_aside(&lower) {
+        let said = rest.trim_start_matches([' ', ':', '-']);
+        if (has_start(&lower, &WARNING_TAGS) || is_aside(&lower)) && !begins_with_deed(said) {
             return None;
         }
         if rest.trim_start().is_empty() {
@@ -96,13 +123,54 @@ pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
         }
         text = rest.trim_start_matches([' ', ':', '-']);
     }
+    let text = unlabelled(unquoted(text));
     let lower = text.to_lowercase();
-    let purpose = PURPOSES.iter().find(|start| lower.starts_with(*start));
-    let purpose =
-        purpose.and_then(|start| text.get(start.len()..)).filter(|rest| rest.starts_with(char::is_alphabetic));
-    let text = purpose.map_or_else(|| text.to_owned(), capitalised);
+    let behind = |starts: &[&str]| -> Option<&str> {
+        let start = starts.iter().find(|start| lower.starts_with(**start))?;
+        text.get(start.len()..).filter(|rest| rest.starts_with(char::is_alphabetic))
+    };
+    let it = text.strip_prefix("It ").filter(|rest| begins_with_deed(rest));
+    let purpose = behind(&PURPOSES).or(it);
+    let occasion = if purpose.is_none() { behind(&OCCASIONS) } else { None };
+    let text = purpose.or(occasion).map_or_else(|| text.to_owned(), capitalised);
     let text = text.trim_end_matches(|c: char| is_pictograph(c) || c.is_whitespace()).to_owned();
-    (!text.is_empty()).then_some(Candidate { text, ..*candidate })
+    let weak = candidate.weak || occasion.is_some();
+    (!text.is_empty()).then_some(Candidate { text, introduced: candidate.introduced, weak })
+}
+
+/// A sentence without quotation marks around all of it.
+fn unquoted(text: &str) -> &str {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
+}
+
+/// A sentence without what labels it, where a deed follows: a name of code (`get_thing(id) - Gets a thing`), a word in
+/// capitals (`RECOMMENDED - Searches code`) that does not warn.
+fn unlabelled(text: &str) -> &str {
+    let parted = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| text.split_once(mark));
+    let Some((label, rest)) = parted.min_by_key(|(label, _)| label.len()) else { return text };
+    let code =
+        !label.contains(' ') && label.contains(['_', '(', '`', '.']) || label.ends_with(')') && label.contains('(');
+    let capitals = is_in_capitals(label) && label.len() > 2 && !SHOUTS.iter().any(|shout| label.contains(shout));
+    let rest = rest.trim_start();
+    if (code || capitals) && begins_with_deed(rest) { rest } else { text }
+}
+
+fn is_in_capitals(text: &str) -> bool {
+    // A script without capitals is not in capitals.
+    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
+    letters.peek().is_some() && letters.all(char::is_uppercase)
+}
+
+/// Whether a sentence is several words in capitals: `READ CAREFULLY !!!`.
+fn is_shouted(text: &str) -> bool {
+    let words = text.split_whitespace().filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 1);
+    is_in_capitals(text) && words.count() > 1
+}
+
+/// Whether a sentence is little more than an address.
+fn is_bare_link(text: &str) -> bool {
+    text.contains("://") && text.split_whitespace().count() <= 3 && !begins_with_deed(text)
 }
 
 /// A text with a capital at its beginning.

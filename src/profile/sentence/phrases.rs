@@ -20,7 +20,8 @@ const ASIDES: &str = "only|when|whenever|if|unless|before you|before calling|bef
     must be called|to be used|to use this|useful when|best used|best for|intended for use|deprecated|disclaimer|\
     beta feature|experimental feature|for internal use|irreversible|this is destructive|this operation is|\
     this is irreversible|this is a destructive|this cannot|this can not|read this first|see also|unlike|\
-    instead of|as a last resort|with caution|be careful|the user must|the user should|users must|the agent must|\
+    see http|see https|see docs|see the docs|see the documentation|see our|no description|todo|tbd|fixme|n/a|placeholder|ask the user|\
+    confirm with|ask for confirmation|read carefully|step 1|step 2|step 3|step 4|instead of|as a last resort|with caution|be careful|the user must|the user should|users must|the agent must|\
     the assistant must|the model must|in order to use|except|nur|wenn|falls|niemals|achtung|wichtig|hinweis|\
     warnung|vorsicht|bitte|nicht verwenden|verwende dieses tool nur|verwenden sie dieses tool nur|verwende nur|\
     benutze nur|immer|vor dem|erst|bevor|avertissement|remarque|à utiliser uniquement|a utiliser uniquement|\
@@ -35,7 +36,7 @@ const ASIDES: &str = "only|when|whenever|if|unless|before you|before calling|bef
     использовать только|предупреждение|никогда|всегда|перед|примечание|не используйте|увага|важливо|якщо|тільки";
 
 /// The same in scripts that write no blanks between words.
-const ASIDES_UNSPACED: &str = "注意|警告|重要|仅当|仅在|仅限|只有|只在|如果|若|请勿|请先|不要|必须|务必|切勿|当用户|提示|說明：|请注意|谨慎|\
+const ASIDES_UNSPACED: &str = "注意|警告|重要|仅适用|仅用于|只适用|只用于|不适用|仅供|僅適用|仅当|仅在|仅限|只有|只在|如果|若|请勿|请先|不要|必须|务必|切勿|当用户|提示|說明：|请注意|谨慎|\
     僅當|僅在|請勿|請先|必須|注：|備註|备注|ご注意|ユーザーが明示|必ず|使用する前に|…の場合|場合にのみ|ただし|\
     もし|使用しない|주의|경고|중요|반드시|사용자가 명시|만약|참고";
 
@@ -43,7 +44,7 @@ const ASIDES_UNSPACED: &str = "注意|警告|重要|仅当|仅在|仅限|只有|
 const CONDITIONS_UNSPACED: &str = "时才使用|时使用|时才能使用|時才使用|場合のみ使用|場合にのみ使用|경우에만 사용";
 
 /// What a section is about that says nothing of what a tool does, as it begins or ends in lower case.
-const ASIDE_SECTIONS: &str = "args|arg|options|fields|supported operations|arguments|parameters|parameter|params|param|input|inputs|input parameters|returns|return|output|\
+const ASIDE_SECTIONS: &str = "steps|title|tool name|function name|docs|documentation|references|learn more|more information|args|arg|options|fields|supported operations|arguments|parameters|parameter|params|param|input|inputs|input parameters|returns|return|output|\
     outputs|response|example|examples|usage|usage example|usage guidance|usage notes|note|notes|warning|\
     warnings|caution|important|prerequisite|prerequisites|requirements|requires|guardrail|guardrails|\
     limitations|limits|rules|tips|tip|hint|see also|when to use|when not to use|best for|not recommended for|\
@@ -89,10 +90,15 @@ fn first_word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
 }
 
+/// What makes a sentence one about calling a tool, wherever it stands.
+const ABOUT_CALLS: &str = "before calling this|before using this|before you call this|before you use this|prior to calling this|\
+    prior to using this|after calling this";
+
 /// Whether a sentence begins as a warning, a condition or an instruction does.
 pub(super) fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     BY_FIRST_WORD.get(first_word(&lower)).is_some_and(|phrases| has_start(&lower, phrases))
+        || ABOUT_CALLS.split('|').any(|phrase| lower.contains(phrase))
         || !lower.is_ascii() && is_aside_unspaced(&lower)
 }
 

@@ -57,6 +57,9 @@ fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut P
     }
     if !calls.is_empty() {
         prompt.call(said, calls, merged);
+        if let Some(Turn::Round(round)) = prompt.turns.last_mut() {
+            round.name = round.name.or(name);
+        }
         return Ok(());
     }
     let said = match message.get("refusal").and_then(Value::as_str) {

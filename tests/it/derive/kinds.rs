@@ -57,10 +57,9 @@ fn plural_nouns_before_verbs() {
             ("pins_remove", "Unpin"),
         ],
         &[
-            "channels_and_files: channels_create channels_list files_info files_upload",
-            "conversations: conversations_add_message conversations_history conversations_replies conversations_search_messages",
+            "conversations: channels_create channels_list conversations_add_message conversations_history conversations_replies conversations_search_messages",
+            "other: files_info files_upload pins_add pins_remove reactions_add reactions_remove",
             "people: usergroups_create usergroups_list users_list users_search",
-            "pins_and_reactions: pins_add pins_remove reactions_add reactions_remove",
         ],
     );
 }
@@ -188,7 +187,8 @@ fn a_brand_in_every_sentence() {
             "doc_and_dsn: create_dsn find_dsns get_doc search_docs",
             "issue: analyze_issue_with_seer get_issue_details get_issue_tag_values search_issue_events search_issues update_issue",
             "logs: get_event_attachment get_replay_details get_trace_details search_events",
-            "other: create_team find_organizations find_releases find_teams get_profile whoami",
+            "organizations: create_team find_organizations find_teams",
+            "other: find_releases get_profile whoami",
             "project: create_project find_projects update_project",
         ],
     );
@@ -256,9 +256,10 @@ fn names_with_dots() {
         ],
         &[
             "actions: actions.jobs.list actions.runs.cancel actions.runs.list",
-            "issues: issues.close issues.create issues.get issues.list issues.update search.code search.issues",
-            "pulls_and_users: pulls.create pulls.list pulls.merge users.get users.list",
+            "issues: issues.close issues.create issues.get issues.list issues.update search.issues",
+            "pulls: pulls.create pulls.list pulls.merge",
             "repos: repos.create repos.fork repos.get repos.list",
+            "users_and_code: search.code users.get users.list",
         ],
     );
 }

@@ -17,8 +17,8 @@ fn names_in_another_language() {
             ("lager_abfragen", "Fragt ab"),
         ],
         &[
+            "artikel_and_lager: artikel_anlegen artikel_suchen lager_abfragen",
             "kunde: kunde_anlegen kunde_loeschen kunde_suchen",
-            "other: artikel_anlegen artikel_suchen lager_abfragen",
             "rechnung: rechnung_erstellen rechnung_senden rechnung_stornieren",
         ],
     );

@@ -180,6 +180,74 @@ fn a_parameter_that_is_cheaper_than_its_openness_is_shown() {
     assert_eq!(own["properties"]["n"], json!({"type": "integer"}));
 }
 
+/// The parameters of an outline of a schema whose one parameter is required.
+#[track_caller]
+fn check_loose(parameter: Value, definitions: Value, expected: (Value, Value)) {
+    let schema = json!({"type": "object", "required": ["p"], "properties": {"p": parameter}, "$defs": definitions});
+    let (detail, own) = folded(&schema, Detail::Outline);
+    assert_eq!((&own["properties"]["p"], &own["$defs"]), (&expected.0, &expected.1), "{detail:?}");
+}
+
+#[test]
+fn optional_properties_of_a_required_parameter_have_their_bare_type_in_an_outline() {
+    let choice = json!({"type": "string", "enum": ["thin", "medium", "thick"]});
+    let object = |own: Value| json!({"type": "object", "properties": own, "required": ["kind"]});
+    let loose = json!({"type": "string"});
+    let none = Value::Null;
+    check_loose(
+        object(json!({"kind": choice, "line": choice, "many": {"type": "array", "items": choice, "minItems": 1}})),
+        json!({}),
+        (object(json!({"kind": choice, "line": loose, "many": {"type": "array", "items": loose}})), none.clone()),
+    );
+    // What names something is shown at every level; so are its own required properties.
+    check_loose(
+        object(
+            json!({"inner": object(json!({"kind": choice, "line": choice})), "by_name": {"additionalProperties": choice}}),
+        ),
+        json!({}),
+        (
+            object(
+                json!({"inner": object(json!({"kind": choice, "line": loose})), "by_name": {"additionalProperties": choice}}),
+            ),
+            none.clone(),
+        ),
+    );
+    // Through references, and definitions that only such a property needs are dropped.
+    let refer = |to: &str| json!({"$ref": format!("#/$defs/{to}")});
+    let shape = object(json!({"line": refer("Line"), "next": refer("Shape")}));
+    check_loose(
+        refer("Shape"),
+        json!({"Shape": shape, "Line": choice}),
+        (refer("Shape"), json!({"Shape": object(json!({"line": loose, "next": refer("Shape")}))})),
+    );
+    // A branch is told from another by what it says; and where something turns wider into narrower, all stays.
+    let untouched = object(json!({"line": choice}));
+    let either = json!({"anyOf": [untouched, {"type": "null"}]});
+    check_loose(either.clone(), json!({}), (either, none.clone()));
+    for turning in ["not", "if", "contains"] {
+        let mut whole = untouched.clone();
+        whole[turning] = json!({"properties": {"line": choice}});
+        check_loose(whole.clone(), json!({}), (whole, none.clone()));
+    }
+    let into = json!({"type": "object", "properties": {"a": {"type": "array", "items": choice}, "b": refer("P/properties/a/items")}});
+    check_loose(refer("P"), json!({"P": into}), (refer("P"), json!({"P": into})));
+}
+
+#[test]
+fn an_outline_that_is_shorter_stands_for_the_required_parameters() {
+    let choice = json!({"type": "string", "enum": ["one of several", "another of several", "the last of several"]});
+    let p = json!({"type": "object", "properties": {"line": choice}});
+    let all = json!({"type": "object", "required": ["p"], "properties": {"p": p}});
+    let (detail, own) = folded(&all, Detail::Required);
+    assert_eq!((detail, &own["properties"]["p"]["properties"]["line"]), (Detail::Outline, &json!({"type": "string"})));
+    let mut more = all;
+    for at in 0..20 {
+        more["properties"][format!("an_optional_parameter_{at}")] = json!({"type": "string"});
+    }
+    let (detail, own) = folded(&more, Detail::Required);
+    assert_eq!((detail, &own["properties"]["p"]["properties"]["line"]), (Detail::Required, &choice));
+}
+
 /// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a description of so many bytes.
 #[track_caller]
 fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {

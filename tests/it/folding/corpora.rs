@@ -87,10 +87,11 @@ fn corpus_no_detail_is_billed_more_than_a_richer_one() {
     let mut count = 0;
     for (name, catalog) in catalogs() {
         for tool in catalog.iter() {
-            let [full, signature, required] =
-                [Detail::Full, Detail::Signature, Detail::Required].map(|detail| one(tool, detail));
-            let said = format!("{name}/{}: required {required}, signature {signature}, full {full}", tool.name());
-            assert!(required <= signature && signature <= full, "{said}");
+            let details = [Detail::Full, Detail::Signature, Detail::Outline, Detail::Required];
+            let [full, signature, outline, required] = details.map(|detail| one(tool, detail));
+            let costs = format!("required {required}, outline {outline}, signature {signature}, full {full}");
+            let ordered = required <= outline && outline <= signature && signature <= full;
+            assert!(ordered, "{name}/{}: {costs}", tool.name());
             count += 1;
         }
     }

@@ -19,7 +19,7 @@ fn check_folding(whose: &str, tool: &Tool) {
         let folded = Folded::new(tool, detail, None);
         assert!(bytes(&folded) <= bytes(&full), "{whose}/{}: {} is longer than full", tool.name(), detail.name());
         let own = folded.parameters();
-        let fault = match detail {
+        let fault = match folded.detail() {
             Detail::Full | Detail::Signature => lost_of_signature(tool.parameters(), &own),
             Detail::Outline => lost_of_outline(tool.parameters(), &own),
             Detail::Required => lost_of_required(tool.parameters(), &own),

@@ -11,7 +11,7 @@ use toolfold::profile::{Arm, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expa
 
 use super::corpora::bytes;
 use super::generate::{Case, case, tool_body};
-use super::shape::{lost_of_required, lost_of_signature};
+use super::shape::{lost_of_outline, lost_of_required, lost_of_signature};
 use crate::talk::Talk;
 
 fn array(session: &mut Conversation) -> Vec<Value> {
@@ -196,7 +196,8 @@ fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
         let folded = Folded::new(&tool, detail, None);
         assert!(bytes(&folded) <= bytes(&full), "{} is longer than full", detail.name());
         let own = folded.parameters();
-        match detail {
+        match folded.detail() {
+            Detail::Outline => assert_eq!(lost_of_outline(schema, &own), None, "{own}"),
             Detail::Signature => assert_eq!(lost_of_signature(schema, &own), None, "{own}"),
             Detail::Required => assert_eq!(lost_of_required(schema, &own), None, "{own}"),
             _ => {}

@@ -25,11 +25,12 @@ const KEPT: &[&str] = &["type", "enum", "const", "required", "$ref", "format", "
 
 /// The first thing that `folded` lost of `full`, as a JSON Pointer and what was there; nothing if it lost nothing.
 pub(crate) fn lost_of_signature(full: &Value, folded: &Value) -> Option<String> {
-    lost(full, folded, "").or_else(|| dangling(full, folded, folded))
+    lost(full, folded, "", false).or_else(|| dangling(full, folded, folded))
 }
 
-/// As [`lost_of_signature`], of a schema at a JSON Pointer; references apart.
-fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
+/// As [`lost_of_signature`], of a schema at a JSON Pointer; references apart. `loose`: an optional
+/// property without names may have only its type.
+fn lost(full: &Value, folded: &Value, at: &str, loose: bool) -> Option<String> {
     let Some(map) = full.as_object() else { return (full != folded).then(|| format!("{at}: {full} became {folded}")) };
     for (key, value) in map {
         let (key, own) = (key.as_str(), folded.get(key));
@@ -40,16 +41,21 @@ fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
             // Whether a definition is still needed, `dangling` says.
             Value::Object(named) if DEFINITIONS.contains(&key) => named.iter().find_map(|(name, schema)| {
                 let own = own.and_then(|own| own.get(name))?;
-                lost(schema, own, &format!("{at}/{key}/{name}"))
+                lost(schema, own, &format!("{at}/{key}/{name}"), loose)
             }),
             Value::Object(named) if NAMED.contains(&key) => named.iter().find_map(|(name, schema)| {
-                let at = format!("{at}/{key}/{name}");
-                same(schema, own.and_then(|own| own.get(name)), &at)
+                let (at, own) = (format!("{at}/{key}/{name}"), own.and_then(|own| own.get(name)));
+                let optional =
+                    !map.get("required").is_some_and(|list| list.as_array().unwrap().iter().any(|one| one == name));
+                if loose && key == "properties" && optional && own.is_some_and(|own| is_bare_type_of(schema, own)) {
+                    return None;
+                }
+                same(schema, own, &at, loose)
             }),
             Value::Array(list) if MANY.contains(&key) => list.iter().enumerate().find_map(|(index, schema)| {
-                same(schema, own.and_then(|own| own.get(index)), &format!("{at}/{key}/{index}"))
+                same(schema, own.and_then(|own| own.get(index)), &format!("{at}/{key}/{index}"), loose)
             }),
-            _ if ONE.contains(&key) => same(value, own, &format!("{at}/{key}")),
+            _ if ONE.contains(&key) => same(value, own, &format!("{at}/{key}"), loose),
             _ => None,
         };
         if found.is_some() {
@@ -59,15 +65,25 @@ fn lost(full: &Value, folded: &Value, at: &str) -> Option<String> {
     None
 }
 
-fn same(full: &Value, folded: Option<&Value>, at: &str) -> Option<String> {
+/// Whether `own` says nothing but a type, that of `full` where it has one, and `full` itself has no names inside.
+fn is_bare_type_of(full: &Value, own: &Value) -> bool {
+    let bare = own.as_object().is_some_and(|own| own.keys().all(|key| key == "type" || key == "items"));
+    bare && full.get("properties").is_none() && full.get("type").is_none_or(|kind| own.get("type") == Some(kind))
+}
+
+fn same(full: &Value, folded: Option<&Value>, at: &str, loose: bool) -> Option<String> {
     match folded {
         None => Some(format!("{at} is gone")),
-        Some(folded) => lost(full, folded, at),
+        Some(folded) => lost(full, folded, at, loose),
     }
 }
 
 /// The first thing that the required detail lost of what the required parameters need.
 pub(crate) fn lost_of_required(full: &Value, folded: &Value) -> Option<String> {
+    lost_of_parameters(full, folded, false)
+}
+
+fn lost_of_parameters(full: &Value, folded: &Value, loose: bool) -> Option<String> {
     let (top, own) = (arguments(full), arguments(folded));
     if top.get("required") != own.get("required") {
         return Some(format!("`required` was {:?} and is {:?}", top.get("required"), own.get("required")));
@@ -78,7 +94,7 @@ pub(crate) fn lost_of_required(full: &Value, folded: &Value) -> Option<String> {
         let schema = property(top, name)?;
         match property(own, name) {
             None => Some(format!("required `{name}` is gone")),
-            Some(own) => lost(&schema, &own, name),
+            Some(own) => lost(&schema, &own, name, loose),
         }
     });
     missing.next().or_else(|| dangling(full, folded, folded))
@@ -90,7 +106,7 @@ pub(crate) fn lost_of_outline(full: &Value, folded: &Value) -> Option<String> {
     let own = arguments(folded).get("properties");
     let mut gone = names.filter(|(name, _)| own.and_then(|own| own.get(name.as_str())).is_none());
     let gone = gone.next().map(|(name, _)| format!("`{name}` is not named"));
-    gone.or_else(|| lost_of_required(full, folded))
+    gone.or_else(|| lost_of_parameters(full, folded, true))
 }
 
 /// The arguments object behind a bare reference at the top.

@@ -48,6 +48,7 @@ fn recorded_requests_cost_what_the_provider_reported() {
     let files = ["corpora/tokens/openai.jsonl", "corpora/tokens/openai_more.jsonl"];
     let Some(files) = files.into_iter().map(read).collect::<Option<Vec<_>>>() else { return };
     let mut fits: BTreeMap<&str, Fit> = BTreeMap::new();
+    let mut of_all: BTreeMap<&str, Fit> = BTreeMap::new();
     let mut verified = [Fit::default(), Fit::default()];
     for line in files.iter().flat_map(|text| text.lines()) {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -58,6 +59,7 @@ fn recorded_requests_cost_what_the_provider_reported() {
         if counted.verified {
             verified[1].add(off);
         }
+        of_all.entry(class(&row)).or_default().add(off);
         // All rows with a response format count as unclean, since what it costs was fitted on them later.
         if clean || class(&row) == "response format" {
             fits.entry(class(&row)).or_default().add(off);
@@ -76,11 +78,21 @@ fn recorded_requests_cost_what_the_provider_reported() {
     ] {
         fits[class].check(class, exact, near);
     }
+    // With the recordings that were left out: usage of another request, reasoning that was cut away, months of other
+    // constants. No rule explains those.
+    for (class, exact, near) in [
+        ("first turn with tools", 447, 463),
+        ("first turn without tools", 859, 867),
+        ("calls and results", 393, 404),
+        ("assistant history", 162, 164),
+    ] {
+        of_all[class].check(&format!("all rows, {class}"), exact, near);
+    }
     let [clean, all] = verified;
     println!("marked verified: {}/{} exact of clean rows, {}/{} of all", clean.exact, clean.all, all.exact, all.all);
     assert!((clean.all - clean.exact) * 100 <= clean.all, "of clean rows marked verified, more than 1 % are not exact");
-    assert!((all.all - all.exact) * 1000 <= all.all * 26, "of all rows marked verified, more than 2.6 % are not exact");
-    assert!(all.all >= 1_800, "{} rows are marked verified", all.all);
+    assert!((all.all - all.exact) * 1000 <= all.all * 20, "of all rows marked verified, more than 2 % are not exact");
+    assert!(all.exact >= 1_768, "{} rows are marked verified and exact", all.exact);
 }
 
 /// Exact, and within one, of the classes above.

@@ -98,6 +98,68 @@ fn a_call_and_its_result_cost_their_texts_and_a_constant() {
 }
 
 #[test]
+fn what_is_said_beside_calls_is_a_message_before_them() {
+    let row = |model: &str, said: &Value| {
+        let pair = json!([
+            {"role": "assistant", "content": said, "tool_calls": [call("add", "{}")]},
+            {"role": "tool", "tool_call_id": "c", "content": "two"},
+        ]);
+        tokens(&chat(model, &pair))
+    };
+    for (model, channel) in [("gpt-4o", 0), ("gpt-5", 2)] {
+        let silent = row(model, &Value::Null);
+        assert_eq!(row(model, &json!("")), silent, "{model}");
+        assert_eq!(row(model, &json!("I will add.")) - silent, 4 + n("I will add.") + channel, "{model}");
+    }
+}
+
+#[test]
+fn the_name_of_a_message_of_calls_costs_as_that_of_any_other() {
+    let row = |name: &Value| {
+        let pair = json!([
+            {"role": "assistant", "content": null, "name": name, "tool_calls": [call("add", "{}")]},
+            {"role": "tool", "tool_call_id": "c", "content": "two"},
+        ]);
+        count_request(&chat("gpt-4o", &pair)).unwrap()
+    };
+    let (named, unnamed) = (row(&json!("a_kind_helper")), row(&Value::Null));
+    assert_eq!(named.tokens - unnamed.tokens, 1 + n("a_kind_helper"));
+    assert_eq!((named.reasons, unnamed.reasons), (vec![Reason::MessageName], vec![]));
+}
+
+/// Whoever sorted the keys, the client or a recorder, may have changed what the model reads.
+#[test]
+fn sorted_keys_are_verified_only_where_no_order_can_matter() {
+    let text = r#"{"type": "string"}"#;
+    let several = r#"{"anyOf": [{"type": "string"}, {"items": {"type": "string"}, "type": "array"}]}"#;
+    let reasons = |parameters: &str| {
+        let parameters: Value = serde_json::from_str(parameters).unwrap();
+        let mut row = chat("gpt-4o", &json!([]));
+        row["tools"] = json!([{"type": "function", "function": {"name": "ask", "parameters": parameters}}]);
+        count_request(&row).unwrap().reasons
+    };
+    let sorted = |required: &str| {
+        reasons(&format!(
+            r#"{{"properties": {{"question": {text}, "repoName": {several}}}, "required": {required}, "type": "object"}}"#
+        ))
+    };
+    assert_eq!(sorted(r#"["repoName", "question"]"#), [Reason::SortedKeys]);
+    assert_eq!(sorted(r#"["question", "repoName"]"#), [], "in the order of `required`");
+    assert_eq!(sorted(r#"["repoName"]"#), [], "`required` names one");
+    assert_eq!(sorted(r#"["repoName", "repoName", "other"]"#), [], "and names it twice, and one that is none");
+    let unsorted = format!(
+        r#"{{"type": "object", "properties": {{"question": {text}, "repoName": {several}}}, "required": ["repoName", "question"]}}"#
+    );
+    assert_eq!(reasons(&unsorted), [], "an author's own order");
+    let alike = format!(r#"{{"properties": {{"a": {text}, "b": {text}}}, "required": ["b", "a"], "type": "object"}}"#);
+    assert_eq!(reasons(&alike), [], "the same tokens in both orders");
+    let inside = format!(
+        r#"{{"properties": {{"list": {{"items": {{"properties": {{"question": {text}, "repoName": {several}}}, "required": ["repoName", "question"], "type": "object"}}, "type": "array"}}}}, "type": "object"}}"#
+    );
+    assert_eq!(reasons(&inside), [Reason::SortedKeys], "at any depth");
+}
+
+#[test]
 fn several_calls_of_one_message_are_one_parallel_call() {
     let row = |model: &str| {
         let calls = json!([

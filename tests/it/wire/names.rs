@@ -83,22 +83,24 @@ fn folded(name: &str) -> Value {
 /// A host's own tools may have the names of the meta-tools: those take a number, in every text.
 #[test]
 fn a_meta_tool_whose_name_is_taken_takes_a_number() {
-    let tools = json!([folded("expand_tools"), folded("call_tool"), folded("call_tool_2"), folded("other")]);
+    let taken = ["expand_tools", "call_tool", "call_tool_2", "call_destructive", "other"];
+    let tools = Value::from_iter(taken.map(folded));
     for arm in [Arm::Stable, Arm::Index] {
         for wire in Wire::ALL {
             let engine = engine(&tools, "[category.all]\ntools = ['*']", arm);
             let mut conversation = engine.talk_on(wire);
+            let bridge = if wire == Wire::Mcp { "call_destructive_2" } else { "call_tool_3" };
             let text = conversation.tools().json().to_owned();
             assert!(text.contains("\"expand_tools_2\""), "{wire} {arm}: {text}");
-            assert_eq!(text.contains("them with call_tool_3"), arm == Arm::Index, "{wire} {arm}: {text}");
+            assert_eq!(text.contains(&format!("them with {bridge}")), arm == Arm::Index, "{wire} {arm}: {text}");
             assert_eq!(reached(&mut conversation, "expand_tools").as_deref(), Some("expand_tools"), "the host's own");
             let outcome = conversation.call("", "expand_tools_2", json!({"tools": ["other"]})).unwrap();
             let Outcome::Reply(reply) = outcome else { panic!("{wire} {arm}: answered") };
             assert_eq!(reply.opened.len(), 1);
             let how = reply.content.lines().next().unwrap();
-            assert_eq!(how.contains("call_tool_3"), arm == Arm::Index, "{how}");
+            assert_eq!(how.contains(bridge), arm == Arm::Index, "{how}");
             let wrapped = json!({"name": "other", "arguments": {}});
-            let outcome = conversation.call("", "call_tool_3", wrapped).unwrap();
+            let outcome = conversation.call("", bridge, wrapped).unwrap();
             assert!(matches!(outcome, Outcome::Forward(forward) if forward.target.as_str() == "other"));
         }
     }

@@ -3,6 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::gateway::{self, ServerOptions};
 use super::keys::KEYS;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::name::nearest;
@@ -15,6 +16,8 @@ pub(super) struct Written {
     pub(super) settings: Vec<(&'static str, String, Place)>,
     /// The arms that it puts together.
     pub(super) arms: Vec<CustomArm>,
+    /// What it says of the gateway's servers, with places.
+    pub(super) servers: Vec<(String, ServerOptions, Place)>,
 }
 
 /// The settings of a configuration file, in its order. Unknown keys are errors with the nearest known one.
@@ -46,6 +49,10 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
                 continue;
             }
             let name = format!("{section_name}.{}", key.get_ref());
+            if name == "gateway.server" {
+                gateway::read(value, &place, &mut written.servers, diagnostics);
+                continue;
+            }
             if name == "experiment.unit" {
                 diagnostics.extend(unit(value, &place));
                 continue;
@@ -117,7 +124,7 @@ fn unit(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place) -> Option
 }
 
 /// A value as text: scalars as they are, a list with commas, a table as `key=value` with commas.
-fn flat(value: &DeValue<'_>) -> Option<String> {
+pub(super) fn flat(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),

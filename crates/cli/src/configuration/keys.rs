@@ -5,8 +5,10 @@ use std::str::FromStr;
 use super::units;
 use toolfold::catalog::Format;
 use toolfold::engine::Blind;
+use toolfold::name::nearest;
 use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::{GeminiParameters, Wire};
+use toolfold_gateway::clients::McpClient;
 
 /// The original design's switch: `false` is arm full, `true` arm seed.
 pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
@@ -29,7 +31,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 30] = [
+pub const KEYS: [Key; 38] = [
     Key {
         name: "tools.file",
         env: None,
@@ -216,6 +218,70 @@ pub const KEYS: [Key; 30] = [
     },
     Key { name: "policy.file", env: None, flag: Some("--policy"), default: "", help: "the policy file", check: any },
     Key {
+        name: "gateway.servers",
+        env: Some("TOOLFOLD_GATEWAY_SERVERS"),
+        flag: Some("--servers"),
+        default: "",
+        help: "the file with the servers that the gateway stands before; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "gateway.namespace",
+        env: Some("TOOLFOLD_GATEWAY_NAMESPACE"),
+        flag: Some("--namespace"),
+        default: "off",
+        help: "whether every tool has its server before its name, not only where names collide",
+        check: switch,
+    },
+    Key {
+        name: "gateway.client",
+        env: Some("TOOLFOLD_GATEWAY_CLIENT"),
+        flag: Some("--client"),
+        default: "generic",
+        help: "the client that the gateway serves: which names are its own, whether it defers tools itself",
+        check: client,
+    },
+    Key {
+        name: "gateway.http",
+        env: Some("TOOLFOLD_GATEWAY_HTTP"),
+        flag: Some("--http"),
+        default: "",
+        help: "the address to serve HTTP on, instead of standard input and output; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "gateway.token_env",
+        env: Some("TOOLFOLD_GATEWAY_TOKEN_ENV"),
+        flag: Some("--token-env"),
+        default: "",
+        help: "the variable with the token that requests over HTTP bring; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "gateway.state",
+        env: Some("TOOLFOLD_GATEWAY_STATE"),
+        flag: Some("--state"),
+        default: "",
+        help: "the file in which sessions over HTTP outlive the process; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "gateway.state_key_env",
+        env: Some("TOOLFOLD_GATEWAY_STATE_KEY_ENV"),
+        flag: Some("--state-key-env"),
+        default: "",
+        help: "the variable with the key that seals ids and state of sessions; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "gateway.eager_cache",
+        env: Some("TOOLFOLD_GATEWAY_EAGER_CACHE"),
+        flag: Some("--eager-cache"),
+        default: "off",
+        help: "whether the list is answered from the last one while servers start; only in your own configuration",
+        check: switch,
+    },
+    Key {
         name: "undo.limit",
         env: None,
         flag: Some("--undo-limit"),
@@ -287,6 +353,15 @@ fn share(value: &str) -> Result<(), String> {
 
 fn switch(value: &str) -> Result<(), String> {
     if matches!(value, "on" | "off") { Ok(()) } else { Err(format!("`{value}` is neither on nor off")) }
+}
+
+fn client(value: &str) -> Result<(), String> {
+    if McpClient::named(value).is_some() {
+        return Ok(());
+    }
+    let names = || McpClient::all().iter().map(|own| own.name.as_str());
+    let near = nearest(value, names(), 1).first().map(|near| format!("; did you mean `{near}`?"));
+    Err(format!("`{value}` is none of {}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default()))
 }
 
 fn policy_mode(value: &str) -> Result<(), String> {

@@ -50,9 +50,14 @@ impl Measurer<'_> {
         let model = input.config.get("presentation.model").unwrap_or("");
         let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
         let start = engine.conversation(wire).model(model).capabilities(&table).start().map_err(Failure::usage)?;
-        let (arm, reason) = (start.arm(), start.reason().to_owned());
+        let (arm, mut reason) = (start.arm(), start.reason().to_owned());
         // What a provider keeps by itself is not in the array that is counted here.
-        let counted = if arm.delivery() == Delivery::Native { Arm::Index } else { arm };
+        let counted = if arm.delivery() == Delivery::Native {
+            reason.push_str("; its figures here are those of arm index, as the provider bills what it finds");
+            Arm::Index
+        } else {
+            arm
+        };
         let cost = self.arm(&input.engine(counted)?)?;
         Ok(ArmCost { chosen: Some(Chosen { arm: arm.to_string(), reason }), ..cost })
     }

@@ -8,6 +8,8 @@ mod configuration;
 mod configuration_scope;
 #[cfg(unix)]
 mod disk;
+#[cfg(unix)]
+mod gateway;
 mod hygiene;
 mod logs;
 mod policy_derive;

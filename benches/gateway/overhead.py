@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""What a gateway adds to a call, against the same server spoken to directly, interleaved in one run.
+
+    python3 benches/gateway/overhead.py [--calls 3000] [--toolfold target/dist/toolfold] [--peers]
+
+Builds nothing: `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers` also runs the peers that are
+installed (mcp-proxy, fastmcp, mcp-compressor, supergateway). Times are wall time in milliseconds, seen by a client that
+does nothing else; CPU and memory are the gateway's own, from /proc. Nothing here fails a test: it prints a table.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
+SERVER = [os.path.join(BIN, "toolfold-fixture"), "--raw"]
+GATEWAY = [os.path.join(BIN, "toolfold"), "gateway", "--arm", "full"]
+TICK = os.sysconf("SC_CLK_TCK")
+ARGUMENTS = {"text": "x" * 64, "count": 3, "deep": {"list": [1, 2, 3]}}
+
+
+class Stdio:
+    """A server on pipes, one JSON message a line."""
+
+    def __init__(self, command):
+        self.began = time.perf_counter()
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.next = 0
+
+    def send(self, method, params=None, notify=False):
+        message = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message["params"] = params
+        if not notify:
+            self.next += 1
+            message["id"] = self.next
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+        return self.next
+
+    def wait(self, wanted):
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise SystemExit("the server has ended")
+            message = json.loads(line)
+            if message.get("id") == wanted and "method" not in message:
+                return message
+
+    def ask(self, method, params=None):
+        return self.wait(self.send(method, params))
+
+    def start(self):
+        client = {"name": "bench", "version": "1"}
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self.send("notifications/initialized", notify=True)
+        self.ask("tools/list")
+        self.cold = (time.perf_counter() - self.began) * 1000
+        return self
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+class Http:
+    """A server on HTTP with a session."""
+
+    def __init__(self, command, port):
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        self.next = 0
+        for _ in range(200):
+            try:
+                self.connection = http.client.HTTPConnection("127.0.0.1", port)
+                self.connection.connect()
+                break
+            except OSError:
+                time.sleep(0.05)
+
+    def ask(self, method, params=None, notify=False):
+        message = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message["params"] = params
+        if not notify:
+            self.next += 1
+            message["id"] = self.next
+        self.connection.request("POST", "/mcp", json.dumps(message), self.headers)
+        answer = self.connection.getresponse()
+        body = answer.read()
+        session = answer.getheader("mcp-session-id")
+        if session:
+            self.headers["mcp-session-id"] = session
+        return body
+
+    def start(self):
+        client = {"name": "bench", "version": "1"}
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self.ask("notifications/initialized", notify=True)
+        self.ask("tools/list")
+        return self
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(15)
+
+
+def cpu(pid):
+    """User and system time of a process, without its children, in seconds."""
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def resident(pid):
+    for line in open(f"/proc/{pid}/status"):
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def timed(ask):
+    began = time.perf_counter()
+    ask()
+    return (time.perf_counter() - began) * 1000
+
+
+def spread(values):
+    values = sorted(values)
+    return statistics.median(values), values[int(len(values) * 0.99)]
+
+
+def compare(name, direct, other, calls, call):
+    """Interleaves calls to both, after warming up."""
+    for _ in range(200):
+        call(direct), call(other)
+    before = cpu(other.process.pid)
+    plain, through = [], []
+    for _ in range(calls):
+        plain.append(timed(lambda: call(direct)))
+        through.append(timed(lambda: call(other)))
+    spent = (cpu(other.process.pid) - before) / calls * 1e6
+    lists = [timed(lambda: other.ask("tools/list")) for _ in range(300)]
+    (direct_mid, direct_99), (mid, p99) = spread(plain), spread(through)
+    print(
+        f"{name:<22} {mid - direct_mid:>8.3f} {p99 - direct_99:>8.3f} {spent:>8.0f} {resident(other.process.pid):>8.1f}"
+        f" {statistics.median(lists):>8.3f}   (direct {direct_mid:.3f} / {direct_99:.3f})",
+        flush=True,
+    )
+
+
+def parallel(command, calls=3000, width=32):
+    """Calls a second with `width` of them open at once."""
+    server = Stdio(command).start()
+    params = {"name": "echo", "arguments": ARGUMENTS}
+    open_calls = threading.Semaphore(width)
+    seen = []
+
+    def read():
+        while len(seen) < calls:
+            message = json.loads(server.process.stdout.readline())
+            if "method" not in message:
+                seen.append(message["id"])
+                open_calls.release()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    began = time.perf_counter()
+    for _ in range(calls):
+        open_calls.acquire()
+        server.send("tools/call", params)
+    reader.join()
+    rate = calls / (time.perf_counter() - began)
+    server.end()
+    assert sorted(seen) == sorted(set(seen)), "an id was answered twice"
+    return rate
+
+
+def peers():
+    found = []
+    server = " ".join(SERVER)
+    if shutil.which("mcp-proxy"):
+        found.append(("mcp-proxy (HTTP)", lambda port: Http(["mcp-proxy", "--port", str(port), "--", *SERVER], port)))
+    if shutil.which("supergateway"):
+        command = ["supergateway", "--stdio", server, "--outputTransport", "streamableHttp", "--stateful"]
+        found.append(("supergateway (HTTP)", lambda port: Http([*command, "--port", str(port)], port)))
+    return found
+
+
+def main():
+    flags = argparse.ArgumentParser()
+    flags.add_argument("--calls", type=int, default=3000)
+    flags.add_argument("--toolfold", default=GATEWAY[0])
+    flags.add_argument("--peers", action="store_true")
+    flags = flags.parse_args()
+    GATEWAY[0] = flags.toolfold
+    call = lambda server: server.ask("tools/call", {"name": "echo", "arguments": ARGUMENTS})
+    print(f"{'added to a call':<22} {'median':>8} {'p99':>8} {'CPU µs':>8} {'MB':>8} {'list':>8}   ms, {flags.calls} calls each")
+    direct, gateway = Stdio(SERVER).start(), Stdio([*GATEWAY, "--", *SERVER]).start()
+    compare("toolfold (stdio)", direct, gateway, flags.calls, call)
+    direct.end(), gateway.end()
+    direct, gateway = Stdio(SERVER).start(), Http([*GATEWAY, "--http", "127.0.0.1:3977", "--", *SERVER], 3977).start()
+    compare("toolfold (HTTP)", direct, gateway, flags.calls, call)
+    gateway.end()
+    if flags.peers:
+        for at, (name, start) in enumerate(peers()):
+            try:
+                other = start(3980 + at).start()
+                compare(name, direct, other, min(flags.calls, 1000), call)
+                other.end()
+            except (OSError, SystemExit, KeyError, ValueError, http.client.HTTPException) as why:
+                print(f"{name:<22} did not run: {why}")
+    direct.end()
+    cold = {"direct": [], "gateway": []}
+    for _ in range(15):
+        for name, command in (("direct", SERVER), ("gateway", [*GATEWAY, "--", *SERVER])):
+            server = Stdio(command).start()
+            cold[name].append(server.cold)
+            server.end()
+    cold = {name: statistics.median(values) for name, values in cold.items()}
+    print(f"cold start to the first list: {cold['gateway'] - cold['direct']:.1f} ms over the server's {cold['direct']:.1f} ms")
+    plain, through = parallel(SERVER), parallel([*GATEWAY, "--", *SERVER])
+    print(f"32 calls at once: {through:.0f} a second, {through / plain:.0%} of {plain:.0f} direct")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

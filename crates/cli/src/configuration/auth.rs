@@ -1,0 +1,163 @@
+//! What a configuration file says of a server's login: `[gateway.server.NAME.auth]`.
+
+use serde::Serialize;
+use toml::de::DeValue;
+
+use super::file::flat;
+use toolfold::diagnostic::visible;
+use toolfold::name::nearest;
+use toolfold_gateway::link::auth::{AuthSettings, Grant};
+
+const KNOWN: [&str; 8] =
+    ["client_id", "client_metadata_url", "client_secret", "grant", "issuer", "private_key", "redirect_port", "scopes"];
+
+/// Why a setting is none: code, reason, way out.
+type Bad = (&'static str, String, String);
+
+/// What the files say of one server's login. Secrets stand in it as `${NAME}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct AuthOptions {
+    /// `authorization_code` or `client_credentials`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
+    /// The client that was registered beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// The variable with its secret, as `${NAME}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    /// The variable with its private key, as `${NAME}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub private_key: Option<String>,
+    /// The URL of the client's metadata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_metadata_url: Option<String>,
+    /// The authorization server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// The scopes to ask for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+    /// The port that the browser is sent back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirect_port: Option<u16>,
+}
+
+impl AuthOptions {
+    /// The settings, with variables filled in from the environment.
+    ///
+    /// # Errors
+    /// Which variable is not set.
+    pub(crate) fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<AuthSettings, String> {
+        let secret = |written: &Option<String>| {
+            let Some(name) = written.as_deref().and_then(variable) else { return Ok(None) };
+            env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
+        };
+        let grant = Grant::ALL.into_iter().find(|own| Some(own.name()) == self.grant.as_deref());
+        Ok(AuthSettings {
+            grant: grant.unwrap_or_default(),
+            client_id: self.client_id.clone(),
+            client_secret: secret(&self.client_secret)?,
+            private_key: secret(&self.private_key)?,
+            client_metadata_url: self.client_metadata_url.clone(),
+            issuer: self.issuer.clone(),
+            scopes: self.scopes.clone(),
+            redirect_port: self.redirect_port,
+        })
+    }
+}
+
+/// Reads the table.
+pub(super) fn read(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
+    let DeValue::Table(keys) = value else {
+        let help = "write [gateway.server.NAME.auth] with settings below it";
+        return Err(("wrong-type", "it is not a table".to_owned(), help.to_owned()));
+    };
+    let mut own = AuthOptions::default();
+    for (key, value) in keys {
+        let key: &str = key.get_ref();
+        option(&mut own, key, value.get_ref())
+            .map_err(|(code, why, help)| (code, format!("`{}`: {why}", visible(key)), help))?;
+    }
+    let bad = |why: &str, help: &str| Err(("bad-setting", why.to_owned(), help.to_owned()));
+    let has_secret = own.client_secret.is_some() || own.private_key.is_some();
+    if own.client_secret.is_some() && own.private_key.is_some() {
+        return bad("it has `client_secret` and `private_key`", "keep the one that the client was registered with");
+    }
+    if has_secret && own.client_id.is_none() {
+        return bad("it has a secret, and no `client_id`", "name the client that the secret belongs to");
+    }
+    if own.grant.as_deref() == Some(Grant::ClientCredentials.name()) && !has_secret {
+        let help = "give it `client_id` with `client_secret` or `private_key`";
+        return bad("`client_credentials` needs a secret or a key", help);
+    }
+    Ok(own)
+}
+
+fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
+    let wrong = |why: &str| ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned());
+    let bad = |why: String, help: &str| ("bad-setting", why, help.to_owned());
+    let text = || match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        _ => Err(wrong("it must be a text")),
+    };
+    let url = || {
+        let text = text()?;
+        let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
+        if is_url { Ok(text) } else { Err(bad("it must be a URL".to_owned(), "begin it with https://")) }
+    };
+    let secret = || {
+        let text = text()?;
+        // What was written may be the secret: it is not repeated.
+        let help = "put it into a variable of the environment, and write \"${NAME}\"";
+        variable(&text).map(|_| text.clone()).ok_or_else(|| bad("a secret is not written here".to_owned(), help))
+    };
+    match key {
+        "grant" => {
+            let text = text()?;
+            if !Grant::ALL.iter().any(|own| own.name() == text) {
+                let known = Grant::ALL.map(Grant::name).join(" or ");
+                return Err(bad(format!("`{}` is no grant", visible(&text)), &format!("write {known}")));
+            }
+            own.grant = Some(text);
+        }
+        "client_id" => own.client_id = Some(text()?),
+        "client_secret" => own.client_secret = Some(secret()?),
+        "private_key" => own.private_key = Some(secret()?),
+        "client_metadata_url" => own.client_metadata_url = Some(url()?),
+        "issuer" => own.issuer = Some(url()?),
+        "redirect_port" => {
+            let port = flat(value).and_then(|text| text.parse::<u16>().ok()).filter(|port| *port > 0);
+            own.redirect_port =
+                Some(port.ok_or_else(|| bad("it is no port".to_owned(), "write a number below 65536"))?);
+        }
+        "scopes" => {
+            own.scopes = match value {
+                DeValue::String(text) => text.split(' ').filter(|own| !own.is_empty()).map(str::to_owned).collect(),
+                DeValue::Array(list) => {
+                    let texts = list.iter().map(|own| match own.get_ref() {
+                        DeValue::String(text) => Some(text.to_string()),
+                        _ => None,
+                    });
+                    texts.collect::<Option<_>>().ok_or_else(|| wrong("it must be a list of texts"))?
+                }
+                _ => return Err(wrong("it must be a list of texts")),
+            }
+        }
+        _ => {
+            let help = match nearest(key, KNOWN, 1).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", KNOWN.join(", ")),
+            };
+            return Err(("unknown-key", "there is no such setting".to_owned(), help));
+        }
+    }
+    Ok(())
+}
+
+/// The variable that a text names, if it is `${NAME}` and nothing else.
+fn variable(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("${")?.strip_suffix('}')?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then_some(name)
+}

@@ -1,0 +1,178 @@
+//! What a configuration file says of the gateway's servers: `[gateway.server.NAME]`.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::auth::{self, AuthOptions};
+use super::file::flat;
+use super::units;
+use toolfold::diagnostic::{Diagnostic, Place, visible};
+use toolfold::name::nearest;
+use toolfold_gateway::settings::ServerSettings;
+use toolfold_gateway::trust::Trust;
+
+const KNOWN: [&str; 7] = ["auth", "include", "exclude", "namespace", "trust", "start_timeout", "call_timeout"];
+
+/// What the files say of one server. What they do not say is `None`, or empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ServerOptions {
+    /// Which of its tools are shown, as globs. Empty: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// Which are not, as globs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// What stands before its tools' names where they collide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// `trusted` or `untrusted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// How long it may take to start and to list, such as `30s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_timeout: Option<String>,
+    /// How long a call may take, such as `2m`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_timeout: Option<String>,
+    /// How it is logged in to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth: Option<AuthOptions>,
+}
+
+impl ServerOptions {
+    /// Takes what a stronger file of the user's own says.
+    pub(super) fn overlay(&mut self, other: Self) {
+        for (own, other) in [(&mut self.include, other.include), (&mut self.exclude, other.exclude)] {
+            if !other.is_empty() {
+                *own = other;
+            }
+        }
+        self.namespace = other.namespace.or(self.namespace.take());
+        self.trust = other.trust.or(self.trust.take());
+        self.start_timeout = other.start_timeout.or(self.start_timeout.take());
+        self.call_timeout = other.call_timeout.or(self.call_timeout.take());
+        // A login is of one piece: a client of one file with the secret of another would be none.
+        self.auth = other.auth.or(self.auth.take());
+    }
+
+    /// Takes what a project's file may say: fewer tools, less trust.
+    pub(super) fn tighten(&mut self, name: &str, other: Self, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
+        let Self { include, exclude, namespace, trust, start_timeout, call_timeout, auth } = other;
+        self.exclude.extend(exclude);
+        let untrusts = trust.as_deref() == Some("untrusted");
+        if untrusts {
+            self.trust = trust.clone();
+        }
+        let left_out = [
+            ("include", !include.is_empty()),
+            ("namespace", namespace.is_some()),
+            ("trust", trust.is_some() && !untrusts),
+            ("start_timeout", start_timeout.is_some()),
+            ("call_timeout", call_timeout.is_some()),
+            ("auth", auth.is_some()),
+        ];
+        for (key, _) in left_out.into_iter().filter(|(_, written)| *written) {
+            let name = visible(name);
+            let message =
+                format!("`gateway.server.{name}.{key}` is left out: a project may only `exclude`, and untrust");
+            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
+            diagnostics.push(Diagnostic::warning("ignored-setting", place.clone(), message).help(help));
+        }
+    }
+
+    /// Puts them on a server. Every text was checked when it was read.
+    pub(crate) fn apply(&self, server: &mut ServerSettings) {
+        let period = |text: &Option<String>| {
+            let ms = text.as_deref().and_then(|text| units::period_ms(text).ok())?;
+            Some(Duration::from_millis(u64::try_from(ms).ok()?))
+        };
+        server.include.clone_from(&self.include);
+        server.exclude.clone_from(&self.exclude);
+        server.namespace.clone_from(&self.namespace);
+        server.trust = self.trust.as_deref().and_then(Trust::parse).unwrap_or_default();
+        server.start_timeout = period(&self.start_timeout).unwrap_or(server.start_timeout);
+        server.call_timeout = period(&self.call_timeout).or(server.call_timeout);
+    }
+}
+
+/// Reads the tables below `gateway.server`.
+pub(super) fn read(
+    value: &Spanned<DeValue<'_>>,
+    place: &impl Fn(usize) -> Place,
+    servers: &mut Vec<(String, ServerOptions, Place)>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let DeValue::Table(tables) = value.get_ref() else {
+        let message = "`gateway.server` is not a table: write [gateway.server.NAME]";
+        diagnostics.push(Diagnostic::error("wrong-type", place(value.span().start), message));
+        return;
+    };
+    for (name, table) in tables {
+        let own = visible(name.get_ref()).into_owned();
+        let DeValue::Table(keys) = table.get_ref() else {
+            let message = format!("`gateway.server.{own}` is not a table");
+            let help =
+                "write [gateway.server.NAME] with include, exclude, namespace, trust, start_timeout, call_timeout";
+            diagnostics.push(Diagnostic::error("wrong-type", place(table.span().start), message).help(help));
+            continue;
+        };
+        let mut options = ServerOptions::default();
+        for (key, value) in keys {
+            let at = place(key.span().start);
+            if let Err((code, why, help)) = option(&mut options, key.get_ref(), value.get_ref()) {
+                let message = format!("`gateway.server.{own}.{}`: {why}", visible(key.get_ref()));
+                diagnostics.push(Diagnostic::error(code, at, message).help(help));
+            }
+        }
+        servers.push((name.get_ref().to_string(), options, place(name.span().start)));
+    }
+}
+
+fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result<(), (&'static str, String, String)> {
+    let wrong = |why: &str| ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned());
+    let text = || match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        _ => Err(wrong("it must be a text")),
+    };
+    let list = || match value {
+        DeValue::String(_) => text().map(|one| vec![one]),
+        DeValue::Array(list) => {
+            let globs: Option<Vec<String>> = list.iter().map(|own| flat(own.get_ref())).collect();
+            globs.ok_or_else(|| wrong("it must be a list of globs"))
+        }
+        _ => Err(wrong("it must be a list of globs")),
+    };
+    let period = || {
+        let text = text()?;
+        let bad = |help: String| ("bad-setting", format!("`{text}` is not a period"), help);
+        units::period_ms(&text).map_err(bad)?;
+        Ok(text)
+    };
+    match key {
+        "include" => options.include = list()?,
+        "exclude" => options.exclude = list()?,
+        "namespace" => options.namespace = Some(text()?),
+        "trust" => {
+            let text = text()?;
+            if Trust::parse(&text).is_none() {
+                let why = format!("`{}` is neither trusted nor untrusted", visible(&text));
+                return Err(("bad-setting", why, "leave it out if nobody vouches for the server".to_owned()));
+            }
+            options.trust = Some(text);
+        }
+        "start_timeout" => options.start_timeout = Some(period()?),
+        "call_timeout" => options.call_timeout = Some(period()?),
+        "auth" => options.auth = Some(auth::read(value)?),
+        _ => {
+            let help = match nearest(key, KNOWN, 1).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", KNOWN.join(", ")),
+            };
+            return Err(("unknown-key", "there is no such setting".to_owned(), help));
+        }
+    }
+    Ok(())
+}

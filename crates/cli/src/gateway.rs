@@ -1,0 +1,74 @@
+//! `toolfold gateway`: the three layers between an MCP client and its servers.
+
+mod cache;
+mod console;
+mod doctor;
+mod init;
+mod layers;
+mod login;
+mod probe;
+mod records;
+mod serve;
+mod targets;
+mod telemetry;
+mod tenants;
+mod text;
+mod vault;
+
+use clap::{Args, Subcommand};
+
+use self::doctor::DoctorArgs;
+use self::init::InitArgs;
+use self::login::{LoginArgs, LogoutArgs};
+use self::serve::ServeArgs;
+use super::output::Outcome;
+
+const AFTER_HELP: &str = "\
+The servers are listed as MCP clients list them: {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}.
+Secrets are taken from the environment: \"${NAME}\". Settings: [gateway] in toolfold.toml.
+
+Examples:
+  toolfold gateway init --client cursor          take over the servers of a client
+  toolfold gateway doctor                        what is up, what it costs, what is refused
+  toolfold gateway login github                  log in to a server, with a browser
+  toolfold gateway --servers mcp.json
+  toolfold gateway --servers mcp.json --client claude-code --policy policy.toml
+  toolfold gateway -- npx -y @modelcontextprotocol/server-everything
+  toolfold gateway --url http://127.0.0.1:3000/mcp
+  toolfold gateway --servers mcp.json --toolsets files,search --read-only
+  toolfold gateway --servers mcp.json --http 127.0.0.1:3900 --console
+
+Exit codes: 0 the client has gone, 1 an input is bad, 2 usage, 3 no usable store.";
+
+/// Stands between an MCP client and its servers: folded tools, skills, policy.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub(super) struct GatewayArgs {
+    #[command(subcommand)]
+    command: Option<GatewayCommand>,
+
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum GatewayCommand {
+    /// Take over the servers of a client, with secrets moved to variables.
+    Init(InitArgs),
+    /// Start every server once, and say what is up, what it costs and what is refused.
+    Doctor(DoctorArgs),
+    /// Log in to a server that wants it (OAuth), with a browser.
+    Login(LoginArgs),
+    /// Forget a server's login.
+    Logout(LogoutArgs),
+}
+
+pub(super) fn run(args: &GatewayArgs) -> Outcome {
+    match &args.command {
+        None => serve::serve(&args.serve),
+        Some(GatewayCommand::Init(args)) => init::run(args),
+        Some(GatewayCommand::Doctor(args)) => doctor::run(args),
+        Some(GatewayCommand::Login(args)) => login::log_in(args),
+        Some(GatewayCommand::Logout(args)) => login::log_out(args),
+    }
+}

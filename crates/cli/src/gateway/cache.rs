@@ -1,0 +1,94 @@
+//! Captures of servers' lists in the user's cache folder, for `--eager-cache`.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the user's cache")]
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::output::warn;
+use toolfold_gateway::capture::{Capture, file_name};
+use toolfold_gateway::settings::ServerSettings;
+use toolfold_gateway::watch::{Observed, Watch};
+
+/// The largest capture that is read, in bytes: ten thousand tools of 6 KB.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Captures in a folder.
+pub(super) struct Cache {
+    folder: PathBuf,
+    /// What is kept of each server: its identity, and the capture that is in the file.
+    servers: BTreeMap<String, (String, Option<Arc<Capture>>)>,
+}
+
+impl Cache {
+    /// Gives every server the capture that is kept for it. `None`, with a line, if there is no folder to keep them in.
+    pub(super) fn load(servers: &mut [ServerSettings]) -> Option<Self> {
+        let Some(folder) = folder() else {
+            warn("no lists are kept: neither XDG_CACHE_HOME nor HOME is set");
+            return None;
+        };
+        let mut known = BTreeMap::new();
+        for server in servers {
+            let file = folder.join(file_name(&server.name, &server.identity));
+            server.capture = read(&file, server).map(Arc::new);
+            known.insert(server.name.clone(), (server.identity.clone(), server.capture.clone()));
+        }
+        Some(Self { folder, servers: known })
+    }
+}
+
+impl Watch for Cache {
+    fn observed(&self, _conversation: &str, what: &Observed<'_>) {
+        let Observed::Listed { name, list } = what else { return };
+        let Some((identity, kept)) = self.servers.get(*name) else { return };
+        // What is kept already is not written again: most starts write nothing.
+        if kept.as_deref() == Some(*list) {
+            return;
+        }
+        let file = self.folder.join(file_name(name, identity));
+        if let Err(why) = write(&self.folder, &file, &list.to_text(name, identity)) {
+            warn(&format!("the list of server `{name}` is not kept: {}: {why}", file.display()));
+        }
+    }
+}
+
+/// `$XDG_CACHE_HOME/toolfold/gateway`, else `~/.cache/…` (XDG Base Directory 0.8).
+fn folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    Some(caches.join("toolfold").join("gateway"))
+}
+
+fn read(file: &Path, server: &ServerSettings) -> Option<Capture> {
+    let ignored = |why: &str| {
+        warn(&format!("the kept list of server `{}` is ignored: {}: {why}", server.name, file.display()));
+        None
+    };
+    let opened = match std::fs::File::open(file) {
+        Ok(opened) => opened,
+        Err(why) if why.kind() == ErrorKind::NotFound => return None,
+        Err(why) => return ignored(&why.to_string()),
+    };
+    let mut text = String::new();
+    match opened.take(MAX_BYTES).read_to_string(&mut text) {
+        Ok(_) => Capture::parse(&text, &server.name, &server.identity).map_or_else(|why| ignored(&why), Some),
+        Err(why) => ignored(&why.to_string()),
+    }
+}
+
+/// Writes a file whole or not at all, for its owner only.
+fn write(folder: &Path, file: &Path, text: &str) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let new = file.with_extension(format!("{}.new", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&new).and_then(|mut opened| opened.write_all(text.as_bytes()));
+    let moved = written.and_then(|()| std::fs::rename(&new, file));
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    moved
+}

@@ -1,0 +1,267 @@
+//! `toolfold gateway doctor`: every server is started once, and what is wrong is said first.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::layers::Layers;
+use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
+use super::layers::{OpenLayers, client};
+use super::probe::{Probed, Seen, probe};
+use super::records;
+use super::targets::TargetArgs;
+use super::text;
+use super::vault;
+use crate::configuration::Config;
+use toolfold::catalog::{Catalog, Format};
+use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
+use toolfold::policy::{Context, Decision, Policy, PolicyCall, ToolOrigin};
+use toolfold::tokens::{Meter, count_tools};
+use toolfold_gateway::seal::Seal;
+use toolfold_gateway::selection::Selection;
+use toolfold_gateway::settings::{DEFAULT_TENANT, ServerSettings, Settings};
+use toolfold_gateway::watch::Nobody;
+
+const AFTER_HELP: &str = "\
+Starts every server, lists its tools once, and ends it. No tool is called, and no store is opened.
+
+Examples:
+  toolfold gateway doctor                        the servers of [gateway] in toolfold.toml
+  toolfold gateway doctor --servers mcp.json --client claude-code
+  toolfold gateway doctor --config ~/.config/gateway/toolfold.toml --json
+
+Exit codes: 0 every server is up, 1 a server is down or an input is bad, 2 usage.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct DoctorArgs {
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the doctor found.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    /// Every server, in the order of the list.
+    pub(super) servers: Vec<ServerReport>,
+    /// What is wrong with entries that cannot be started.
+    pub(super) unusable: Vec<String>,
+    /// Names that several servers have.
+    pub(super) collisions: Vec<Collision>,
+    pub(super) policy: PolicyReport,
+    pub(super) client: ClientReport,
+    /// What the client is shown; absent if there is nothing.
+    pub(super) shown: Option<ShownReport>,
+    /// What figures are counted with.
+    pub(super) meter: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ServerReport {
+    pub(super) name: String,
+    pub(super) up: bool,
+    /// Why it is down.
+    pub(super) why: Option<String>,
+    /// Whether it is down because nobody has logged in to it.
+    pub(super) wants_login: bool,
+    pub(super) ms: Option<i64>,
+    pub(super) protocol: Option<String>,
+    pub(super) tools: usize,
+    /// Tools that are not offered: left out by `include` and `exclude`, or unusable.
+    pub(super) left_out: usize,
+    /// What its whole list is billed with; absent if it cannot be counted.
+    pub(super) tokens: Option<usize>,
+    pub(super) trust: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Collision {
+    pub(super) tool: String,
+    /// The servers, each with the name that its tool is shown under.
+    pub(super) shown: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct PolicyReport {
+    pub(super) configured: bool,
+    /// Tools that are refused whatever they are called with: they are not shown.
+    pub(super) refused: Vec<String>,
+    /// Tools that no record covers: every call asks.
+    pub(super) without_record: Vec<String>,
+    /// Records by a plain name, which hold for no tool of a server, and what to write instead.
+    pub(super) plain_records: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ClientReport {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) defers: bool,
+    /// Why its list is not folded.
+    pub(super) left_alone: Option<String>,
+    /// Where that is from, and when it was looked up.
+    pub(super) source: String,
+    pub(super) date: String,
+    pub(super) verified: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ShownReport {
+    pub(super) arm: String,
+    pub(super) reason: String,
+    /// How many entries the list has.
+    pub(super) entries: usize,
+    pub(super) tokens: Option<usize>,
+    pub(super) full_tokens: Option<usize>,
+}
+
+pub(super) fn run(args: &DoctorArgs) -> Outcome {
+    let config = args.targets.config(&[])?;
+    let Loaded { value: servers, diagnostics } = args.targets.usable_servers(&config)?;
+    let (errors, notes): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(|own| own.severity == Severity::Error);
+    if servers.is_empty() {
+        return Err(Failure::bad(errors).help("no server can be started"));
+    }
+    say_all(&notes);
+    progress(&format!("starting {} servers …", servers.len()));
+    let layers = OpenLayers::new(config.clone(), None, &servers).showing();
+    let settings = Settings {
+        servers: servers.clone(),
+        always_namespace: config.get("gateway.namespace") == Some("on"),
+        layers: Arc::new(OpenLayers::new(config.clone(), None, &servers).showing()),
+        seal: Seal::random().map_err(Failure::wrong)?,
+        tenant: DEFAULT_TENANT.into(),
+        state: None,
+        watch: Arc::new(Nobody),
+        selection: Selection::default(),
+    };
+    let probed = probe(settings, layers, "doctor")?;
+    let mut report = report(&config, &servers, &probed)?;
+    let line = |own: &Diagnostic| match &own.help {
+        Some(help) => format!("{}; {help}", own.message),
+        None => own.message.clone(),
+    };
+    report.unusable = errors.iter().map(line).collect();
+    if args.json {
+        emit_json(&report)?;
+    } else {
+        emit(&text::page(&report))?;
+    }
+    let down = !report.unusable.is_empty() || report.servers.iter().any(|own| !own.up);
+    Ok(if down { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Result<Report, Failure> {
+    let wire = config.get("presentation.wire").unwrap_or_default();
+    let meter = Meter::for_wire(wire, config.get("presentation.model").unwrap_or_default()).unwrap_or_default();
+    let nothing = Seen::default();
+    let each = servers.iter().map(|own| server(own, probed.servers.get(&own.name).unwrap_or(&nothing), probed, &meter));
+    let known = client(config);
+    let shown = probed.shown.as_ref().map(|own| ShownReport {
+        arm: own.arm.clone(),
+        reason: own.reason.clone(),
+        entries: serde_json::from_str::<Vec<Value>>(&own.list).map_or(0, |list| list.len()),
+        tokens: tokens(&own.list, &meter),
+        full_tokens: tokens(&own.full, &meter),
+    });
+    Ok(Report {
+        servers: each.collect(),
+        unusable: Vec::new(),
+        collisions: collisions(probed),
+        policy: judged(Layers::showing(config)?.policy.as_ref().map(toolfold::engine::PolicyLayer::policy), probed),
+        client: ClientReport {
+            name: known.name.clone(),
+            title: known.title.clone(),
+            defers: known.deferral.defers,
+            left_alone: known.left_alone(),
+            source: known.deferral.source.clone(),
+            date: known.deferral.date.clone(),
+            verified: known.deferral.verified,
+        },
+        shown,
+        meter: meter.to_string(),
+    })
+}
+
+fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter) -> ServerReport {
+    use toolfold_gateway::trust::Trust;
+    let listed = seen.list.as_ref();
+    let tools = listed.map_or(0, |list| list.tools.len());
+    let offered = probed.origins.values().filter(|own| own.of == settings.name).count();
+    let why = match (&seen.down, listed) {
+        (Some(why), _) => Some(why.clone()),
+        (None, None) => Some("it did not list its tools in time".to_owned()),
+        (None, Some(_)) => None,
+    };
+    ServerReport {
+        name: settings.name.clone(),
+        up: why.is_none(),
+        wants_login: why.is_some() && vault::auth(settings).is_some_and(|own| own.refusal().is_some()),
+        why,
+        ms: seen.ms,
+        protocol: listed.and_then(toolfold_gateway::capture::Capture::protocol),
+        tools,
+        left_out: tools.saturating_sub(offered),
+        tokens: listed.and_then(|list| tokens(&format!("[{}]", list.tools.join(",")), meter)),
+        trust: match settings.trust {
+            Trust::Unstated => "unstated",
+            Trust::Trusted => "trusted",
+            Trust::Untrusted => "untrusted",
+        },
+    }
+}
+
+/// What an array of MCP tools is billed with, as a client would send it on; `None` if that cannot be counted.
+fn tokens(array: &str, meter: &Meter) -> Option<usize> {
+    let catalog = Catalog::import(&format!("{{\"tools\":{array}}}"), "tools/list", Some(Format::Mcp)).value;
+    let tools: Vec<Value> = serde_json::from_str(&catalog.to_json(Format::OpenAiChat)).ok()?;
+    count_tools(&tools, meter).ok().map(|counted| counted.tokens)
+}
+
+fn collisions(probed: &Probed) -> Vec<Collision> {
+    let mut by_tool: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
+    for (shown, origin) in &probed.origins {
+        by_tool.entry(&origin.tool).or_default().insert(origin.of.clone(), shown.clone());
+    }
+    let several = by_tool.into_iter().filter(|(_, shown)| shown.len() > 1);
+    several.map(|(tool, shown)| Collision { tool: tool.to_owned(), shown }).collect()
+}
+
+/// What policy says of every tool before it has seen arguments.
+fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
+    let Some(policy) = policy else {
+        return PolicyReport {
+            configured: false,
+            refused: Vec::new(),
+            without_record: Vec::new(),
+            plain_records: Vec::new(),
+        };
+    };
+    let context = Context { interactive: true, ..Context::default() };
+    let (records, none) = (policy.capabilities(), Value::Object(serde_json::Map::new()));
+    let (mut refused, mut without_record) = (Vec::new(), Vec::new());
+    for origin in probed.origins.values() {
+        let server = ToolOrigin::Mcp(origin.of.clone());
+        let identity = server.identity(&origin.tool);
+        if policy.denies_outright(&origin.tool, &server, &context) {
+            refused.push(identity);
+            continue;
+        }
+        let call = PolicyCall { tool: &origin.tool, origin: &server, arguments: &none };
+        let asks = policy.decide(&call, &context, &[]).decision == Decision::Confirm;
+        if asks && !records.contains_key(identity.as_str()) {
+            without_record.push(identity);
+        }
+    }
+    let line = |own: Diagnostic| format!("{}; {}", own.message, own.help.unwrap_or_default());
+    let plain_records = records::plain(policy, &probed.origins).into_iter().map(line).collect();
+    PolicyReport { configured: true, refused, without_record, plain_records }
+}

@@ -1,0 +1,202 @@
+//! Conversations of the gateway, as the configuration describes them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::super::input::Input;
+use super::super::layers::{Layers, Person, served_skills};
+use super::super::ledger::now_ms;
+use super::super::output::{Failure, warn};
+use super::records;
+use crate::configuration::Config;
+use toolfold::catalog::Catalog;
+use toolfold::conversation::Snapshot;
+use toolfold::engine::{PolicyLayer, SkillLayer};
+use toolfold::policy::{Approver, ToolOrigin};
+use toolfold::profile::{Arm, CORE, OTHER, Tier};
+use toolfold::wire::{RenderOptions, Wire};
+use toolfold_gateway::clients::McpClient;
+use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, ServerSettings};
+use toolfold_gateway::skills::ServedSkills;
+use toolfold_gateway::trust::Trust;
+
+/// The configured client.
+pub(super) fn client(config: &Config) -> &'static McpClient {
+    config.get("gateway.client").and_then(McpClient::named).unwrap_or_else(|| McpClient::generic())
+}
+
+/// The layers of one conversation: opened once, whatever becomes of the list of tools.
+struct Own {
+    policy: Option<PolicyLayer>,
+    skills: Option<SkillLayer>,
+    approver: Option<Arc<Approver>>,
+}
+
+/// See the module.
+pub(super) struct OpenLayers {
+    config: Config,
+    store: Option<String>,
+    client: &'static McpClient,
+    trusted: BTreeSet<String>,
+    /// Whether calls are judged; if not, no store is opened.
+    judges: bool,
+    own: Mutex<HashMap<String, Arc<Own>>>,
+    /// The skills that are served as resources, once they have been read.
+    served: OnceLock<Option<Arc<ServedSkills>>>,
+    /// The conversations whose clients list and load skills by themselves.
+    hosts: Mutex<HashSet<String>>,
+    categories: OnceLock<Vec<String>>,
+}
+
+impl OpenLayers {
+    /// Layers for the configured client over these servers.
+    pub(super) fn new(config: Config, store: Option<String>, servers: &[ServerSettings]) -> Self {
+        let trusted = servers.iter().filter(|own| own.trust == Trust::Trusted).map(|own| own.name.clone()).collect();
+        let client = client(&config);
+        Self {
+            config,
+            store,
+            client,
+            trusted,
+            judges: true,
+            own: Mutex::default(),
+            served: OnceLock::new(),
+            hosts: Mutex::default(),
+            categories: OnceLock::new(),
+        }
+    }
+
+    /// The same where nothing is called: no store is opened or created.
+    pub(super) fn showing(mut self) -> Self {
+        self.judges = false;
+        self
+    }
+
+    /// The categories that clients may choose by: those of the profile's file. Those of a derived profile are other ones with
+    /// every list.
+    fn read_categories(&self) -> Vec<String> {
+        let Ok(Input { profile: Some(profile), .. }) = Input::of(self.config.clone(), Catalog::new()) else {
+            return Vec::new();
+        };
+        if profile.is_derived() {
+            return Vec::new();
+        }
+        let own = profile.categories().map(|(name, _)| name.to_string());
+        own.chain([CORE.to_owned(), OTHER.to_owned()]).collect()
+    }
+
+    fn of(&self, id: &str) -> Result<Arc<Own>, Failure> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = own.get(id) {
+            return Ok(own.clone());
+        }
+        let Layers { policy, skills, person, .. } = if self.judges {
+            Layers::judging(&self.config, self.store.as_deref(), None, id)?
+        } else {
+            Layers::showing(&self.config)?
+        };
+        let approver = person.map(|Person { approver, .. }| Arc::new(approver.named(format!("the client of `{id}`"))));
+        let made = Arc::new(Own { policy, skills, approver });
+        own.insert(id.to_owned(), made.clone());
+        Ok(made)
+    }
+
+    fn opened(
+        &self,
+        catalog: Catalog,
+        origins: &BTreeMap<String, Origin>,
+        before: Option<Snapshot>,
+        id: &str,
+    ) -> Result<Opened, Failure> {
+        let own = self.of(id)?;
+        let input = Input::of(self.config.clone(), catalog)?;
+        let arm = match self.config.arm() {
+            _ if input.profile.is_none() => Arm::Full,
+            // What it searches for must be there to be found.
+            Arm::Auto if self.client.deferral.defers => Arm::Full,
+            arm => arm,
+        };
+        let mut builder = input.builder(arm);
+        if let Some(policy) = &own.policy {
+            let whose = |(shown, origin): (&String, &Origin)| {
+                (shown.clone(), (ToolOrigin::Mcp(origin.of.clone()), origin.tool.clone()))
+            };
+            builder = builder.policy(
+                policy.clone().origins(origins.iter().map(whose).collect()).trusted_servers(self.trusted.clone()),
+            );
+        }
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
+        if let Some(skills) = own.skills.as_ref().filter(|_| !hosts) {
+            builder = builder.skills(skills.clone());
+        }
+        let engine = Input::built(builder)?;
+        let conversation = match before {
+            Some(before) => engine.restore(before).map_err(Failure::wrong)?,
+            None => {
+                let table = input.capabilities()?;
+                let model = self.config.get("presentation.model").unwrap_or("");
+                let mut options = RenderOptions::default();
+                options.reserved.clone_from(&self.client.meta_tools.names);
+                let start = engine.conversation(Wire::Mcp).model(model).id(id).capabilities(&table).options(options);
+                start.start().map_err(Failure::wrong)?
+            }
+        };
+        let mut diagnostics = input.diagnostics;
+        if let Some(policy) = &own.policy {
+            diagnostics.extend(records::plain(policy.policy(), origins));
+        }
+        diagnostics.extend(conversation.diagnostics());
+        let always_load = self.client.deferral.always_load.then(|| {
+            let tools = engine.catalog().iter().zip(engine.assignment().iter());
+            let core = tools.filter(|(_, own)| own.tier == Tier::Core);
+            core.map(|(tool, _)| tool.name().to_string()).collect()
+        });
+        Ok(Opened { conversation, approver: own.approver.clone(), diagnostics, always_load })
+    }
+}
+
+impl GatewayLayers for OpenLayers {
+    fn open(
+        &self,
+        catalog: Catalog,
+        origins: &BTreeMap<String, Origin>,
+        before: Option<Snapshot>,
+        id: &str,
+    ) -> Result<Opened, String> {
+        self.opened(catalog, origins, before, id).map_err(|why| why.to_string())
+    }
+
+    fn categories(&self) -> Vec<String> {
+        self.categories.get_or_init(|| self.read_categories()).clone()
+    }
+
+    fn category_of(&self, catalog: &Catalog) -> BTreeMap<String, String> {
+        let Ok(Input { profile: Some(profile), .. }) = Input::of(self.config.clone(), catalog.clone()) else {
+            return BTreeMap::new();
+        };
+        let assigned = profile.assign(catalog).value;
+        catalog.names().zip(assigned.iter()).map(|(tool, own)| (tool.to_string(), own.category.to_string())).collect()
+    }
+
+    fn ended(&self, id: &str) {
+        // Its store is closed with it: a gateway has many sessions in its life.
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
+    fn skills(&self) -> Option<Arc<ServedSkills>> {
+        let read = || {
+            let served = served_skills(&self.config).inspect_err(|why| warn(&format!("no skills are served: {why}")));
+            served.ok().flatten().map(Arc::new)
+        };
+        self.served.get_or_init(read).clone()
+    }
+
+    fn hosts_skills(&self, id: &str) {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+    }
+
+    fn now_ms(&self) -> i64 {
+        now_ms()
+    }
+}

@@ -1,0 +1,105 @@
+//! The gateway as a client finds it that lists the tools once: started in this process, looked at, and ended.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::super::ledger::now_ms;
+use super::super::output::Failure;
+use super::layers::OpenLayers;
+use toolfold::catalog::Catalog;
+use toolfold::conversation::Snapshot;
+use toolfold_gateway::capture::Capture;
+use toolfold_gateway::run::once;
+use toolfold_gateway::settings::{Layers, Opened, Origin, Settings};
+use toolfold_gateway::watch::{Observed, Watch};
+
+/// What was seen of one server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// Why it is down; `None` while it is up.
+    pub(super) down: Option<String>,
+    /// How long it took until it was first heard of, in milliseconds.
+    pub(super) ms: Option<i64>,
+    /// What it listed.
+    pub(super) list: Option<Capture>,
+}
+
+/// What clients are shown.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub(super) arm: String,
+    pub(super) reason: String,
+    /// The list as JSON, and what it would be without folding.
+    pub(super) list: String,
+    pub(super) full: String,
+}
+
+/// What was seen of the gateway.
+#[derive(Debug, Default)]
+pub(super) struct Probed {
+    pub(super) servers: BTreeMap<String, Seen>,
+    pub(super) shown: Option<Shown>,
+    /// Where each tool that is offered comes from.
+    pub(super) origins: BTreeMap<String, Origin>,
+}
+
+/// Starts the gateway, lists its tools, and ends it.
+pub(super) fn probe(mut settings: Settings, layers: OpenLayers, id: &str) -> Result<Probed, Failure> {
+    let seen = Arc::new(Look { began: now_ms(), layers, probed: Mutex::default() });
+    settings.layers = seen.clone();
+    settings.watch = seen.clone();
+    once(settings, id).map_err(Failure::wrong)?;
+    let probed = std::mem::take(&mut *seen.probed());
+    Ok(probed)
+}
+
+struct Look {
+    began: i64,
+    layers: OpenLayers,
+    probed: Mutex<Probed>,
+}
+
+impl Look {
+    fn probed(&self) -> MutexGuard<'_, Probed> {
+        self.probed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch for Look {
+    fn observed(&self, _conversation: &str, what: &Observed<'_>) {
+        let mut probed = self.probed();
+        match what {
+            Observed::Server { name, down } => {
+                let ms = now_ms() - self.began;
+                let seen = probed.servers.entry((*name).to_owned()).or_default();
+                seen.down = down.map(str::to_owned);
+                seen.ms.get_or_insert(ms);
+            }
+            Observed::Listed { name, list } => {
+                probed.servers.entry((*name).to_owned()).or_default().list = Some((*list).clone());
+            }
+            Observed::Shown { arm, reason, list, full, .. } => {
+                let (arm, reason) = (arm.to_string(), (*reason).to_owned());
+                probed.shown = Some(Shown { arm, reason, list: (*list).to_owned(), full: (*full).to_owned() });
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Layers for Look {
+    fn open(
+        &self,
+        catalog: Catalog,
+        origins: &BTreeMap<String, Origin>,
+        before: Option<Snapshot>,
+        id: &str,
+    ) -> Result<Opened, String> {
+        self.probed().origins = origins.clone();
+        self.layers.open(catalog, origins, before, id)
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.layers.now_ms()
+    }
+}

@@ -1,0 +1,165 @@
+//! Which servers the gateway stands before: the flags that name them, and what the configuration says of each.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::Args;
+
+use super::super::input::{InputArgs, read};
+use super::super::output::{Failure, say_all};
+use super::vault;
+use crate::configuration::{Config, Origin};
+use toolfold::catalog::MAX_BYTES;
+use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
+use toolfold::name::nearest;
+use toolfold_gateway::config::servers;
+use toolfold_gateway::link::Target;
+use toolfold_gateway::settings::ServerSettings;
+
+/// The servers, and how their tools are presented.
+#[derive(Debug, Default, Args)]
+pub(super) struct TargetArgs {
+    /// The servers: a file with `mcpServers` [default: `servers` of [gateway]]
+    #[arg(long, value_name = "FILE")]
+    servers: Option<String>,
+
+    /// One server by its URL (streamable HTTP)
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// One server by its command
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+
+    /// The client: codex, gemini-cli, opencode, qwen, claude-code, claude-desktop, cursor, vscode or generic
+    /// [default: generic]
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+
+    /// Put every tool's server before its name, not only where names collide
+    #[arg(long)]
+    namespace: bool,
+
+    /// Arm: full, seed, stable, signature, outline, lean, kept, index or auto [default: auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// Profile: a TOML file, `derived`, or `off` [default: derived]
+    #[arg(long, value_name = "FILE|NAME")]
+    profile: Option<String>,
+
+    /// First-turn tokens before arm auto folds further [default: 4000]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<String>,
+
+    /// Folders of skills, separated by commas
+    #[arg(long, value_name = "DIR,…")]
+    skills: Option<String>,
+
+    /// Policy: a TOML file
+    #[arg(long, value_name = "FILE")]
+    policy: Option<String>,
+
+    /// Configuration file [default: as for every command]
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+impl TargetArgs {
+    /// The servers alone, for a command that presents nothing.
+    pub(super) fn naming(servers: Option<String>, url: Option<String>, config: Option<String>) -> Self {
+        Self { servers, url, config, ..Self::default() }
+    }
+
+    /// The configuration with these flags and `more`.
+    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+        let own = [
+            ("presentation.arm", self.arm.clone()),
+            ("presentation.budget", self.budget.clone()),
+            ("skills.roots", self.skills.clone()),
+            ("policy.file", self.policy.clone()),
+            ("gateway.servers", self.servers.clone()),
+            ("gateway.client", self.client.clone()),
+            ("gateway.namespace", self.namespace.then(|| "on".to_owned())),
+        ];
+        let flags: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
+        InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags)
+    }
+
+    /// The servers, with what the configuration says of each. One that cannot be used ends the command.
+    pub(super) fn servers(&self, config: &Config) -> Result<Vec<ServerSettings>, Failure> {
+        let loaded = self.usable_servers(config)?;
+        if loaded.has_errors() {
+            return Err(Failure::bad(loaded.diagnostics));
+        }
+        say_all(&loaded.diagnostics);
+        if loaded.value.is_empty() {
+            return Err(Failure::wrong("no server is listed, or all are disabled").help("list one in `mcpServers`"));
+        }
+        Ok(loaded.value)
+    }
+
+    /// The servers that can be used, and what is wrong with the others.
+    pub(super) fn usable_servers(&self, config: &Config) -> Result<Loaded<Vec<ServerSettings>>, Failure> {
+        let given = [self.servers.is_some(), self.url.is_some(), !self.command.is_empty()];
+        if given.iter().filter(|own| **own).count() > 1 {
+            return Err(Failure::usage("give the servers once: --servers, --url, or a command behind --"));
+        }
+        let target = match (&self.url, self.command.split_first()) {
+            (Some(url), _) => Some(Target::Http { url: url.clone(), headers: BTreeMap::new(), auth: None }),
+            (None, Some((command, args))) => {
+                Some(Target::Stdio { command: command.clone(), args: args.to_vec(), env: BTreeMap::new(), cwd: None })
+            }
+            (None, None) => None,
+        };
+        let mut all = match (target, servers_file(config)) {
+            (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
+            (None, Some(file)) => {
+                servers(&read(&file, MAX_BYTES)?, &file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()))
+            }
+            (None, None) => {
+                let help = "name a file with --servers, a --url, or a command behind --; `toolfold gateway init` makes \
+                     the file of a client's own list";
+                return Err(Failure::usage("there is no server to stand before").help(help));
+            }
+        };
+        let unknown = overlay(config, &mut all.value);
+        let again =
+            vault::Flags { servers: self.servers.as_deref(), url: self.url.as_deref(), config: self.config.as_deref() };
+        all.diagnostics.extend(vault::keep(config, &again, &mut all.value));
+        // What cannot be used is missing here, and its table is not to blame.
+        if !all.has_errors() {
+            all.diagnostics.extend(unknown);
+        }
+        Ok(all)
+    }
+}
+
+/// Puts what the configuration says on each server; a name that no server has is said.
+fn overlay(config: &Config, all: &mut [ServerSettings]) -> Vec<Diagnostic> {
+    let mut unknown = Vec::new();
+    for (name, options) in config.gateway_servers() {
+        if let Some(server) = all.iter_mut().find(|own| own.name == *name) {
+            options.apply(server);
+            continue;
+        }
+        let near = nearest(name, all.iter().map(|own| own.name.as_str()), 1);
+        let help = near.first().map_or_else(
+            || "name it as the list of servers does, or take the table out".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        let message = format!("[gateway.server.{}] is of no server that is listed", visible(name));
+        unknown.push(Diagnostic::warning("unknown-server", Place::default(), message).help(help));
+    }
+    unknown
+}
+
+/// The file of the configured servers. What a file says is below that file's folder.
+fn servers_file(config: &Config) -> Option<String> {
+    let file = config.get("gateway.servers")?;
+    let Some(Origin::File(place)) = config.origin("gateway.servers") else { return Some(file.to_owned()) };
+    let folder = place.file.as_deref().and_then(|own| Path::new(own).parent());
+    let below = folder.filter(|_| file != "-").map(|folder| folder.join(file).to_string_lossy().into_owned());
+    Some(below.unwrap_or_else(|| file.to_owned()))
+}

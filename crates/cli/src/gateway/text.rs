@@ -1,0 +1,116 @@
+//! The doctor's page: problems first, healthy servers one line each.
+
+use super::super::output::{BOLD, DIM, GOOD, grouped};
+use super::doctor::{Report, ServerReport};
+use toolfold::diagnostic::visible;
+
+/// So many names are listed before the rest is counted.
+const NAMES: usize = 8;
+
+/// The report for people.
+pub(super) fn page(report: &Report) -> String {
+    let mut problems = problems(report);
+    let (down, up): (Vec<&ServerReport>, Vec<&ServerReport>) = report.servers.iter().partition(|own| !own.up);
+    let verdict = match (down.len() + report.unusable.len(), up.len()) {
+        (0, up) => format!("{up} server{} up", s(up)),
+        (down, up) => format!("{down} server{} down, {up} up", s(down)),
+    };
+    let mut out = format!("{BOLD}{verdict}{BOLD:#}\n");
+    let indented = problems.drain(..).map(|problem| format!("  {problem}\n")).collect::<String>();
+    if !indented.is_empty() {
+        out.push_str(&format!("\n{indented}"));
+    }
+    if !up.is_empty() {
+        out.push('\n');
+    }
+    for server in up {
+        out.push_str(&healthy(server));
+    }
+    out.push_str(&seen_by_client(report));
+    out
+}
+
+fn problems(report: &Report) -> Vec<String> {
+    let mut found = Vec::new();
+    for server in report.servers.iter().filter(|own| !own.up) {
+        let why = server.why.as_deref().unwrap_or("it is not there");
+        let after = server.ms.map_or_else(String::new, |ms| format!(" (after {ms} ms)"));
+        let kind = if server.wants_login { "login" } else { "down" };
+        found.push(format!("{kind:<9} {}: {}{after}", visible(&server.name), visible(why)));
+    }
+    for why in &report.unusable {
+        found.push(format!("down      {}", visible(why)));
+    }
+    if !report.policy.configured {
+        let help = "write one with `toolfold policy new`, and name it in [policy] or with --policy";
+        found.push(format!("policy    there is none: no call is asked about or refused; {help}"));
+    }
+    for record in &report.policy.plain_records {
+        found.push(format!("policy    {record}"));
+    }
+    let refused = &report.policy.refused;
+    if !refused.is_empty() {
+        found.push(format!("refused   {}: whatever they are called with, so they are not shown", names(refused)));
+    }
+    let asked = &report.policy.without_record;
+    if !asked.is_empty() {
+        let help = "give them a tier: [tool.\"mcp:server/name\"]";
+        found.push(format!("no record {}: every call asks a person; {help}", names(asked)));
+    }
+    for collision in &report.collisions {
+        let shown = collision.shown.iter();
+        let shown: Vec<String> =
+            shown.map(|(server, name)| format!("{} of {}", visible(name), visible(server))).collect();
+        found.push(format!("collision {}: shown as {}", visible(&collision.tool), shown.join(", ")));
+    }
+    for server in report.servers.iter().filter(|own| own.up && own.left_out > 0) {
+        let (name, left_out, tools) = (visible(&server.name), server.left_out, server.tools);
+        found.push(format!(
+            "left out  {left_out} of {tools} tools of {name}: by include and exclude, or unusable (see the log)"
+        ));
+    }
+    found
+}
+
+fn healthy(server: &ServerReport) -> String {
+    let ServerReport { name, ms, protocol, tools, tokens, trust, .. } = server;
+    let ms = ms.map_or_else(String::new, |ms| format!(" in {ms} ms"));
+    let protocol = protocol.as_deref().map_or_else(String::new, |own| format!(", {}", visible(own)));
+    let trust = if *trust == "unstated" { String::new() } else { format!(", {trust}") };
+    let (name, tools, tokens) = (visible(name), grouped(*tools), figure(*tokens));
+    format!("  {GOOD}up{GOOD:#}        {name}{ms}{protocol}, {tools} tools, {tokens}{trust}\n")
+}
+
+fn seen_by_client(report: &Report) -> String {
+    let client = &report.client;
+    let mut out = String::new();
+    let Some(shown) = &report.shown else {
+        return "\nThe client sees no tools.\n".to_owned();
+    };
+    let (entries, tokens, full) = (shown.entries, figure(shown.tokens), figure(shown.full_tokens));
+    let title = if client.name == "generic" { "A client" } else { client.title.as_str() };
+    out.push_str(&format!("\n{BOLD}{title} sees {entries} tools, {tokens}{BOLD:#}; all of them in full: {full}\n"));
+    let reason = client.left_alone.as_deref().unwrap_or(&shown.reason);
+    out.push_str(&format!("  arm {}: {reason}\n", shown.arm));
+    if client.left_alone.is_some() {
+        let sure = if client.verified { "" } else { ", not verified" };
+        out.push_str(&format!("  {DIM}{} ({}{sure}){DIM:#}\n", client.source, client.date));
+    }
+    out.push_str(&format!("  {DIM}counted with {}{DIM:#}\n", report.meter));
+    out
+}
+
+fn figure(tokens: Option<usize>) -> String {
+    tokens.map_or_else(|| "tokens not countable".to_owned(), |own| format!("{} tokens", grouped(own)))
+}
+
+/// Some names, and how many more there are.
+fn names(all: &[String]) -> String {
+    let shown: Vec<String> = all.iter().take(NAMES).map(|own| visible(own).into_owned()).collect();
+    let more = all.len().saturating_sub(NAMES);
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}
+
+fn s(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

@@ -1,0 +1,187 @@
+//! Logins in the user's state folder, one file a server: for their owner only, written whole or not at all, and locked while one
+//! process changes them.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the user's state")]
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::ledger::{default_store, now_ms};
+use crate::configuration::Config;
+use toolfold::diagnostic::{Diagnostic, Place, visible};
+use toolfold_gateway::capture::file_name;
+use toolfold_gateway::link::Target;
+use toolfold_gateway::link::auth::{Auth, Vault};
+use toolfold_gateway::settings::ServerSettings;
+
+/// The largest file that is read, in bytes: two tokens, a client and its scopes.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// How often, and how many times, a lock is tried for: longer than a token endpoint may take.
+const PAUSE: Duration = Duration::from_millis(50);
+const TRIES: u32 = 600;
+
+/// The flags by which a command was told its servers, to be repeated in a hint.
+pub(super) struct Flags<'f> {
+    pub(super) servers: Option<&'f str>,
+    pub(super) url: Option<&'f str>,
+    pub(super) config: Option<&'f str>,
+}
+
+/// The login of a server, if it is one that can have it.
+pub(super) fn auth(server: &ServerSettings) -> Option<&Arc<Auth>> {
+    match &server.target {
+        Target::Http { auth, .. } => auth.as_ref(),
+        Target::Stdio { .. } => None,
+    }
+}
+
+/// Gives every server over HTTP its login, and says what is wrong with the settings of one. Such a server is taken out.
+pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSettings>) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    let folder = default_store().and_then(|store| Some(store.parent()?.join("logins")));
+    all.retain_mut(|server| {
+        let name = server.name.clone();
+        let options = config.gateway_servers().get(&name).and_then(|own| own.auth.as_ref());
+        let Target::Http { url, auth, .. } = &mut server.target else {
+            if options.is_some() {
+                let message = format!("[gateway.server.{}.auth] is of a server that is a program", visible(&name));
+                let help = "a program logs in by itself: take the table out";
+                wrong.push(Diagnostic::warning("ignored-setting", Place::default(), message).help(help));
+            }
+            return true;
+        };
+        let vault = Files { file: folder.as_ref().map(|own| own.join(file_name(&name, url))) };
+        let env = |name: &str| std::env::var(name).ok().filter(|own| !own.is_empty());
+        let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&env));
+        let made = settings.and_then(|own| Auth::new(&name, url, own, Arc::new(vault), &command(&name, flags)));
+        match made {
+            Ok(made) => *auth = Some(Arc::new(made)),
+            Err(why) => {
+                let message = format!("server `{}`: {why}", visible(&name));
+                let help =
+                    "set the variables of [gateway.server.NAME.auth] before the gateway starts, or take them out";
+                wrong.push(Diagnostic::error("bad-server", Place::default(), message).help(help));
+            }
+        }
+        auth.is_some()
+    });
+    wrong
+}
+
+/// The command that logs in to a server.
+fn command(server: &str, flags: &Flags<'_>) -> String {
+    let quoted = |text: &str| {
+        let is_plain = |own: char| own.is_alphanumeric() || "-_./:@,+".contains(own);
+        let text = visible(text);
+        if !text.is_empty() && text.chars().all(is_plain) {
+            text.into_owned()
+        } else {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
+    };
+    let mut out = "toolfold gateway login".to_owned();
+    match flags.url {
+        // What stands in a query may be a secret.
+        Some(url) => out += &format!(" --url {}", quoted(url.split(['?', '#']).next().unwrap_or_default())),
+        None => out += &format!(" {}", quoted(server)),
+    }
+    for (flag, value) in [("--servers", flags.servers), ("--config", flags.config)] {
+        if let Some(value) = value {
+            out += &format!(" {flag} {}", quoted(value));
+        }
+    }
+    out
+}
+
+/// A login in a file. `None`: there is no folder to keep it in.
+struct Files {
+    file: Option<PathBuf>,
+}
+
+impl Files {
+    fn file(&self) -> Result<&Path, String> {
+        let none = "there is no folder to keep a login in: neither XDG_STATE_HOME nor HOME is set";
+        self.file.as_deref().ok_or_else(|| none.to_owned())
+    }
+}
+
+impl Vault for Files {
+    fn read(&self) -> Result<Option<String>, String> {
+        let Some(file) = &self.file else { return Ok(None) };
+        let said = |why: std::io::Error| format!("the kept login cannot be read: {}: {why}", file.display());
+        let opened = match File::open(file) {
+            Ok(opened) => opened,
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(why) => return Err(said(why)),
+        };
+        let mut text = String::new();
+        opened.take(MAX_BYTES).read_to_string(&mut text).map_err(said)?;
+        Ok(Some(text))
+    }
+
+    fn write(&self, text: Option<&str>) -> Result<(), String> {
+        let file = self.file()?;
+        let done = match text {
+            Some(text) => write(file, text),
+            None => std::fs::remove_file(file),
+        };
+        done.map_err(|why| format!("the login cannot be kept: {}: {why}", file.display()))
+    }
+
+    fn lock(&self) -> Result<Box<dyn Send>, String> {
+        let file = self.file()?.with_extension("lock");
+        let said = |why: &dyn std::fmt::Display| format!("the kept login cannot be locked: {}: {why}", file.display());
+        let made =
+            file.parent().map_or(Ok(()), folder).and_then(|()| private().create(true).truncate(false).open(&file));
+        let opened = made.map_err(|why| said(&why))?;
+        for _ in 0..TRIES {
+            match opened.try_lock() {
+                // It is open, and so locked, until it is dropped.
+                Ok(()) => return Ok(Box::new(opened)),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(why)) => return Err(said(&why)),
+            }
+        }
+        Err(said(&"another process keeps it locked"))
+    }
+
+    fn now_ms(&self) -> i64 {
+        now_ms()
+    }
+}
+
+/// Writes a file whole or not at all, for its owner only.
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    file.parent().map_or(Ok(()), folder)?;
+    let new = file.with_extension(format!("{}.new", std::process::id()));
+    let opened = private().create(true).truncate(true).open(&new);
+    let written = opened.and_then(|mut opened| {
+        opened.write_all(text.as_bytes())?;
+        opened.sync_all()
+    });
+    let moved = written.and_then(|()| std::fs::rename(&new, file));
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    moved
+}
+
+/// A folder that only its owner can look into.
+fn folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}

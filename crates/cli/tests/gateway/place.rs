@@ -1,0 +1,207 @@
+//! Where a test runs: the binaries, a folder of its own, and processes that end with it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The gateway's binary.
+pub(crate) const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
+
+/// The fixture's binary, which is built if it is not there.
+pub(crate) fn fixture() -> String {
+    static BUILT: Once = Once::new();
+    let place = Path::new(TOOLFOLD).with_file_name("toolfold-fixture");
+    BUILT.call_once(|| {
+        if !place.exists() {
+            let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+            let built = Command::new(cargo).args(["build", "-p", "toolfold-fixture"]).status();
+            println!("the fixture was built: {built:?}");
+        }
+    });
+    assert!(place.exists(), "{} is not there and cannot be built", place.display());
+    place.to_str().unwrap().to_owned()
+}
+
+/// The command line of a server of the fixture.
+pub(crate) fn server(args: &str) -> Vec<String> {
+    std::iter::once(fixture()).chain(args.split_whitespace().map(str::to_owned)).collect()
+}
+
+/// A folder of a test's own, gone afterwards.
+pub(crate) struct Place(PathBuf);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("toolfold-gateway-{}-{number}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder.canonicalize().unwrap())
+    }
+
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn put(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self.file(name)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.join(name).exists()
+    }
+
+    /// A command that finds nothing of this machine's configuration.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.0).env("HOME", &self.0).env("XDG_CONFIG_HOME", self.0.join("config"));
+        command.env("XDG_STATE_HOME", self.0.join("state")).env("TOOLFOLD_LOG", "toolfold_gateway=info");
+        command
+    }
+
+    /// Runs `toolfold` to its end: what it printed, and whether it succeeded.
+    pub(crate) fn toolfold(&self, args: &[&str]) -> (String, bool) {
+        let output = self.command(TOOLFOLD).args(args).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (String::from_utf8(said).unwrap(), output.status.success())
+    }
+
+    /// A configuration of servers, by their names and command lines.
+    pub(crate) fn servers(&self, all: &[(&str, Vec<String>)]) -> String {
+        let entry = |(name, command): &(&str, Vec<String>)| {
+            ((*name).to_owned(), serde_json::json!({"command": command[0], "args": command[1..]}))
+        };
+        let all: serde_json::Map<String, serde_json::Value> = all.iter().map(entry).collect();
+        self.put("servers.json", &serde_json::json!({"mcpServers": all}).to_string())
+    }
+
+    /// The command line of a gateway before a server on standard input and output.
+    pub(crate) fn gateway(&self, options: &str, behind: &[String]) -> Vec<String> {
+        let mut all: Vec<String> = vec![TOOLFOLD.to_owned(), "gateway".to_owned()];
+        all.extend(options.split_whitespace().map(str::to_owned));
+        all.push("--".to_owned());
+        all.extend_from_slice(behind);
+        all
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// A server over HTTP that ends with the test.
+pub(crate) struct Http {
+    pub(crate) child: Child,
+    pub(crate) url: String,
+}
+
+impl Http {
+    /// The fixture, over HTTP.
+    pub(crate) fn fixture(args: &str) -> Self {
+        let mut command = Command::new(fixture());
+        command.args(["--http", "127.0.0.1:0"]).args(args.split_whitespace()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let url = url_in(BufReader::new(child.stdout.take().unwrap()));
+        Self { child, url }
+    }
+
+    /// A gateway over HTTP; the command is that of one on standard input and output.
+    pub(crate) fn gateway(place: &Place, command: &[String]) -> Self {
+        let mut starts = place.command(&command[0]);
+        starts.args(["gateway", "--http", "127.0.0.1:0"]).args(&command[2..]);
+        Self::of(starts.stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// A process that says on standard error where it listens. What else it says is read and dropped.
+    pub(crate) fn of(mut child: Child) -> Self {
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let url = url_in(&mut log);
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Self { child, url }
+    }
+
+    /// `127.0.0.1:PORT`
+    pub(crate) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://").split('/').next().unwrap()
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        // Asked, so that it ends its own children.
+        terminate(self.child.id());
+        for _ in 0..150 {
+            if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// SIGTERM.
+pub(crate) fn terminate(process: u32) {
+    signal(process, "TERM");
+}
+
+pub(crate) fn signal(process: u32, name: &str) {
+    drop(Command::new("kill").args([format!("-{name}"), process.to_string()]).stderr(Stdio::null()).status());
+}
+
+fn url_in(mut lines: impl BufRead) -> String {
+    let mut said = String::new();
+    loop {
+        let mut line = String::new();
+        assert!(lines.read_line(&mut line).unwrap() > 0, "it says where it listens: {said}");
+        if let Some(at) = line.find("http://") {
+            return line[at..].split_whitespace().next().unwrap().to_owned();
+        }
+        said.push_str(&line);
+    }
+}
+
+/// The processes whose parent is this one.
+pub(crate) fn children(process: u32) -> Vec<u32> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(own) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse::<u32>().ok());
+        if parent == Some(process) {
+            all.push(own);
+        }
+    }
+    all
+}
+
+/// How many files a process has open.
+pub(crate) fn files_of(process: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count)
+}
+
+/// Whether a process runs, and is not only waited for.
+pub(crate) fn runs(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+/// Waits until something is so: half a minute at most, which only a failure takes.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..300 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("not within 30 s: {what}");
+}

@@ -1,0 +1,130 @@
+//! The part of the list that a client chooses when it connects.
+
+use serde_json::{Value, json};
+
+use crate::lines::Lines;
+use crate::place::{Http, Place, TOOLFOLD, server};
+use crate::web::{Reply, hello, request_at};
+
+/// The command of a gateway before two servers.
+fn command(place: &Place, more: &[&str]) -> Vec<String> {
+    let servers = place.servers(&[("one", server("--raw")), ("two", server("--stdio --bare --faults"))]);
+    let own = [TOOLFOLD, "gateway", "--servers", &servers, "--arm", "full"];
+    own.iter().chain(more).map(|word| (*word).to_owned()).collect()
+}
+
+fn names(answer: &Value) -> Vec<String> {
+    let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("no tools: {answer}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn json_of(reply: &Reply) -> Value {
+    let body = reply.body.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&reply.body);
+    let body = body.split_once('{').map_or_else(String::new, |(_, rest)| format!("{{{rest}"));
+    let mut values = serde_json::Deserializer::from_str(&body).into_iter::<Value>();
+    values.next().and_then(Result::ok).unwrap_or_else(|| panic!("no answer: {}", reply.body))
+}
+
+/// A session's list and its id.
+fn session_list(address: &str, path: &str, headers: &[(&str, &str)]) -> (Vec<String>, String) {
+    let begun = request_at(address, path, "POST", headers, &hello("{}"));
+    let id = begun
+        .head
+        .lines()
+        .find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(str::to_owned));
+    let id = id.unwrap_or_else(|| panic!("{} {}", begun.status, begun.body));
+    let own = [("Mcp-Session-Id", id.as_str())];
+    let list = request_at(address, "/mcp", "POST", &own, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    (names(&json_of(&list)), id)
+}
+
+fn stateless_list(address: &str, path: &str) -> Vec<String> {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "web", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).to_string();
+    names(&json_of(&request_at(address, path, "POST", &[("MCP-Protocol-Version", "2026-07-28")], &body)))
+}
+
+#[test]
+fn sessions_choose_servers_and_tools_that_read_and_cannot_choose_again() {
+    let place = Place::new();
+    let gateway = Http::gateway(&place, &command(&place, &["--profile", "off"]));
+    let address = gateway.address();
+    let (all, _) = session_list(address, "/mcp", &[]);
+    let (one, id) = session_list(address, "/mcp?toolsets=one", &[]);
+    let (two, _) = session_list(address, "/mcp", &[("X-MCP-Toolsets", "two")]);
+    assert!(!one.is_empty() && !two.is_empty() && one.len() + two.len() == all.len(), "{all:?} {one:?} {two:?}");
+    assert!(one.iter().chain(&two).all(|name| all.contains(name)), "{all:?} {one:?} {two:?}");
+    let (reads, _) = session_list(address, "/mcp?toolsets=one&readonly=true", &[]);
+    assert!(reads.contains(&"odd".to_owned()) && reads.len() < one.len(), "{reads:?}");
+    // What was chosen is fixed; another's tool is none of the session's.
+    let own = [("Mcp-Session-Id", id.as_str())];
+    let body = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let other = request_at(address, "/mcp?toolsets=two", "POST", &own, body);
+    assert!(other.status == 400 && other.body.contains("fixed"), "{} {}", other.status, other.body);
+    assert_eq!(request_at(address, "/mcp?toolsets=one", "POST", &own, body).status, 200);
+    let hidden = two.iter().find(|name| !one.contains(name)).unwrap();
+    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": hidden, "arguments": {}}});
+    let called = json_of(&request_at(address, "/mcp", "POST", &own, &call.to_string()));
+    assert!(called["error"].is_object() || called["result"]["isError"] == true, "{called}");
+    // What there is not is refused with what there is.
+    let unknown = request_at(address, "/mcp?toolsets=three", "POST", &[], &hello("{}"));
+    assert_eq!(unknown.status, 400);
+    assert!(unknown.body.contains("three") && unknown.body.contains("`one`, `two` and `all`"), "{}", unknown.body);
+}
+
+#[test]
+fn stateless_clients_of_one_selection_get_one_list() {
+    let place = Place::new();
+    let gateway = Http::gateway(&place, &command(&place, &["--profile", "off"]));
+    let address = gateway.address();
+    let one = stateless_list(address, "/mcp?toolsets=one");
+    let all = stateless_list(address, "/mcp");
+    assert!(one.len() < all.len(), "{one:?} {all:?}");
+    assert_eq!(stateless_list(address, "/mcp?toolsets=one"), one);
+    assert_eq!(stateless_list(address, "/mcp?toolsets=one,two"), all);
+}
+
+#[test]
+fn flags_are_a_bound_that_no_client_widens() {
+    let place = Place::new();
+    let mut lines = Lines::session(&place, &command(&place, &["--profile", "off", "--toolsets", "one"]), &json!({}));
+    let one = names(&lines.asked("1", "tools/list", &json!({})));
+    assert!(one.contains(&"odd".to_owned()), "{one:?}");
+    let gateway = Http::gateway(&place, &command(&place, &["--profile", "off", "--toolsets", "one"]));
+    let (widened, _) = session_list(gateway.address(), "/mcp?toolsets=one,two", &[]);
+    assert_eq!(widened, one);
+    let (said, good) = place.toolfold(&["gateway", "--toolsets", "nine", "--url", "http://127.0.0.1:9/mcp"]);
+    assert!(!good && said.contains("`nine`") && said.contains("`server`"), "{said}");
+}
+
+#[test]
+fn categories_of_the_profile_are_toolsets() {
+    let place = Place::new();
+    let profile =
+        place.put("profile.toml", "[category.odds]\ndescription = \"odd things\"\ntools = [\"odd\", \"odd_error\"]\n");
+    let options = ["--profile", profile.as_str(), "--toolsets", "odds"];
+    let mut lines = Lines::session(&place, &command(&place, &options), &json!({}));
+    let mut own = names(&lines.asked("1", "tools/list", &json!({})));
+    own.retain(|name| name != "expand_tools");
+    own.sort();
+    assert_eq!(own, ["odd", "odd_error"]);
+}
+
+#[test]
+fn a_record_by_a_plain_name_is_said() {
+    let place = Place::new();
+    let policy = place.put("policy.toml", "[tool.odd]\ntier = \"read_only\"\n");
+    let options = ["--profile", "off", "--policy", policy.as_str(), "--store", &place.file("store.db")];
+    let mut lines = Lines::session(&place, &command(&place, &options), &json!({}));
+    lines.asked("1", "tools/list", &json!({}));
+    let log = std::fs::read_to_string(place.file("log")).unwrap();
+    for word in ["[tool.odd]", "policy.toml", "[tool.\"mcp:one/odd\"]"] {
+        assert!(log.contains(word), "{word} is not in {log}");
+    }
+    let servers = place.file("servers.json");
+    let (said, _) =
+        place.toolfold(&["gateway", "doctor", "--servers", &servers, "--policy", &policy, "--profile", "off"]);
+    assert!(said.contains("[tool.\"mcp:one/odd\"]"), "{said}");
+}

@@ -1,0 +1,121 @@
+// The page as a whole: the token, the stream, the keys.
+
+const TOKEN = 'toolfold-token';
+let mostRecent = 200;
+
+// The token comes behind the `#`, which is not sent; from then on it is this tab's alone.
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given === null) return false;
+  sessionStorage.setItem(TOKEN, given);
+  history.replaceState(null, '', location.pathname);
+  return true;
+}
+
+function authorization() {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+function state(name, text) {
+  byId('state').className = `state ${name}`;
+  fill(byId('state'), text);
+}
+
+const TELLS = {
+  hello(hello) {
+    approvals.clock = hello.now_ms - Date.now();
+    mostRecent = hello.most_recent;
+    for (const table of Object.values(TABLES)) table.keep(() => false);
+    byId('enter').hidden = true;
+    byId('all').hidden = false;
+    state('live', `live · ${hello.version}`);
+    fill(byId('meter'), hello.meter
+      ? `The list is what the client is given, against all tools unfolded, in tokens by ${hello.meter}.`
+      : 'The list is what the client is given, against all tools unfolded, in bytes.');
+    if (!hello.store) {
+      fill(byId('approvals-note'), 'No policy is on, so no call is judged and none waits.');
+      fill(byId('chain'), 'No policy is on, so nothing is recorded.');
+    }
+  },
+  board: (board) => showBoard(board, mostRecent),
+  approvals: showApprovals,
+  audit: showAudit,
+};
+
+function tell(block) {
+  let [name, data] = ['', ''];
+  for (const line of block.split('\n')) {
+    if (line.startsWith('event: ')) name = line.slice(7);
+    if (line.startsWith('data: ')) data += line.slice(6);
+  }
+  if (data && TELLS[name]) TELLS[name](JSON.parse(data));
+}
+
+// Reads the stream to its end.
+async function listen() {
+  const response = await fetch('/console/events', { headers: { ...authorization(), Accept: 'text/event-stream' }, cache: 'no-store' });
+  if (response.status === 401) return 'token';
+  if (!response.ok) throw new Error((await response.text()).trim() || `status ${response.status}`);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return 'ended';
+    buffer += value;
+    const blocks = buffer.split('\n\n');
+    buffer = blocks.pop();
+    blocks.forEach(tell);
+  }
+}
+
+async function stay() {
+  let wait = 500;
+  for (;;) {
+    const began = Date.now();
+    let why = 'the gateway has gone';
+    try {
+      if (await listen() === 'token') {
+        byId('all').hidden = true;
+        byId('enter').hidden = false;
+        byId('token').focus();
+        return state('gone', sessionStorage.getItem(TOKEN) ? 'this is not the token' : 'no token');
+      }
+    } catch (error) {
+      if (!(error instanceof TypeError)) why = error.message;
+    }
+    wait = Date.now() - began > 10000 ? 500 : Math.min(wait * 2, 15000);
+    state('gone', `${why}; what is shown is old. Trying again …`);
+    await new Promise((done) => { setTimeout(done, wait); });
+  }
+}
+
+byId('enter').addEventListener('submit', (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(TOKEN, byId('token').value.trim());
+  byId('token').value = '';
+  state('', 'connecting …');
+  stay();
+});
+
+byId('help-button').addEventListener('click', () => byId('help').showModal());
+
+const KEYS = {
+  j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+  a: () => answer(approvals.selected, 'approve'), r: () => askReason(approvals.selected),
+  '?': () => byId('help').showModal(),
+};
+
+document.addEventListener('keydown', (event) => {
+  const typing = event.target instanceof HTMLInputElement || byId('help').open;
+  if (typing || event.repeat || event.ctrlKey || event.altKey || event.metaKey || byId('all').hidden) return;
+  const act = KEYS[event.key];
+  // Arrows scroll the page where there is nothing to select.
+  if (!act || (event.key.startsWith('Arrow') && approvals.cards.size === 0)) return;
+  event.preventDefault();
+  act();
+});
+
+window.addEventListener('hashchange', () => { if (takeToken()) location.reload(); });
+takeToken();
+stay();

@@ -1,0 +1,181 @@
+// Tables: what has happened, row by row. A row that changes is made anew; the others stay.
+
+class Table {
+  // `columns`: [heading, class, cell of a row]. `before`: whether younger rows come first.
+  constructor(id, columns, none, before) {
+    this.body = document.querySelector(`#${id} tbody`);
+    this.columns = columns;
+    this.rows = new Map();
+    this.before = before;
+    const table = byId(id);
+    table.setAttribute('role', 'table'); // Where rows are shown as blocks, browsers forget what they are.
+    table.setAttribute('aria-labelledby', `${id}-title`);
+    const head = make('tr', '');
+    head.setAttribute('role', 'row');
+    for (const [heading, name] of columns) {
+      const cell = make('th', name === 'number' ? 'number' : '', heading);
+      cell.scope = 'col';
+      cell.setAttribute('role', 'columnheader');
+      head.append(cell);
+    }
+    document.querySelector(`#${id} thead`).append(head);
+    this.none = make('tr', '', make('td', 'none', none));
+    this.none.firstChild.colSpan = columns.length;
+    this.body.append(this.none);
+  }
+
+  put(key, row, name) {
+    const element = make('tr', name || '');
+    element.setAttribute('role', 'row');
+    for (const [heading, kind, cell] of this.columns) {
+      const given = cell(row);
+      const inner = make('span', '', ...(Array.isArray(given) ? given : [given]));
+      const own = make('td', kind, inner);
+      own.dataset.label = heading;
+      own.setAttribute('role', 'cell');
+      if (inner.textContent === '–') own.classList.add('blank');
+      element.append(own);
+    }
+    const old = this.rows.get(key);
+    if (old) old.replaceWith(element);
+    else if (this.before) this.body.prepend(element);
+    else this.body.append(element);
+    this.rows.set(key, element);
+    this.none.remove();
+  }
+
+  // Leaves only these keys.
+  keep(stays) {
+    for (const [key, element] of this.rows) {
+      if (stays(key)) continue;
+      element.remove();
+      this.rows.delete(key);
+    }
+    if (this.rows.size === 0) this.body.append(this.none);
+  }
+}
+
+const small = (text) => make('small', '', text);
+
+const ANSWERS = {
+  expanded: 'opened tools', activated: 'opened a skill', invalid: 'arguments put right', shown: 'parameters shown',
+  unknown_tool: 'no such tool', loop: 'went in circles', refused: 'refused', answered: 'answered', other: 'answered',
+};
+
+const VERDICTS = {
+  off: 'no policy', not_asked: 'not asked', allow: 'allowed', allow_audited: 'allowed, audited',
+  confirm: 'approved', deny: 'denied', other: '?',
+};
+
+const sum = (answers, ...kinds) => kinds.reduce((all, kind) => all + (answers[kind] || 0), 0);
+const REPAIRS = ['invalid', 'shown', 'unknown_tool'];
+
+// What the list costs against what it would be without folding.
+function cost({ list, full }) {
+  if (!list || !full) return list ? '…' : '–';
+  const [own, whole, unit] = full.tokens !== null && list.tokens !== null
+    ? [list.tokens, full.tokens, ''] : [list.bytes, full.bytes, ' bytes'];
+  const share = whole > 0 ? Math.round((1 - own / whole) * 100) : 0;
+  const saved = share > 0 ? `${share} % less` : share < 0 ? `${-share} % more` : 'the same';
+  return [`${number(own)} of ${number(whole)}${unit}`, small(saved)];
+}
+
+function outcome(row) {
+  if (row.what === 'waits') return make('span', 'warn', `waits: ${row.approval}`);
+  if (row.what === 'answered') return make('span', row.kind === 'refused' ? 'bad' : '', ANSWERS[row.kind]);
+  return make('span', row.ok ? 'good' : 'bad', row.ok ? 'ok' : 'failed');
+}
+
+const TABLES = {
+  servers: new Table('servers', [
+    ['server', 'name', (row) => row.name],
+    ['state', '', (row) => row.is_up === null ? 'not started' : row.is_up
+      ? [make('span', 'good', 'up'), small(row.why ? `before that: ${row.why}` : '')]
+      : [make('span', 'bad', 'down'), small(row.why || '')]],
+    ['conversations', 'number', (row) => number(row.up + row.down)],
+    ['failures', 'number', (row) => number(row.failures)],
+    ['restarts', 'number', (row) => number(row.restarts)],
+  ], 'No server has been started.'),
+  conversations: new Table('conversations', [
+    ['conversation', 'name', (row) => [row.id, small(row.client || '')]],
+    ['since', '', (row) => [time(row.began_ms), small(row.ended_ms === null ? '' : `ended ${time(row.ended_ms)}`)]],
+    ['arm', '', (row) => row.arm ? [row.arm, small(row.reason || '')] : '–'],
+    ['tools', 'number', (row) => number(row.tools)],
+    ['list', 'number', cost],
+    ['calls', 'number', (row) => [number(row.calls), small(row.failed ? `${number(row.failed)} failed` : '')]],
+    ['opened', 'number', (row) => number(sum(row.answers, 'expanded'))],
+    ['repaired', 'number', (row) => number(sum(row.answers, ...REPAIRS))],
+    ['refused', 'number', (row) => number(sum(row.answers, 'refused'))],
+  ], 'No client has connected yet.', true),
+  tools: new Table('tools', [
+    ['tool', 'name', (row) => [row.tool, small(row.server)]],
+    ['calls', 'number', (row) => number(row.calls)],
+    ['failed', 'number', (row) => row.failed ? make('span', 'bad', number(row.failed)) : '0'],
+    ['half within', 'number', (row) => duration(row.half_ms)],
+    ['95 % within', 'number', (row) => duration(row.most_ms)],
+  ], 'No tool has been called yet.'),
+  recent: new Table('recent', [
+    ['time', '', (row) => time(row.at_ms)],
+    ['tool', 'name', (row) => [row.tool, small(row.server || 'the gateway')]],
+    ['policy', '', (row) => row.verdict ? VERDICTS[row.verdict] : '–'],
+    ['took', 'number', (row) => row.took_ms === undefined ? '–' : duration(row.took_ms)],
+    ['outcome', '', outcome],
+    ['conversation', 'name', (row) => row.conversation],
+  ], 'No call has been made yet.', true),
+  audit: new Table('audit', [
+    ['record', 'number', (row) => String(row.seq)],
+    ['time', '', (row) => time(row.time_ms)],
+    ['kind', '', (row) => row.kind],
+    ['tool', 'name', (row) => [row.tool || '–', small(row.about)]],
+    ['what', '', (row) => row.what || '–'],
+    ['conversation', 'name', (row) => row.session || '–'],
+  ], 'No records.', true),
+};
+
+// Who the client of a conversation is, by the conversation's name.
+const clients = new Map();
+
+// Puts changes of the board where they belong.
+function showBoard(board, mostRecent) {
+  const { totals, kept } = board;
+  for (const row of board.servers) TABLES.servers.put(row.name, row);
+  for (const row of board.conversations) TABLES.conversations.put(row.n, row, row.ended_ms === null ? '' : 'past');
+  for (const row of board.conversations) {
+    if (row.client) clients.set(row.id, row.client);
+  }
+  if (clients.size > 2 * kept.length + 100) clients.clear();
+  const stays = new Set(kept);
+  TABLES.conversations.keep((n) => stays.has(n));
+  for (const row of board.tools) TABLES.tools.put(`${row.server}\n${row.tool}`, row);
+  for (const row of board.recent) TABLES.recent.put(row.n, row);
+  const numbers = [...TABLES.recent.rows.keys()];
+  const oldest = numbers.length > mostRecent ? numbers[numbers.length - mostRecent] : 0;
+  TABLES.recent.keep((n) => n >= oldest);
+  const shown = [
+    ['open now', totals.open], ['conversations', totals.conversations], ['calls', totals.calls], ['failed', totals.failed],
+    ['tools opened', sum(totals.answers, 'expanded')], ['repaired', sum(totals.answers, ...REPAIRS)],
+    ['refused', sum(totals.answers, 'refused')], ['left to a person', totals.waited],
+  ];
+  fill(byId('totals'), ...shown.map(([name, n]) => make('div', '', make('dt', '', name), make('dd', '', number(n)))));
+}
+
+function showAudit(audit) {
+  if (audit === null) return;
+  for (const row of audit.records) {
+    if (!TABLES.audit.rows.has(row.seq)) TABLES.audit.put(row.seq, row);
+  }
+  const first = audit.records.length ? audit.records[0].seq : 0;
+  TABLES.audit.keep((seq) => seq >= first);
+  const { verified, last } = audit;
+  const note = byId('chain');
+  byId('faults').replaceChildren();
+  if (audit.error) return void fill(note, make('span', 'bad', `The trail cannot be read: ${audit.error}`));
+  if (!verified) return void fill(note, 'Checking the chain …');
+  for (const fault of verified.faults) byId('faults').append(make('li', '', fault));
+  const since = last > verified.head ? ` ${plural(last - verified.head, 'record', 'records')} since, to be checked.` : '';
+  const when = ` (${time(verified.at_ms)})`;
+  if (verified.intact === null) fill(note, make('span', 'bad', 'The chain could not be checked'), when);
+  else if (verified.intact) fill(note, make('span', 'good', '✓ The chain is intact'), `: ${plural(verified.records, 'record', 'records')}${when}.${since}`);
+  else fill(note, make('span', 'bad', '✗ The chain is NOT intact'), `${when}: somebody has changed the store.${since}`);
+}
+

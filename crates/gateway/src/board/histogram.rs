@@ -1,0 +1,67 @@
+//! How long calls take, in buckets.
+
+use std::time::Duration;
+
+/// The upper bounds of the buckets, in milliseconds: those that Prometheus' clients have by default, and more above, since
+/// tools may be slow.
+pub(super) const BOUNDS_MS: [u64; 14] =
+    [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Histogram {
+    /// How many fell into each bucket, not into those below it.
+    buckets: [u64; BOUNDS_MS.len()],
+    pub(super) count: u64,
+    pub(super) sum: Duration,
+    max: Duration,
+}
+
+impl Histogram {
+    pub(super) fn add(&mut self, took: Duration) {
+        let at = BOUNDS_MS.iter().position(|bound| took <= Duration::from_millis(*bound));
+        if let Some(own) = at.and_then(|at| self.buckets.get_mut(at)) {
+            *own += 1;
+        }
+        self.count += 1;
+        self.sum = self.sum.saturating_add(took);
+        self.max = self.max.max(took);
+    }
+
+    /// Each bound with how many took at most so long.
+    pub(super) fn cumulative(&self) -> impl Iterator<Item = (u64, u64)> {
+        let mut sum = 0;
+        BOUNDS_MS.iter().zip(&self.buckets).map(move |(bound, own)| {
+            sum += own;
+            (*bound, sum)
+        })
+    }
+
+    /// The bound, in milliseconds, that so many of a hundred calls did not exceed; the longest that was seen, if that is less.
+    pub(super) fn within_ms(&self, percent: u64) -> u64 {
+        let wanted = (self.count * percent).div_ceil(100).max(1);
+        let max = u64::try_from(self.max.as_millis()).unwrap_or(u64::MAX);
+        self.cumulative().find(|(_, sum)| *sum >= wanted).map_or(max, |(bound, _)| bound.min(max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_fall_into_buckets() {
+        let mut own = Histogram::default();
+        for ms in [0, 5, 6, 400, 600_000] {
+            own.add(Duration::from_millis(ms));
+        }
+        let all: Vec<(u64, u64)> = own.cumulative().collect();
+        assert_eq!(all.first(), Some(&(5, 2)));
+        assert_eq!(all.get(1), Some(&(10, 3)));
+        assert_eq!(all.last(), Some(&(300_000, 4)), "the last is beyond all bounds");
+        assert_eq!((own.count, own.within_ms(50), own.within_ms(80), own.within_ms(95)), (5, 10, 500, 600_000));
+        let mut quick = Histogram::default();
+        quick.add(Duration::from_millis(2));
+        assert_eq!(quick.within_ms(50), 2, "never more than was seen");
+    }
+}

@@ -1,0 +1,93 @@
+//! The figures in Prometheus' text format.
+
+use std::fmt::Write as _;
+
+use super::state::{KINDS, State};
+
+/// All figures. Writing to a text cannot fail.
+pub(super) fn text(state: &State, pending: Option<usize>) -> String {
+    let mut out = Metrics(String::new());
+    out.one("build_info", "gauge", "The version that runs.", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    out.one("conversations_total", "counter", "Conversations since the gateway was started.", &[], {
+        state.totals.conversations
+    });
+    out.one("conversations_open", "gauge", "Conversations that have not ended.", &[], state.totals.open);
+    out.head("calls_total", "counter", "Calls that servers answered, by what policy said and how they ended.");
+    for ((server, tool), own) in &state.tools {
+        for ((verdict, ok), calls) in &own.calls {
+            let outcome = if *ok { "ok" } else { "error" };
+            let labels = [("server", server.as_str()), ("tool", tool), ("verdict", verdict), ("outcome", outcome)];
+            out.sample("calls_total", &labels, *calls);
+        }
+    }
+    out.head("call_duration_seconds", "histogram", "How long servers took to answer calls.");
+    for ((server, tool), own) in &state.tools {
+        let (of_server, of_tool) = (("server", server.as_str()), ("tool", tool.as_str()));
+        let of = [of_server, of_tool];
+        for (bound, calls) in own.took.cumulative() {
+            let le = seconds(bound);
+            out.sample("call_duration_seconds_bucket", &[of_server, of_tool, ("le", &le)], calls);
+        }
+        out.sample("call_duration_seconds_bucket", &[of_server, of_tool, ("le", "+Inf")], own.took.count);
+        out.sample("call_duration_seconds_sum", &of, own.took.sum.as_secs_f64());
+        out.sample("call_duration_seconds_count", &of, own.took.count);
+    }
+    let count = |kinds: &[&str]| kinds.iter().filter_map(|kind| state.totals.answers.get(kind)).sum::<u64>();
+    let repairs = ["invalid", "shown", "unknown_tool"];
+    out.one("expansions_total", "counter", "Calls of expand_tools.", &[], count(&["expanded"]));
+    out.one("repairs_total", "counter", "Calls answered with what is wrong with them.", &[], count(&repairs));
+    out.one("refusals_total", "counter", "Calls that policy refused.", &[], count(&["refused"]));
+    out.head("answers_total", "counter", "Calls that the gateway answered by itself, by why.");
+    for kind in KINDS {
+        out.sample("answers_total", &[("kind", kind)], count(&[kind]));
+    }
+    out.one("approvals_asked_total", "counter", "Calls that were left to a person.", &[], state.totals.waited);
+    if let Some(pending) = pending {
+        out.one("approvals_pending", "gauge", "Approvals in the store that nobody has answered.", &[], pending);
+    }
+    out.head("server_up", "gauge", "Whether the server is there in all conversations that use it.");
+    for (server, own) in &state.servers {
+        if let Some(up) = own.is_up() {
+            out.sample("server_up", &[("server", server)], u8::from(up));
+        }
+    }
+    out.head("server_failures_total", "counter", "How often the server ended or could not be started.");
+    for (server, own) in &state.servers {
+        out.sample("server_failures_total", &[("server", server)], own.failures);
+    }
+    out.head("server_restarts_total", "counter", "How often the server came back.");
+    for (server, own) in &state.servers {
+        out.sample("server_restarts_total", &[("server", server)], own.restarts);
+    }
+    out.0
+}
+
+struct Metrics(String);
+
+impl Metrics {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP toolfold_gateway_{name} {help}\n# TYPE toolfold_gateway_{name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.0, "toolfold_gateway_{name}{labels} {value}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        self.head(name, kind, help);
+        self.sample(name, labels, value);
+    }
+}
+
+/// A label's value: the three characters that the format escapes. Invisible ones are visible already.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// A bound in seconds, without a needless fraction: `0.005`, `1`, `2.5`.
+fn seconds(ms: u64) -> String {
+    let text = format!("{}.{:03}", ms / 1_000, ms % 1_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

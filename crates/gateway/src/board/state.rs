@@ -1,0 +1,221 @@
+//! What is kept, and how what happens changes it.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+
+use super::meter::Text;
+use super::rows::{
+    Changes, Conversation, Cost, Happened, Server, ServerRow, ToolFigures, ToolRow, Totals, What, name, sentence,
+};
+use super::{MAX_CONVERSATIONS, MAX_RECENT, MAX_SERVERS, MAX_TOOLS};
+use crate::watch::Observed;
+
+/// Why the gateway answers a call by itself, as `toolfold::conversation::ReplyKind` and the hub name it.
+pub(super) const KINDS: [&str; 9] =
+    ["expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "refused", "answered", "other"];
+
+/// What policy can say, as `toolfold::conversation::PolicyMark` names it.
+const VERDICTS: [&str; 7] = ["off", "not_asked", "allow", "allow_audited", "confirm", "deny", "other"];
+
+/// The tool that stands for all that have no figures of their own.
+const OTHER: &str = "(other)";
+
+fn one_of<const N: usize>(known: [&'static str; N], given: &str) -> &'static str {
+    known.into_iter().find(|own| *own == given).unwrap_or("other")
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Grows with each change.
+    pub(super) seq: u64,
+    next: u64,
+    pub(super) totals: Totals,
+    conversations: VecDeque<Conversation>,
+    recent: VecDeque<Happened>,
+    pub(super) tools: IndexMap<(String, String), ToolFigures>,
+    pub(super) servers: IndexMap<String, Server>,
+}
+
+impl State {
+    pub(super) fn new<'s>(servers: impl IntoIterator<Item = &'s str>) -> Self {
+        Self {
+            seq: 1,
+            next: 0,
+            totals: Totals::default(),
+            conversations: VecDeque::new(),
+            recent: VecDeque::new(),
+            tools: IndexMap::new(),
+            servers: servers.into_iter().map(|own| (name(own), Server::default())).collect(),
+        }
+    }
+
+    pub(super) fn observe(&mut self, id: &str, what: &Observed<'_>, texts: &[Text], now_ms: i64) {
+        match *what {
+            Observed::Began => self.began(id, now_ms),
+            Observed::Ended => self.ended(id, now_ms),
+            Observed::Client { name: client, version } => {
+                let shown =
+                    if version.is_empty() { name(client) } else { format!("{} {}", name(client), name(version)) };
+                self.with(id, |own| own.client = Some(shown));
+            }
+            Observed::Server { name: server, down } => self.server(id, server, down),
+            Observed::Shown { arm, reason, tools, .. } => self.with(id, |own| {
+                (own.arm, own.reason, own.tools) = (Some(arm.to_string()), Some(sentence(reason)), tools);
+                let mut costs = texts.iter().map(|text| Cost::of(*text));
+                (own.list, own.full) = (costs.next(), costs.next());
+            }),
+            // What one server listed is in the list that is shown.
+            Observed::Listed { .. } => {}
+            Observed::Reshown { .. } => self.with(id, |own| own.list = texts.first().map(|text| Cost::of(*text))),
+            Observed::Answered { name: tool, kind } => {
+                let kind = one_of(KINDS, kind);
+                *self.totals.answers.entry(kind).or_default() += 1;
+                self.with(id, |own| *own.answers.entry(kind).or_default() += 1);
+                self.happened(id, tool, What::Answered { kind }, now_ms);
+            }
+            Observed::Waits { name: tool, approval } => {
+                self.totals.waited += 1;
+                self.with(id, |own| own.waited += 1);
+                self.happened(id, tool, What::Waits { approval: name(approval) }, now_ms);
+            }
+            Observed::Called { server, tool, verdict, took, ok } => {
+                let verdict = one_of(VERDICTS, verdict);
+                let failed = u64::from(!ok);
+                self.totals.calls += 1;
+                self.totals.failed += failed;
+                self.with(id, |own| {
+                    own.calls += 1;
+                    own.failed += failed;
+                });
+                self.called(server, tool, (verdict, ok), took);
+                let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                self.happened(id, tool, What::Called { server: name(server), verdict, took_ms, ok }, now_ms);
+            }
+        }
+    }
+
+    /// A text was counted.
+    pub(super) fn counted(&mut self, text: Text, tokens: usize) {
+        let seq = self.seq;
+        for own in &mut self.conversations {
+            for cost in [&mut own.list, &mut own.full].into_iter().flatten() {
+                if cost.text == text && cost.tokens.is_none() {
+                    (cost.tokens, own.seq) = (Some(tokens), seq);
+                }
+            }
+        }
+    }
+
+    pub(super) fn since(&self, seq: u64) -> Changes<'_> {
+        let tools = self.tools.iter().filter(|(_, own)| own.seq > seq);
+        Changes {
+            totals: &self.totals,
+            kept: self.conversations.iter().map(|own| own.n).collect(),
+            conversations: self.conversations.iter().filter(|own| own.seq > seq).collect(),
+            recent: self.recent.iter().filter(|own| own.seq > seq).collect(),
+            tools: tools.map(|((server, tool), own)| ToolRow::new(server, tool, own)).collect(),
+            servers: self.servers.iter().map(|(name, own)| ServerRow { name, is_up: own.is_up(), own }).collect(),
+        }
+    }
+
+    /// Changes the conversation, if it is kept: the youngest of that name, since a name may come again.
+    fn with(&mut self, id: &str, change: impl FnOnce(&mut Conversation)) {
+        let seq = self.seq;
+        if let Some(own) = self.conversations.iter_mut().rev().find(|own| own.key == id && own.ended_ms.is_none()) {
+            own.seq = seq;
+            change(own);
+        }
+    }
+
+    fn began(&mut self, id: &str, now_ms: i64) {
+        self.totals.conversations += 1;
+        self.totals.open += 1;
+        if self.conversations.len() >= MAX_CONVERSATIONS {
+            let ended = self.conversations.iter().position(|own| own.ended_ms.is_some());
+            if let Some(gone) = self.conversations.remove(ended.unwrap_or_default()) {
+                self.leaves(&gone);
+            }
+        }
+        self.next += 1;
+        let (n, seq) = (self.next, self.seq);
+        let own =
+            Conversation { n, seq, key: id.to_owned(), id: name(id), began_ms: now_ms, ..Conversation::default() };
+        self.conversations.push_back(own);
+    }
+
+    fn ended(&mut self, id: &str, now_ms: i64) {
+        self.totals.open = self.totals.open.saturating_sub(1);
+        let mut ended = None;
+        self.with(id, |own| {
+            own.ended_ms = Some(now_ms);
+            ended = Some(own.clone());
+            own.servers.clear();
+        });
+        if let Some(ended) = ended {
+            self.leaves(&ended);
+        }
+    }
+
+    /// What a conversation held of the servers is not held any more.
+    fn leaves(&mut self, conversation: &Conversation) {
+        for (server, down) in &conversation.servers {
+            let Some(own) = self.servers.get_mut(server) else { continue };
+            let held = if down.is_some() { &mut own.down } else { &mut own.up };
+            *held = held.saturating_sub(1);
+        }
+    }
+
+    fn server(&mut self, id: &str, server: &str, down: Option<&str>) {
+        let server = name(server);
+        let why = down.map(sentence);
+        let mut before = None;
+        let mut is_kept = false;
+        self.with(id, |own| {
+            before = own.servers.insert(server.clone(), why.clone());
+            is_kept = true;
+        });
+        if self.servers.len() >= MAX_SERVERS && !self.servers.contains_key(&server) {
+            return;
+        }
+        let own = self.servers.entry(server).or_default();
+        if is_kept {
+            match &before {
+                Some(Some(_)) => own.down = own.down.saturating_sub(1),
+                Some(None) => own.up = own.up.saturating_sub(1),
+                None => {}
+            }
+            *if why.is_some() { &mut own.down } else { &mut own.up } += 1;
+        }
+        own.last = Some(why.is_none());
+        if why.is_some() {
+            own.failures += 1;
+            own.why = why;
+        } else if matches!(before, Some(Some(_))) {
+            own.restarts += 1;
+        }
+    }
+
+    fn called(&mut self, server: &str, tool: &str, how: (&'static str, bool), took: Duration) {
+        let mut key = (name(server), name(tool));
+        if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(&key) {
+            key = (OTHER.to_owned(), OTHER.to_owned());
+        }
+        let seq = self.seq;
+        let own = self.tools.entry(key).or_default();
+        own.seq = seq;
+        *own.calls.entry(how).or_default() += 1;
+        own.took.add(took);
+    }
+
+    fn happened(&mut self, id: &str, tool: &str, what: What, at_ms: i64) {
+        if self.recent.len() >= MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.next += 1;
+        let (n, seq) = (self.next, self.seq);
+        self.recent.push_back(Happened { n, seq, at_ms, conversation: name(id), tool: name(tool), what });
+    }
+}

@@ -1,0 +1,74 @@
+//! JSON with comments and trailing commas, as editors write it, made plain JSON.
+
+/// The text without comments and trailing commas; line breaks stay, so that places of errors still fit.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Where a comma stands that only white space has followed.
+    let mut comma: Option<usize> = None;
+    while let Some(c) = rest.chars().next() {
+        let length = if c == '"' {
+            comma = None;
+            let end = string_end(rest);
+            out.push_str(rest.get(..end).unwrap_or(rest));
+            end
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            let end = rest.find("*/").map_or(rest.len(), |at| at + 2);
+            let skipped = rest.get(..end).unwrap_or(rest);
+            out.extend(skipped.chars().filter(|c| *c == '\n'));
+            end
+        } else {
+            match c {
+                ',' => comma = Some(out.len()),
+                ']' | '}' => {
+                    if let Some(at) = comma.take() {
+                        out.remove(at);
+                    }
+                }
+                _ if c.is_whitespace() => {}
+                _ => comma = None,
+            }
+            out.push(c);
+            c.len_utf8()
+        };
+        rest = rest.get(length..).unwrap_or("");
+    }
+    out
+}
+
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_trailing_commas_go_and_strings_stay() {
+        for (text, expected) in [
+            ("{\"a\": 1, // one\n}", "{\"a\": 1 \n}"),
+            ("[1, /* two\n */ 2,]", "[1, \n 2]"),
+            ("{\"u\": \"http://x/*y*/,}\\\"//\"}", "{\"u\": \"http://x/*y*/,}\\\"//\"}"),
+            ("[1,\n  // last\n]", "[1\n  \n]"),
+            ("\u{feff}{}", "{}"),
+            ("[\"a\", \"é\",]", "[\"a\", \"é\"]"),
+            ("// all", ""),
+            ("/* never ends", ""),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Servers as the configurations of MCP clients list them: `{"mcpServers": {"name": {"command", "args", "env", "cwd"}}}` for
+//! a program, `{"url", "headers"}` for a URL.
+//!
+//! Secrets are not written there: `${NAME}` takes a variable of the environment, anywhere in a text. A variable that is not
+//! set is an error, since an empty secret fails later and elsewhere.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use toolfold::diagnostic::{Diagnostic, Loaded, Place};
+
+use crate::capture::digest;
+use crate::link::Target;
+use crate::settings::ServerSettings;
+
+/// The members that hold the servers: of most clients, of VS Code, of opencode.
+const LISTS: [&str; 3] = ["mcpServers", "servers", "mcp"];
+
+/// What a server's entry may have.
+const KNOWN: [&str; 11] =
+    ["type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "headers", "disabled", "enabled"];
+
+/// Keys that other clients have in their entries, and that say nothing to a gateway.
+const OTHERS: [&str; 9] =
+    ["timeout", "alwaysAllow", "autoApprove", "trust", "description", "name", "gallery", "tools", "disabledTools"];
+
+/// Reads a list of servers. `env` gives a variable of the environment.
+pub fn servers(text: &str, file: &str, env: &dyn Fn(&str) -> Option<String>) -> Loaded<Vec<ServerSettings>> {
+    let mut reader = Reader { file, env, diagnostics: Vec::new() };
+    let value = reader.read(text);
+    Loaded { value, diagnostics: reader.diagnostics }
+}
+
+struct Reader<'r> {
+    file: &'r str,
+    env: &'r dyn Fn(&str) -> Option<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn error(&mut self, message: String, help: &str) {
+        self.diagnostics.push(Diagnostic::error("bad-server", Place::file(self.file), message).help(help));
+    }
+
+    fn warning(&mut self, message: String, help: &str) {
+        self.diagnostics.push(Diagnostic::warning("bad-server", Place::file(self.file), message).help(help));
+    }
+
+    fn read(&mut self, text: &str) -> Vec<ServerSettings> {
+        let root: Value = match serde_json::from_str(text) {
+            Ok(root) => root,
+            Err(why) => {
+                self.error(format!("is no JSON: {why}"), "comments and trailing commas are not taken");
+                return Vec::new();
+            }
+        };
+        let Some(list) = LISTS.iter().find_map(|name| root.get(name)?.as_object()) else {
+            self.error("has no `mcpServers`".to_owned(), "write {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}");
+            return Vec::new();
+        };
+        let mut servers = Vec::new();
+        for (name, entry) in list {
+            let Some(entry) = entry.as_object() else {
+                self.error(format!("server `{name}` is no object"), "write {\"command\": \"…\"} or {\"url\": \"…\"}");
+                continue;
+            };
+            if entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false)) {
+                continue;
+            }
+            if let Some(target) = self.target(name, entry) {
+                let mut server = ServerSettings::new(name, target);
+                server.identity = identity(entry);
+                servers.push(server);
+            }
+        }
+        servers
+    }
+
+    fn target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
+        for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str())) {
+            self.warning(format!("server `{name}`: `{key}` means nothing here"), "leave it out, or check its spelling");
+        }
+        let url = entry.get("url").or_else(|| entry.get("serverUrl"));
+        match (entry.get("command"), url) {
+            (Some(Value::String(command)), None) => {
+                let args = self.texts(name, "args", entry.get("args"))?;
+                let env = self.map(name, "env", entry.get("env"))?;
+                let cwd = match entry.get("cwd") {
+                    None => None,
+                    Some(cwd) => Some(self.text(name, "cwd", cwd)?),
+                };
+                Some(Target::Stdio { command: self.filled(name, command)?, args, env, cwd })
+            }
+            // As opencode writes it: the program with its arguments.
+            (Some(Value::Array(whole)), None) => {
+                let mut whole = self.texts(name, "command", Some(&Value::Array(whole.clone())))?;
+                if whole.is_empty() {
+                    self.error(format!("server `{name}`: `command` is empty"), "name a program");
+                    return None;
+                }
+                let env = self.map(name, "env", entry.get("env").or_else(|| entry.get("environment")))?;
+                Some(Target::Stdio { command: whole.remove(0), args: whole, env, cwd: None })
+            }
+            (None, Some(url)) => {
+                if entry.get("type").and_then(Value::as_str) == Some("sse") {
+                    let help = "use the server's streamable HTTP endpoint, often `/mcp` instead of `/sse`";
+                    self.error(format!("server `{name}`: the transport of 2024-11-05 (`sse`) is not spoken"), help);
+                    return None;
+                }
+                let headers = self.map(name, "headers", entry.get("headers"))?;
+                Some(Target::Http { url: self.text(name, "url", url)?, headers, auth: None })
+            }
+            (Some(_), Some(_)) => {
+                self.error(format!("server `{name}` has `command` and `url`"), "keep the one that it is reached by");
+                None
+            }
+            _ => {
+                self.error(format!("server `{name}` has neither `command` nor `url`"), "say how it is reached");
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, name: &str, key: &str, value: &Value) -> Option<String> {
+        match value {
+            Value::String(text) => self.filled(name, text),
+            _ => {
+                self.error(format!("server `{name}`: `{key}` is no text"), "put it in quotes");
+                None
+            }
+        }
+    }
+
+    fn texts(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<Vec<String>> {
+        match value {
+            None => Some(Vec::new()),
+            Some(Value::Array(list)) => list.iter().map(|one| self.text(name, key, one)).collect(),
+            Some(_) => {
+                self.error(format!("server `{name}`: `{key}` is no list"), "write [\"one\", \"two\"]");
+                None
+            }
+        }
+    }
+
+    fn map(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<BTreeMap<String, String>> {
+        match value {
+            None => Some(BTreeMap::new()),
+            Some(Value::Object(map)) => map
+                .iter()
+                .map(|(own, value)| Some((own.clone(), self.text(name, &format!("{key}.{own}"), value)?)))
+                .collect(),
+            Some(_) => {
+                self.error(format!("server `{name}`: `{key}` is no object"), "write {\"NAME\": \"value\"}");
+                None
+            }
+        }
+    }
+
+    /// A text with its `${NAME}` filled in.
+    fn filled(&mut self, name: &str, text: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            out.push_str(before);
+            let Some((variable, behind)) = after.split_once('}') else {
+                self.error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or take it out");
+                return None;
+            };
+            // VS Code writes `${env:NAME}`, Claude Code `${NAME:-what it is without}`.
+            let variable = variable.strip_prefix("env:").unwrap_or(variable);
+            let (variable, usual) =
+                variable.split_once(":-").map_or((variable, None), |(own, usual)| (own, Some(usual)));
+            let Some(value) = (self.env)(variable).or_else(|| usual.map(str::to_owned)) else {
+                let shown = toolfold::diagnostic::visible(variable).into_owned();
+                let help = "set it before the gateway starts, or take it out";
+                self.error(format!("server `{name}`: the environment has no `{shown}`"), help);
+                return None;
+            };
+            out.push_str(&value);
+            rest = behind;
+        }
+        out.push_str(rest);
+        Some(out)
+    }
+}
+
+/// The identity of an entry as it is written: before variables are filled in, and without what stands in `env` and `headers`.
+fn identity(entry: &Map<String, Value>) -> String {
+    let said = |key: &str| entry.get(key).map(Value::to_string).unwrap_or_default();
+    let names = |key: &str| {
+        let names = entry.get(key).and_then(Value::as_object).map(|own| own.keys().cloned().collect::<Vec<_>>());
+        names.unwrap_or_default().join("\n")
+    };
+    let url = entry.get("url").or_else(|| entry.get("serverUrl")).map(Value::to_string).unwrap_or_default();
+    let (env, environment, headers) = (names("env"), names("environment"), names("headers"));
+    digest(&["entry", &said("command"), &said("args"), &said("cwd"), &url, &env, &environment, &headers])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Loaded<Vec<ServerSettings>> {
+        servers(text, "mcp.json", &|name| (name == "TOKEN").then(|| "s3cret".to_owned()))
+    }
+
+    #[test]
+    fn servers_of_both_kinds() {
+        let text = r#"{"mcpServers": {
+            "files": {"command": "npx", "args": ["-y", "files"], "env": {"KEY": "a-${TOKEN}"}, "cwd": "/tmp"},
+            "web": {"type": "http", "url": "https://x.test/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}},
+            "off": {"command": "no", "disabled": true},
+            "open": {"command": ["uvx", "open"]}}}"#;
+        let Loaded { value, diagnostics } = read(text);
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let names: Vec<&str> = value.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(names, ["files", "web", "open"]);
+        let Target::Stdio { env, args, cwd, .. } = &value[0].target else { panic!("a program") };
+        assert_eq!((env["KEY"].as_str(), args.len(), cwd.as_deref()), ("a-s3cret", 2, Some("/tmp")));
+        let Target::Http { headers, .. } = &value[1].target else { panic!("a URL") };
+        assert_eq!(headers["Authorization"], "Bearer s3cret");
+        assert_eq!(
+            value[2].target,
+            Target::Stdio { command: "uvx".into(), args: vec!["open".into()], env: BTreeMap::new(), cwd: None }
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_secret() {
+        for (text, word) in [
+            ("{", "no JSON"),
+            ("{}", "mcpServers"),
+            (r#"{"mcpServers": {"a": 3}}"#, "no object"),
+            (r#"{"mcpServers": {"a": {}}}"#, "neither"),
+            (r#"{"mcpServers": {"a": {"command": "x", "url": "y"}}}"#, "`command` and `url`"),
+            (r#"{"mcpServers": {"a": {"command": "x", "args": "y"}}}"#, "no list"),
+            (r#"{"mcpServers": {"a": {"command": "x", "env": {"K": 1}}}}"#, "env.K"),
+            (r#"{"mcpServers": {"a": {"command": "${NOPE}"}}}"#, "no `NOPE`"),
+            (r#"{"mcpServers": {"a": {"command": "${TOKEN"}}}"#, "no `}`"),
+            (r#"{"mcpServers": {"a": {"url": "http://x/sse", "type": "sse"}}}"#, "sse"),
+            (r#"{"mcpServers": {"a": {"command": "x", "comand": 1}}}"#, "comand"),
+        ] {
+            let said = format!("{:?}", read(text).diagnostics);
+            assert!(said.contains(word) && !said.contains("s3cret"), "{text}: {said}");
+        }
+    }
+}

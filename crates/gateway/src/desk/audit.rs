@@ -1,0 +1,155 @@
+//! The end of the audit trail, and whether the chain verifies.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use toolfold::diagnostic::visible;
+use toolfold::policy::ApprovalError;
+use toolfold::policy::audit::{Sealed, Verified};
+use toolfold::store::SqliteStore;
+
+/// How many records are shown.
+const SHOWN: usize = 50;
+/// How many records are read at once.
+const PAGE: usize = 500;
+/// How many faults are shown.
+const FAULTS: usize = 10;
+/// How long a verification is good for while nothing is written: somebody could have changed what is there.
+const GOOD_MS: i64 = 60_000;
+/// How long at least between two.
+const REST_MS: i64 = 5_000;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Audit {
+    tail: VecDeque<Row>,
+    /// The number of the last record that was read.
+    last: Option<u64>,
+    error: Option<String>,
+    verified: Option<Checked>,
+    underway: bool,
+    /// When the next one may begin.
+    rests_until: i64,
+}
+
+/// A record.
+#[derive(Debug, Clone, Serialize)]
+struct Row {
+    seq: u64,
+    time_ms: i64,
+    kind: String,
+    session: String,
+    tool: String,
+    about: String,
+    what: String,
+}
+
+/// What a verification found.
+#[derive(Debug, Clone, Serialize)]
+struct Checked {
+    at_ms: i64,
+    /// `None`: it could not be checked.
+    intact: Option<bool>,
+    records: u64,
+    /// The last record that was checked.
+    head: u64,
+    faults: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    last: u64,
+    records: &'a VecDeque<Row>,
+    verified: &'a Option<Checked>,
+    error: &'a Option<String>,
+}
+
+impl Audit {
+    /// Reads what was written since.
+    pub(super) fn read(&mut self, store: &SqliteStore) {
+        self.error = self.read_on(store).err().map(|why| visible(&why.to_string()).into_owned());
+    }
+
+    fn read_on(&mut self, store: &SqliteStore) -> Result<(), ApprovalError> {
+        let mut after = match self.last {
+            Some(last) => last,
+            // Where records are missing, the last number exceeds their count: then more pages are read.
+            None => store.count()?.saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX)),
+        };
+        loop {
+            let page = store.records(after, PAGE)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.seq;
+            self.last = Some(after);
+            self.tail.extend(page.iter().skip(page.len().saturating_sub(SHOWN)).map(row));
+            self.tail.drain(..self.tail.len().saturating_sub(SHOWN));
+        }
+    }
+
+    /// Whether the chain has to be checked: for the first time, since something was written, or since it is long ago.
+    pub(super) fn is_due(&self, now_ms: i64) -> bool {
+        let Some(checked) = &self.verified else { return !self.underway };
+        let is_new = checked.head != self.last.unwrap_or_default();
+        !self.underway && now_ms >= self.rests_until && (is_new || now_ms >= checked.at_ms.saturating_add(GOOD_MS))
+    }
+
+    /// Begins a check, if it is due.
+    pub(super) fn begin(&mut self, now_ms: i64) -> bool {
+        let begins = self.is_due(now_ms);
+        self.underway |= begins;
+        begins
+    }
+
+    /// A check has ended. The longer it took, the longer until the next.
+    pub(super) fn verified(&mut self, verified: Result<Verified, ApprovalError>, began_ms: i64, now_ms: i64) {
+        let took = now_ms.saturating_sub(began_ms).max(0);
+        self.underway = false;
+        self.rests_until = now_ms.saturating_add(REST_MS.max(took.saturating_mul(20)));
+        self.verified = Some(match verified {
+            Ok(Verified { records, head, faults }) => Checked {
+                at_ms: now_ms,
+                intact: Some(faults.is_empty()),
+                records,
+                head: head.map_or(0, |head| head.seq),
+                faults: faults.iter().take(FAULTS).map(|own| visible(&own.to_string()).into_owned()).collect(),
+            },
+            Err(why) => Checked {
+                at_ms: now_ms,
+                intact: None,
+                records: 0,
+                head: self.last.unwrap_or_default(),
+                faults: vec![visible(&why.to_string()).into_owned()],
+            },
+        });
+    }
+
+    pub(super) fn to_json(&self) -> String {
+        let Self { tail, last, error, verified, .. } = self;
+        let shown = Shown { last: last.unwrap_or_default(), records: tail, verified, error };
+        serde_json::to_string(&shown).unwrap_or_else(|_| "null".to_owned())
+    }
+}
+
+fn row(record: &Sealed) -> Row {
+    let entry = &record.entry;
+    let about = ["approval", "grant", "undone"].iter().find_map(|key| entry.detail.get(key)?.as_str());
+    let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
+    let what: Vec<&str> = what.into_iter().flatten().collect();
+    Row {
+        seq: record.seq,
+        time_ms: entry.time_ms,
+        kind: entry.kind.to_string(),
+        session: short(&entry.session),
+        tool: short(&entry.tool),
+        about: short(about.unwrap_or(&entry.call_id)),
+        what: short(&what.join(": ")),
+    }
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 240;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", visible(text.get(..end).unwrap_or_default())),
+        None => visible(text).into_owned(),
+    }
+}

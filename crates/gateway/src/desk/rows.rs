@@ -1,0 +1,84 @@
+//! What a person sees of an approval.
+
+use serde::Serialize;
+use toolfold::diagnostic::visible;
+use toolfold::policy::{Approval, Displayed};
+
+/// How many are shown; the others are counted.
+const MAX_APPROVALS: usize = 50;
+/// A call of more characters than this cannot be read on a page: it is shown in part, and cannot be approved here.
+const MAX_SHOWN: usize = 64 * 1024;
+
+/// An approval.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    digest: &'a str,
+    created_ms: i64,
+    expires_ms: i64,
+    session: String,
+    /// With who provides it.
+    tool: String,
+    target: String,
+    arguments: String,
+    effects: Vec<String>,
+    undo: String,
+    undo_why: String,
+    why: Vec<String>,
+    cwd: Option<String>,
+    /// Whether this is all of it.
+    whole: bool,
+}
+
+#[derive(Serialize)]
+struct Rows<'a> {
+    pending: usize,
+    approvals: Vec<Row<'a>>,
+    error: Option<String>,
+}
+
+/// Whether all that a person has to see fits on a page.
+pub(super) fn is_whole(approval: &Approval) -> bool {
+    let Displayed { target, arguments, effects, undo_why, why, .. } = &approval.request.displayed;
+    let lines = effects.iter().chain(why).map(String::len).sum::<usize>();
+    target.len() + arguments.len() + undo_why.len() + lines <= MAX_SHOWN
+}
+
+/// The approvals that wait, oldest first, as JSON.
+pub(super) fn approvals(pending: Result<Vec<Approval>, String>) -> String {
+    let (pending, error) = match pending {
+        Ok(pending) => (pending, None),
+        Err(why) => (Vec::new(), Some(visible(&why).into_owned())),
+    };
+    let approvals = pending.iter().take(MAX_APPROVALS).map(row).collect();
+    let rows = Rows { pending: pending.len(), approvals, error };
+    serde_json::to_string(&rows).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn row(approval: &Approval) -> Row<'_> {
+    let request = &approval.request;
+    let shown = &request.displayed;
+    let whole = is_whole(approval);
+    let text = |text: &str| match text.char_indices().nth(1_000).filter(|_| !whole) {
+        Some((end, _)) => format!("{}…", visible(text.get(..end).unwrap_or_default())),
+        None => visible(text).into_owned(),
+    };
+    let lines =
+        |lines: &[String]| lines.iter().take(if whole { usize::MAX } else { 20 }).map(|own| text(own)).collect();
+    Row {
+        id: &approval.id,
+        digest: &approval.digest,
+        created_ms: approval.created_ms,
+        expires_ms: approval.expires_ms,
+        session: text(&request.session),
+        tool: text(&request.origin.identity(&request.tool)),
+        target: text(&shown.target),
+        arguments: text(&shown.arguments),
+        effects: lines(&shown.effects),
+        undo: text(&shown.undo),
+        undo_why: text(&shown.undo_why),
+        why: lines(&shown.why),
+        cwd: request.cwd.as_deref().map(text),
+        whole,
+    }
+}

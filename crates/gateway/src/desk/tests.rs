@@ -1,0 +1,127 @@
+#![allow(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+use serde_json::{Value, json};
+use toolfold::policy::{ApprovalState, ApprovalStore, Displayed, Request, ToolOrigin};
+
+use super::*;
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// A store in a folder of its own, which is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("toolfold-desk-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn store(&self) -> PathBuf {
+        self.0.join("approvals.sqlite")
+    }
+
+    fn desk(&self) -> Arc<Desk> {
+        Arc::new(Desk::open(&self.store(), "ada, by the console", || NOW).unwrap())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+fn request(arguments: &str) -> Request {
+    Request {
+        origin: ToolOrigin::Mcp("files".into()),
+        tool: "delete\u{202e}".into(),
+        schema_hash: "s".into(),
+        arguments: json!({"path": "a"}),
+        arguments_json: None,
+        cwd: None,
+        session: "gateway/1".into(),
+        call_id: "c".into(),
+        policy_version: "1".into(),
+        displayed: Displayed {
+            target: "delete".into(),
+            arguments: arguments.into(),
+            effects: vec!["writes a\u{200b}".into()],
+            undo: "irreversible".into(),
+            why: vec!["tier a".into()],
+            ..Displayed::default()
+        },
+        redact: Vec::new(),
+        channel: None,
+    }
+}
+
+fn read(text: &Arc<str>) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn an_approval_of_another_process_is_shown_and_answered_once() {
+    let folder = Folder::new("answer");
+    let desk = folder.desk();
+    let other = SqliteStore::open(&folder.store()).unwrap();
+    let asked = other.ask(request("{\"path\":\"a\"}"), NOW, 1_000).unwrap();
+    let (mut shown, _viewer) = desk.subscribe();
+    desk.refresh();
+    assert!(shown.has_changed().unwrap());
+    let seen = read(&shown.borrow_and_update().approvals);
+    let row = &seen["approvals"][0];
+    assert_eq!((seen["pending"].as_u64(), row["id"].as_str()), (Some(1), Some(asked.id.as_str())));
+    assert_eq!(
+        (row["tool"].as_str(), row["effects"][0].as_str()),
+        (Some("mcp:files/delete\\u{202e}"), Some("writes a\\u{200b}"))
+    );
+    desk.refresh();
+    assert!(!shown.has_changed().unwrap(), "nothing has changed");
+
+    let wrong = desk.answer(&asked.id, "another digest", Answer::Approve);
+    assert!(matches!(wrong, Err(ApprovalError::Differs(..))), "{wrong:?}");
+    assert!(matches!(desk.answer("ap-99", &asked.digest, Answer::Approve), Err(ApprovalError::NotFound(_))));
+    let approved = desk.answer(&asked.id, &asked.digest, Answer::Approve).unwrap();
+    assert_eq!(approved.state, ApprovalState::Approved);
+    assert_eq!(approved.answered_by.as_deref(), Some("ada, by the console"));
+    let again = desk.answer(&asked.id, &asked.digest, Answer::Reject(None));
+    assert!(matches!(&again, Err(why @ ApprovalError::Not { .. }) if !is_of_the_store(why)), "{again:?}");
+    assert_eq!(read(&shown.borrow_and_update().approvals)["pending"], 0);
+}
+
+#[test]
+fn what_cannot_be_shown_whole_cannot_be_approved() {
+    let folder = Folder::new("long");
+    let desk = folder.desk();
+    let other = SqliteStore::open(&folder.store()).unwrap();
+    let asked = other.ask(request(&"x".repeat(100_000)), NOW, 1_000).unwrap();
+    desk.refresh();
+    let (shown, _viewer) = desk.subscribe();
+    let text = shown.borrow().approvals.clone();
+    assert!(text.len() < 5_000 && read(&text)["approvals"][0]["whole"] == false);
+    assert!(desk.answer(&asked.id, &asked.digest, Answer::Approve).is_err());
+    assert!(desk.answer(&asked.id, &asked.digest, Answer::Reject(Some("too long".into()))).is_ok());
+}
+
+#[test]
+fn the_trail_is_read_on_and_verified() {
+    let folder = Folder::new("audit");
+    let desk = folder.desk();
+    let other = SqliteStore::open(&folder.store()).unwrap();
+    for _ in 0..70 {
+        other.ask(request("{}"), NOW, 1_000).unwrap();
+    }
+    desk.refresh();
+    desk.verify();
+    let (shown, _viewer) = desk.subscribe();
+    let audit = read(&shown.borrow().audit);
+    assert_eq!((audit["records"].as_array().unwrap().len(), audit["last"].as_u64()), (50, Some(70)));
+    assert_eq!((audit["verified"]["intact"].as_bool(), audit["verified"]["head"].as_u64()), (Some(true), Some(70)));
+    other.ask(request("{}"), NOW, 1_000).unwrap();
+    desk.refresh();
+    let audit = read(&shown.borrow().audit);
+    assert_eq!((audit["records"][49]["seq"].as_u64(), audit["records"][0]["seq"].as_u64()), (Some(71), Some(22)));
+    let many = read(&shown.borrow().approvals);
+    assert_eq!((many["pending"].as_u64(), many["approvals"].as_array().unwrap().len()), (Some(71), 50));
+}

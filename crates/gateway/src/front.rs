@@ -1,0 +1,4 @@
+//! How clients reach the gateway.
+
+pub mod http;
+pub mod stdio;

@@ -1,0 +1,382 @@
+//! Many clients over streamable HTTP: sessions up to 2025-11-25, single requests from 2026-07-28 on.
+
+pub mod console;
+mod events;
+pub mod guard;
+mod session;
+mod sessions;
+mod stateless;
+mod status;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use tokio::net::TcpListener;
+
+use self::console::Console;
+use self::guard::Guard;
+use self::sessions::Sessions;
+use self::stateless::Stateless;
+use self::status::Status;
+use super::stdio::asked_to_end;
+use crate::board::Board;
+use crate::desk::Desk;
+use crate::rpc::{Fault, Id, Message, Raw, code, error, error_with};
+use crate::selection::Selection;
+use crate::settings::{Settings, State as Kept};
+use crate::state::{Clock, MemoryState, StateStore};
+use crate::version::{META_VERSION, STATELESS, in_meta, is_known};
+
+/// The headers of the protocol.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// How the front is reached, and by whom.
+#[derive(Debug, Clone)]
+pub struct HttpSettings {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Who may ask.
+    pub guard: Guard,
+    /// The largest body that is read, in bytes.
+    pub max_body: usize,
+    /// How many sessions there may be at once.
+    pub max_sessions: usize,
+    /// How long a session may be silent before it is ended.
+    pub idle: Duration,
+    /// What is shown at `/healthz` and `/metrics`. The settings' watch is the same board.
+    pub board: Option<Board>,
+    /// The approvals that are counted there, and answered on the console.
+    pub desk: Option<Arc<Desk>>,
+    /// Where conversations are kept.
+    pub state: Arc<dyn StateStore>,
+    /// Who may use the console at `/console`; `None`: there is none. Needs a board.
+    pub console: Option<Guard>,
+}
+
+impl HttpSettings {
+    /// A front on an address, for callers of this machine, everything else as usual: bodies up to 16 MiB, 1,000 sessions, an
+    /// hour of silence.
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        let guard = Guard::default();
+        let (max_body, max_sessions, idle) = (16 * 1024 * 1024, 1_000, Duration::from_secs(3_600));
+        let state = Arc::new(MemoryState::new());
+        Self { listen, guard, max_body, max_sessions, idle, board: None, desk: None, state, console: None }
+    }
+}
+
+/// What all requests share.
+struct Front {
+    http: HttpSettings,
+    state: Kept,
+    tenants: BTreeMap<Arc<str>, Tenant>,
+}
+
+/// What all requests of one tenant share.
+struct Tenant {
+    settings: Settings,
+    sessions: Sessions,
+    stateless: Stateless,
+}
+
+/// A front that listens, and has not served yet.
+pub struct Listening {
+    listener: TcpListener,
+    front: Arc<Front>,
+}
+
+/// Opens the port, for these tenants: each has settings of its own, and the guard says whose a request is.
+///
+/// # Errors
+/// If the address cannot be listened on, or is not of this machine while nobody has to show a token; if the store of
+/// conversations cannot be used.
+pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Result<Listening, String> {
+    if !http.listen.ip().is_loopback() && !http.guard.has_token() {
+        return Err(format!("{} can be reached from other machines: that needs a token", http.listen));
+    }
+    let address = http.listen;
+    let listener = TcpListener::bind(address).await.map_err(|why| format!("{address} cannot be listened on: {why}"))?;
+    let clock = Clock::of(&*http.state).await.map_err(|why| why.to_string())?;
+    let state = Kept { store: http.state.clone(), clock: Arc::new(clock) };
+    let tenants = tenants.into_iter().map(|mut settings| {
+        settings.state = Some(state.clone());
+        let sessions = Sessions::new(settings.clone(), id, http.max_sessions);
+        let stateless = Stateless::new(settings.clone(), id);
+        (settings.tenant.clone(), Tenant { settings, sessions, stateless })
+    });
+    let tenants = tenants.collect();
+    Ok(Listening { listener, front: Arc::new(Front { http, state, tenants }) })
+}
+
+impl Listening {
+    /// Where it listens: the port that the system chose, if it was asked to.
+    ///
+    /// # Errors
+    /// If the system cannot say.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until the process is asked to end; then calls that run are waited for.
+    ///
+    /// # Errors
+    /// If connections cannot be accepted.
+    pub async fn serve(self) -> std::io::Result<()> {
+        let Self { listener, front } = self;
+        let sweeper = tokio::spawn(sweep(front.clone()));
+        let HttpSettings { guard, board, desk, console, .. } = front.http.clone();
+        let status = Status { guard, board: board.clone(), desk: desk.clone() };
+        let console = board.zip(console).map(|(board, guard)| Console::new(board, desk.clone(), guard));
+        let attending = desk.filter(|_| console.is_some()).map(|desk| tokio::spawn(desk.attend()));
+        let mut routes = Router::new().route("/mcp", any(answer)).with_state(front.clone()).merge(status.routes());
+        if let Some(console) = &console {
+            routes = routes.merge(console.routes());
+        }
+        let ending = front.clone();
+        let served = axum::serve(NoDelay(listener), routes)
+            .with_graceful_shutdown(async move {
+                asked_to_end().await;
+                tracing::info!("asked to end: calls that run are waited for");
+                if let Some(console) = console {
+                    console.end();
+                }
+                let drained = ending.tenants.values().map(|own| async {
+                    tokio::join!(own.sessions.drain(), own.stateless.drain());
+                });
+                futures_util::future::join_all(drained).await;
+            })
+            .await;
+        sweeper.abort();
+        if let Some(attending) = attending {
+            attending.abort();
+        }
+        served
+    }
+}
+
+/// Small messages are sent at once.
+struct NoDelay(TcpListener);
+
+impl axum::serve::Listener for NoDelay {
+    type Io = tokio::net::TcpStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            match self.0.accept().await {
+                Ok((stream, address)) => {
+                    // Where it cannot be had, messages come a little later.
+                    drop(stream.set_nodelay(true));
+                    return (stream, address);
+                }
+                Err(why) => {
+                    tracing::warn!("a connection could not be accepted: {why}");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Self::Addr> {
+        self.0.local_addr()
+    }
+}
+
+async fn sweep(front: Arc<Front>) {
+    const EVERY: Duration = Duration::from_secs(30);
+    loop {
+        tokio::time::sleep(EVERY).await;
+        for own in front.tenants.values() {
+            own.sessions.end_idle(front.http.idle);
+            own.stateless.end_idle(front.http.idle);
+        }
+        let Kept { store, clock } = &front.state;
+        let done = tokio::join!(store.purge(), clock.set_by(&**store));
+        if let (Err(why), _) | (_, Err(why)) = done {
+            tracing::error!("{why}");
+        }
+    }
+}
+
+async fn answer(State(front): State<Arc<Front>>, request: Request) -> Response {
+    let tenant = match front.http.guard.check(request.headers()) {
+        Ok(tenant) => front.tenants.get(&tenant),
+        Err(refused) => return refused,
+    };
+    let Some(tenant) = tenant else {
+        return plain(StatusCode::FORBIDDEN, "this token is for another part of the gateway");
+    };
+    let selection = Selection::asked(request.uri().query(), request.headers());
+    let selection = match selection.and_then(|own| own.check(&tenant.settings).map(|()| own)) {
+        Ok(selection) => selection,
+        Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why)),
+    };
+    match *request.method() {
+        Method::POST => post(&front, tenant, request, &selection).await,
+        Method::GET => listening(tenant, request.headers(), &selection).await,
+        Method::DELETE => leaving(tenant, request.headers(), &selection).await,
+        _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, POST, DELETE")]).into_response(),
+    }
+}
+
+async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Selection) -> Response {
+    let (parts, body) = request.into_parts();
+    let headers = parts.headers;
+    if media_type(&headers) != JSON {
+        return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
+    }
+    if !accepts(&headers, JSON) || !accepts(&headers, EVENTS) {
+        let why = "the client has to accept both application/json and text/event-stream";
+        return plain(StatusCode::NOT_ACCEPTABLE, why);
+    }
+    let Ok(bytes) = to_bytes(body, front.http.max_body).await else {
+        return plain(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} bytes", front.http.max_body));
+    };
+    let text = std::str::from_utf8(&bytes).map_err(|_| Fault::not_utf8());
+    let message = match text.and_then(Message::parse) {
+        Ok(message) => message,
+        Err(fault) => return refused(StatusCode::BAD_REQUEST, fault.id, error(fault.code, &fault.why)),
+    };
+    let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").to_owned());
+    let (id, params) = match &message {
+        Message::Request(own) => (Some(own.id.clone()), own.params.as_deref()),
+        Message::Notification(own) => (None, own.params.as_deref()),
+        Message::Response(..) | Message::Fault(..) => (None, None),
+    };
+    let in_body = params.and_then(in_meta);
+    if let Err(why) = version_fits(version.as_deref(), in_body.as_deref(), id.is_some()) {
+        return refused(StatusCode::BAD_REQUEST, id, why);
+    }
+    let stateless = in_body.is_some() || version.as_deref() == Some(STATELESS);
+    if stateless {
+        if let Err(why) = mirrored(&headers, &message) {
+            return refused(StatusCode::BAD_REQUEST, id, error(code::HEADER_MISMATCH, &why));
+        }
+        return tenant.stateless.post(message, selection).await;
+    }
+    tenant.sessions.post(&headers, message, selection).await
+}
+
+/// Whether the version in the header is one that is spoken, and the one in the body.
+fn version_fits(header: Option<&str>, body: Option<&str>, is_request: bool) -> Result<(), Raw> {
+    match (header, body) {
+        (Some(header), Some(body)) if header != body => {
+            let why =
+                format!("the header MCP-Protocol-Version ({header}) is not `{META_VERSION}` of the body ({body})");
+            Err(error(code::HEADER_MISMATCH, &why))
+        }
+        (None, Some(_)) => Err(error(code::HEADER_MISMATCH, "the header MCP-Protocol-Version is missing")),
+        (Some(header), _) if !is_known(header) => {
+            let data = serde_json::json!({"requested": header, "supported": [STATELESS]});
+            match body {
+                Some(_) => Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data)),
+                None => {
+                    Err(error(code::INVALID_REQUEST, &format!("Bad Request: Unsupported protocol version: {header}")))
+                }
+            }
+        }
+        (Some(STATELESS), None) if is_request => {
+            Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the headers that intermediaries route by say what the body says (SEP-2243). What is missing is no contradiction:
+/// the gateway reads the body.
+fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
+    let Message::Request(request) = message else { return Ok(()) };
+    let params = crate::object::Object::of(request.params.as_deref());
+    let name: Option<String> = match request.method.as_str() {
+        "tools/call" | "prompts/get" => params.read_as("name"),
+        "resources/read" => params.read_as("uri"),
+        _ => None,
+    };
+    for (header, expected) in [(&METHOD, Some(request.method.clone())), (&NAME, name)] {
+        let mut given = headers.get_all(header).iter();
+        let (Some(first), None) = (given.next(), given.next()) else {
+            if headers.get_all(header).iter().count() > 1 {
+                return Err(format!("the header {header} stands twice"));
+            }
+            continue;
+        };
+        let first = first.to_str().map(decoded).unwrap_or_default();
+        if expected.as_ref().is_some_and(|expected| *expected != first) {
+            return Err(format!("the header {header} contradicts the body"));
+        }
+    }
+    Ok(())
+}
+
+/// A header's value, unwrapped if it had to be wrapped.
+fn decoded(value: &str) -> String {
+    use base64::Engine as _;
+    let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    let bytes = inner.and_then(|inner| base64::engine::general_purpose::STANDARD.decode(inner).ok());
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| value.to_owned())
+}
+
+async fn listening(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) -> Response {
+    if !accepts(headers, EVENTS) {
+        return plain(StatusCode::NOT_ACCEPTABLE, "the client has to accept text/event-stream");
+    }
+    if headers.get(&VERSION).is_some_and(|version| version == STATELESS) {
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
+    }
+    tenant.sessions.get(headers, selection).await
+}
+
+async fn leaving(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) -> Response {
+    if headers.get(&VERSION).is_some_and(|version| version == STATELESS) {
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
+    }
+    tenant.sessions.delete(headers, selection).await
+}
+
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
+    let group = wanted.split('/').next().unwrap_or_default();
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|one| {
+        let kind = one.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case(wanted) || kind == "*/*" || kind.strip_suffix("/*") == Some(group)
+    })
+}
+
+/// An answer in words.
+pub(super) fn plain(status: StatusCode, why: &str) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{why}\n")).into_response()
+}
+
+/// An error as JSON-RPC.
+pub(super) fn refused(status: StatusCode, id: Option<Id>, why: Raw) -> Response {
+    json(status, &Message::Fault(id, why))
+}
+
+/// A message as the whole answer.
+pub(super) fn json(status: StatusCode, message: &Message) -> Response {
+    (status, [(header::CONTENT_TYPE, JSON)], Body::from(message.to_text())).into_response()
+}
+
+/// Taken, with nothing to say.
+pub(super) fn accepted() -> Response {
+    StatusCode::ACCEPTED.into_response()
+}

@@ -1,0 +1,72 @@
+//! A person's answers to approvals.
+
+use axum::body::to_bytes;
+use axum::extract::{Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, header};
+use serde::Deserialize;
+use serde_json::json;
+use toolfold::policy::{Answer, ApprovalError};
+
+use super::Console;
+use crate::desk::is_of_the_store;
+use crate::front::http::{JSON, media_type, plain};
+
+/// The largest body that is read, in bytes.
+const MAX_BODY: usize = 8 * 1024;
+/// The longest reason that is taken, in characters.
+const MAX_REASON: usize = 1_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    /// The digest of the call that the person has seen.
+    digest: String,
+    /// Why it is rejected, for the model to read.
+    reason: Option<String>,
+}
+
+/// `POST /console/approvals/{id}/approve` and `…/reject`. The body has to be JSON: a form of another site cannot send that.
+pub(super) async fn take(
+    State(console): State<Console>,
+    Path((id, answer)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Err(refused) = console.check(&parts.headers) {
+        return refused;
+    }
+    if media_type(&parts.headers) != JSON {
+        return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
+    }
+    let Some(desk) = console.inner.desk.clone() else {
+        return plain(StatusCode::NOT_FOUND, "there is no store of approvals here");
+    };
+    let given = to_bytes(body, MAX_BODY).await.ok().and_then(|body| serde_json::from_slice::<Given>(&body).ok());
+    let Some(Given { digest, reason }) = given else {
+        return plain(StatusCode::BAD_REQUEST, "the body has to be {\"digest\": \"…\"}, with a reason if rejected");
+    };
+    let reason = reason.map(|reason| reason.trim().chars().take(MAX_REASON).collect::<String>());
+    let answer = match answer.as_str() {
+        "approve" => Answer::Approve,
+        "reject" => Answer::Reject(reason.filter(|reason| !reason.is_empty())),
+        _ => return plain(StatusCode::NOT_FOUND, "approve or reject"),
+    };
+    let answered = tokio::task::spawn_blocking(move || desk.answer(&id, &digest, answer)).await;
+    match answered {
+        Ok(Ok(approval)) => {
+            let body = json!({"id": approval.id, "state": approval.state, "expires_ms": approval.expires_ms});
+            (StatusCode::OK, [(header::CONTENT_TYPE, JSON)], body.to_string()).into_response()
+        }
+        Ok(Err(why)) => plain(status_of(&why), &why.to_string()),
+        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not taken: see the gateway's log"),
+    }
+}
+
+fn status_of(why: &ApprovalError) -> StatusCode {
+    match why {
+        ApprovalError::NotFound(_) => StatusCode::NOT_FOUND,
+        why if is_of_the_store(why) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::CONFLICT,
+    }
+}

@@ -1,0 +1,117 @@
+//! What the page is told: everything at first, then what changes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::{StatusCode, header};
+use tokio::sync::watch;
+
+use super::Console;
+use crate::desk::{Shown, Viewer};
+use crate::front::http::EVENTS;
+
+/// Changes that come one soon after the other are told together.
+const TOGETHER: Duration = Duration::from_millis(150);
+/// After how long a silent stream shows that it is alive.
+const ALIVE: Duration = Duration::from_secs(15);
+
+struct Stream {
+    console: Console,
+    board: watch::Receiver<u64>,
+    /// Up to which change the page has been told.
+    seq: u64,
+    desk: Option<(watch::Receiver<Shown>, Viewer)>,
+    told: Option<Shown>,
+    ends: watch::Receiver<bool>,
+    is_first: bool,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.console.inner.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The stream of a page. The caller has counted it.
+pub(super) fn response(console: Console) -> Response {
+    let inner = &console.inner;
+    let (board, ends) = (inner.board.subscribe(), inner.ends.subscribe());
+    let desk = inner.desk.as_ref().map(crate::desk::Desk::subscribe);
+    let stream = Stream { board, seq: 0, desk, told: None, ends, is_first: true, console };
+    let body = stream::unfold(stream, |mut stream| async move {
+        let text = stream.next().await?;
+        Some((Ok::<Bytes, std::convert::Infallible>(Bytes::from(text)), stream))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, EVENTS),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (StatusCode::OK, headers, Body::from_stream(body)).into_response()
+}
+
+impl Stream {
+    /// What is to be told next. `None`: the gateway is ending.
+    async fn next(&mut self) -> Option<String> {
+        if std::mem::take(&mut self.is_first) {
+            let board = &self.console.inner.board;
+            let hello = serde_json::json!({
+                "version": env!("CARGO_PKG_VERSION"),
+                "now_ms": board.now_ms(),
+                "meter": board.meter(),
+                "store": self.desk.is_some(),
+                "most_recent": crate::board::MAX_RECENT,
+            });
+            return Some(event("hello", &hello.to_string()) + &self.changes());
+        }
+        tokio::select! {
+            changed = self.board.changed() => changed.ok()?,
+            changed = changed(&mut self.desk) => changed?,
+            _ = self.ends.wait_for(|ends| *ends) => return None,
+            () = tokio::time::sleep(ALIVE) => return Some(": alive\n\n".to_owned()),
+        }
+        tokio::time::sleep(TOGETHER).await;
+        Some(self.changes())
+    }
+
+    fn changes(&mut self) -> String {
+        let mut text = String::new();
+        self.board.mark_unchanged();
+        let (seq, board) = self.console.inner.board.since(self.seq);
+        if seq != self.seq {
+            self.seq = seq;
+            text.push_str(&event("board", &board));
+        }
+        if let Some((desk, _)) = &mut self.desk {
+            let shown = desk.borrow_and_update().clone();
+            let is_new =
+                |part: fn(&Shown) -> &Arc<str>| self.told.as_ref().is_none_or(|told| part(told) != part(&shown));
+            if is_new(|own| &own.approvals) {
+                text.push_str(&event("approvals", &shown.approvals));
+            }
+            if is_new(|own| &own.audit) {
+                text.push_str(&event("audit", &shown.audit));
+            }
+            self.told = Some(shown);
+        }
+        text
+    }
+}
+
+/// Waits until the store is another; for ever, where there is none.
+async fn changed(desk: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Option<()> {
+    match desk {
+        Some((desk, _)) => desk.changed().await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+/// JSON has no line breaks, so that it is one line.
+fn event(name: &str, json: &str) -> String {
+    format!("event: {name}\ndata: {json}\n\n")
+}

@@ -1,0 +1,171 @@
+//! Who may ask: the Host and the Origin of a request, and the token.
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode, Uri, header};
+use sha2::{Digest, Sha256};
+
+use super::plain;
+use crate::settings::DEFAULT_TENANT;
+
+/// See the module. By default: callers that mean this machine, from no other site, without a token.
+#[derive(Clone, Default)]
+pub struct Guard {
+    /// SHA-256 of each token, and whose it is: comparing digests takes the same time whatever they are.
+    tokens: Vec<([u8; 32], Arc<str>)>,
+    /// Names by which the gateway may be called, beside those of this machine.
+    hosts: Vec<String>,
+    /// Sites whose pages may call, beside those of this machine.
+    origins: Vec<String>,
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { tokens, hosts, origins } = self;
+        f.debug_struct("Guard")
+            .field("tenants", &tokens.iter().map(|(_, tenant)| tenant).collect::<Vec<_>>())
+            .field("hosts", hosts)
+            .field("origins", origins)
+            .finish()
+    }
+}
+
+impl Guard {
+    /// The same with a token that every request has to bring: that of the one tenant, or of one more who may ask.
+    #[must_use]
+    pub fn token(self, token: &str) -> Self {
+        self.tenant(DEFAULT_TENANT, token)
+    }
+
+    /// The same with a token of a tenant. Every request has to bring one of all tokens.
+    #[must_use]
+    pub fn tenant(mut self, tenant: &str, token: &str) -> Self {
+        self.tokens.push((Sha256::digest(token.as_bytes()).into(), tenant.into()));
+        self
+    }
+
+    /// The same for nobody's token yet.
+    #[must_use]
+    pub fn without_tokens(self) -> Self {
+        Self { tokens: Vec::new(), ..self }
+    }
+
+    /// The same for further names of the gateway, without port.
+    #[must_use]
+    pub fn hosts(self, hosts: Vec<String>) -> Self {
+        Self { hosts, ..self }
+    }
+
+    /// The same for further sites, such as `https://app.test`.
+    #[must_use]
+    pub fn origins(self, origins: Vec<String>) -> Self {
+        Self { origins, ..self }
+    }
+
+    /// Whether a token is needed.
+    #[must_use]
+    pub fn has_token(&self) -> bool {
+        !self.tokens.is_empty()
+    }
+
+    /// Whether a request may be answered, and whose it is.
+    ///
+    /// # Errors
+    /// The answer that it gets instead: 403 for a foreign Host or Origin (a page of another site that reached this machine by
+    /// rebinding its name), 401 without the token.
+    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    pub fn check(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
+        self.check_site(headers)?;
+        self.check_token(headers)
+    }
+
+    /// Whether a request means this gateway, and comes from no foreign site.
+    ///
+    /// # Errors
+    /// As for [`Guard::check`].
+    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    pub(super) fn check_site(&self, headers: &HeaderMap) -> Result<(), Response> {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let Some(host) = host.and_then(|host| host.parse::<http::uri::Authority>().ok()) else {
+            return Err(plain(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
+        };
+        if !is_here(host.host()) && !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host.host())) {
+            return Err(plain(StatusCode::FORBIDDEN, "this Host is not served here"));
+        }
+        if let Some(origin) = headers.get(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
+            let own = origin.parse::<Uri>().ok().is_some_and(|uri| uri.host().is_some_and(is_here));
+            if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
+                return Err(plain(StatusCode::FORBIDDEN, "this Origin may not ask here"));
+            }
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    fn check_token(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
+        if self.tokens.is_empty() {
+            return Ok(DEFAULT_TENANT.into());
+        }
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let given =
+            given.and_then(|value| value.split_once(' ')).filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
+        let given = given.map(|(_, given)| <[u8; 32]>::from(Sha256::digest(given.trim().as_bytes())));
+        let known = self.tokens.iter().find(|(token, _)| given.as_ref() == Some(token));
+        if let Some((_, tenant)) = known {
+            return Ok(tenant.clone());
+        }
+        let asks = [(header::WWW_AUTHENTICATE, "Bearer")];
+        Err((StatusCode::UNAUTHORIZED, asks, "this needs the gateway's bearer token\n").into_response())
+    }
+}
+
+/// Whether a host is a name of this machine.
+fn is_here(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn status(guard: &Guard, given: &[(&'static str, &str)]) -> u16 {
+        let mut headers = HeaderMap::new();
+        for (name, value) in given {
+            headers.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        guard.check(&headers).map_or_else(|response| response.status().as_u16(), |_| 200)
+    }
+
+    #[test]
+    fn only_this_machine_is_served() {
+        let guard = Guard::default().hosts(vec!["tools.test".into()]).origins(vec!["https://app.test".into()]);
+        for host in ["localhost:3000", "127.0.0.1", "[::1]:80", "LOCALHOST", "tools.test:443"] {
+            assert_eq!(status(&guard, &[("host", host)]), 200, "{host}");
+        }
+        for host in ["evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "192.168.0.1", "tools.test.evil"] {
+            assert_eq!(status(&guard, &[("host", host)]), 403, "{host}");
+        }
+        assert_eq!(status(&guard, &[]), 400);
+        let from = |origin| status(&guard, &[("host", "localhost"), ("origin", origin)]);
+        assert_eq!((from("http://localhost:5173"), from("https://app.test"), from("http://[::1]")), (200, 200, 200));
+        for origin in ["http://evil.test", "null", "http://localhost.evil.test", "https://app.test.evil", "file://"] {
+            assert_eq!(from(origin), 403, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_needed_where_there_is_one() {
+        let guard = Guard::default().token("s3cret");
+        let with = |value| status(&guard, &[("host", "localhost"), ("authorization", value)]);
+        assert_eq!((with("Bearer s3cret"), with("bearer s3cret")), (200, 200));
+        assert_eq!((with("Bearer s3cre"), with("s3cret"), with("Basic s3cret"), with("")), (401, 401, 401, 401));
+        assert_eq!(status(&guard, &[("host", "localhost")]), 401);
+        assert!(!format!("{guard:?}").contains("s3cret"));
+    }
+}

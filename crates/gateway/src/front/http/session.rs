@@ -1,0 +1,329 @@
+//! One session: its hub, and the streams that its client reads.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::events::{self, Event};
+use super::sessions::ended;
+use super::{json, plain};
+use crate::client::{Client, Sink, ToHub};
+use crate::hub::{Begin, Hub};
+use crate::rpc::{Id, Message, Request, code, error};
+use crate::selection::Selection;
+use crate::settings::Settings;
+use crate::state::{Record, StateError, StateKey};
+
+/// How many events are kept for a client that lost its connection, of each stream.
+const KEPT_EVENTS: usize = 256;
+
+/// How much of a stream is kept that somebody reads, in bytes. What nobody reads is kept whole.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+/// How many streams are kept that have ended.
+const KEPT_STREAMS: usize = 32;
+
+/// What a session goes on from.
+pub(super) struct Goes {
+    pub(super) record: Record,
+    /// The version of what was kept; 0 if nothing was.
+    pub(super) version: u64,
+}
+
+/// See the module.
+pub(super) struct Session {
+    /// Where it is kept.
+    key: StateKey,
+    /// The version of what is kept that its hub knows.
+    version: Arc<AtomicU64>,
+    /// `None` once it has ended.
+    hub: Mutex<Option<mpsc::Sender<ToHub>>>,
+    task: Mutex<Option<JoinHandle<()>>>,
+    streams: Arc<Streams>,
+    /// What its client chose when it connected.
+    pub(super) selection: Selection,
+}
+
+/// The streams of a session.
+#[derive(Default)]
+struct Streams(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    all: VecDeque<Stream>,
+    next: u64,
+    begun: bool,
+    used: Option<Instant>,
+}
+
+/// A stream: that of a request, or the one that belongs to none.
+struct Stream {
+    number: u64,
+    of: Option<Id>,
+    /// Who reads it now.
+    reader: Option<mpsc::UnboundedSender<Event>>,
+    kept: VecDeque<(u64, String)>,
+    events: u64,
+    done: bool,
+}
+
+impl Stream {
+    fn push(&mut self, data: String) {
+        self.events += 1;
+        if let Some(reader) = &self.reader
+            && reader.send(Event { id: Some(format!("{}-{}", self.number, self.events)), data: data.clone() }).is_err()
+        {
+            self.reader = None;
+        }
+        self.kept.push_back((self.events, data));
+        let mut bytes: usize = self.kept.iter().map(|(_, data)| data.len()).sum();
+        while self.kept.len() > KEPT_EVENTS || (bytes > KEPT_BYTES && self.reader.is_some()) {
+            let Some((_, data)) = self.kept.pop_front() else { return };
+            bytes = bytes.saturating_sub(data.len());
+        }
+    }
+}
+
+impl Streams {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn add(&mut self, of: Option<Id>, reader: mpsc::UnboundedSender<Event>) -> u64 {
+        self.next += 1;
+        let ended = self.all.iter().filter(|own| own.done).count();
+        if ended > KEPT_STREAMS
+            && let Some(at) = self.all.iter().position(|own| own.done)
+        {
+            self.all.remove(at);
+        }
+        let number = self.next;
+        let reader = Some(reader);
+        self.all.push_back(Stream { number, of, reader, kept: VecDeque::new(), events: 0, done: false });
+        number
+    }
+
+    /// Where a message that belongs to a request goes, or one that belongs to none: to the stream that is open for that, else
+    /// to any that is read.
+    fn stream_for(&mut self, of: Option<&Id>) -> Option<&mut Stream> {
+        let is_open = |own: &Stream| !own.done;
+        let at = match of {
+            Some(id) => self.all.iter().position(|own| is_open(own) && own.of.as_ref() == Some(id)),
+            None => None,
+        };
+        let at = at.or_else(|| self.all.iter().position(|own| is_open(own) && own.of.is_none()));
+        let at = at.or_else(|| self.all.iter().rposition(|own| is_open(own) && own.reader.is_some()));
+        at.and_then(|at| self.all.get_mut(at))
+    }
+}
+
+impl Sink for Streams {
+    fn send(&self, message: Message, of: Option<&Id>) {
+        let mut state = self.state();
+        let answers = matches!(message, Message::Response(..));
+        if answers && matches!(&message, Message::Response(_, Ok(_))) {
+            state.begun = true;
+        }
+        let Some(stream) = state.stream_for(of) else {
+            tracing::debug!("nobody reads: a message was left out");
+            return;
+        };
+        stream.push(message.to_text());
+        if answers && stream.of.as_ref() == of {
+            // Its reader sees the end of the stream after the answer.
+            (stream.done, stream.reader) = (true, None);
+        }
+    }
+
+    fn cancelled(&self, of: &Id) {
+        let mut state = self.state();
+        if let Some(stream) = state.all.iter_mut().find(|own| !own.done && own.of.as_ref() == Some(of)) {
+            (stream.done, stream.reader) = (true, None);
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn start(mut settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
+        settings.selection = settings.selection.and(&selection);
+        let streams = Arc::new(Streams::default());
+        {
+            let mut state = streams.state();
+            state.used = Some(Instant::now());
+            state.begun = goes.is_some();
+        }
+        let key = StateKey { tenant: settings.tenant.clone(), name: id.clone() };
+        let version = Arc::new(AtomicU64::new(goes.as_ref().map_or(0, |goes| goes.version)));
+        let client = Client::new(0, streams.clone());
+        let begin = Begin {
+            kept: Some((key.clone(), version.clone())),
+            client: goes.is_some().then_some(client),
+            record: goes.map(|goes| goes.record),
+        };
+        let (hub, task) = Hub::begin(settings, id, begin);
+        Self { key, version, hub: Mutex::new(Some(hub)), task: Mutex::new(Some(task)), streams, selection }
+    }
+
+    pub(super) fn key(&self) -> &StateKey {
+        &self.key
+    }
+
+    /// Takes over what other processes have made of it meanwhile. `false` if one of them has ended it.
+    pub(super) async fn refreshed(&self, settings: &Settings) -> Result<bool, StateError> {
+        let Some(state) = settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(true) };
+        let known = self.version.load(Ordering::Acquire);
+        let kept = state.store.version(&self.key).await?;
+        if kept <= known {
+            // What was never written, or is being written, is as new as it can be.
+            return Ok(kept > 0 || known == 0 || !state.store.is_consumed(&ended(&self.key)).await?);
+        }
+        let Some(kept) = state.store.read(&self.key).await? else { return Ok(true) };
+        if let Some(record) = Record::shown(&settings.seal, &self.key, &kept)
+            && let Some(hub) = self.hub()
+        {
+            self.version.store(kept.version, Ordering::Release);
+            drop(hub.send(ToHub::Changed(Box::new(record))).await);
+        }
+        Ok(true)
+    }
+
+    /// When it was used last, if nobody reads and nothing runs.
+    pub(super) fn quiet_since(&self) -> Option<Instant> {
+        let state = self.streams.state();
+        let busy = |own: &Stream| {
+            !own.done && (own.of.is_some() || own.reader.as_ref().is_some_and(|reader| !reader.is_closed()))
+        };
+        state.used.filter(|_| !state.all.iter().any(busy))
+    }
+
+    /// Ends it for good: nothing of it is kept.
+    pub(super) async fn forget(&self) {
+        if let Some(hub) = self.hub() {
+            drop(hub.send(ToHub::Forget).await);
+        }
+        self.end();
+    }
+
+    fn hub(&self) -> Option<mpsc::Sender<ToHub>> {
+        self.streams.state().used = Some(Instant::now());
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn client(&self) -> Client {
+        Client::new(0, self.streams.clone())
+    }
+
+    /// Whether `initialize` was answered with a yes.
+    pub(super) fn has_begun(&self) -> bool {
+        self.streams.state().begun
+    }
+
+    pub(super) async fn say(&self, message: Message) {
+        if let Some(hub) = self.hub() {
+            drop(hub.send(ToHub::Message(self.client(), message)).await);
+        }
+    }
+
+    /// A request: answered as JSON if the answer is the first thing that comes, else as a stream.
+    pub(super) async fn request(&self, request: Request) -> Response {
+        let ended = || plain(StatusCode::NOT_FOUND, "the session has ended");
+        let Some(hub) = self.hub() else { return ended() };
+        let (to, mut events) = mpsc::unbounded_channel();
+        let number = {
+            let mut state = self.streams.state();
+            // The hub would say so too, but on the stream of the request that has the id.
+            if state.all.iter().any(|own| !own.done && own.of.as_ref() == Some(&request.id)) {
+                let why = format!("the id {} is in use by a request that has not been answered", request.id);
+                let refused = Err(error(code::INVALID_REQUEST, &why));
+                return json(StatusCode::OK, &Message::Response(request.id, refused));
+            }
+            state.add(Some(request.id.clone()), to)
+        };
+        if hub.send(ToHub::Message(self.client(), Message::Request(request))).await.is_err() {
+            return ended();
+        }
+        drop(hub);
+        let Some(first) = events.recv().await else {
+            // Cancelled: there is no answer, and nothing went wrong.
+            let lives = self.hub().is_some();
+            return if lives { events::response(Vec::new(), events, ()) } else { ended() };
+        };
+        let whole = Message::parse(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
+        match whole {
+            Some(answer) => {
+                // It has no event that could be asked for again.
+                self.streams.state().all.retain(|own| own.number != number);
+                json(StatusCode::OK, &answer)
+            }
+            None => events::response(vec![first], events, ()),
+        }
+    }
+
+    /// The stream that belongs to no request, or one that is taken up again.
+    pub(super) fn listen(&self, headers: &HeaderMap) -> Response {
+        let (to, events) = mpsc::unbounded_channel();
+        let mut state = self.streams.state();
+        state.used = Some(Instant::now());
+        let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+        let place = last
+            .and_then(|last| last.split_once('-'))
+            .and_then(|(stream, event)| Some((stream.parse::<u64>().ok()?, event.parse::<u64>().ok()?)));
+        if let Some((number, after)) = place {
+            let Some(stream) = state.all.iter_mut().find(|own| own.number == number) else {
+                return plain(StatusCode::NOT_FOUND, "that stream is not kept any more");
+            };
+            let missed = stream.kept.iter().filter(|(event, _)| *event > after);
+            let missed =
+                missed.map(|(event, data)| Event { id: Some(format!("{number}-{event}")), data: data.clone() });
+            let missed: Vec<Event> = missed.collect();
+            if !stream.done {
+                stream.reader = Some(to);
+            }
+            return events::response(missed, events, ());
+        }
+        if let Some(stream) = state.all.iter_mut().find(|own| own.of.is_none() && !own.done) {
+            // The one that asked last is read.
+            stream.reader = Some(to);
+        } else {
+            state.add(None, to);
+        }
+        events::response(Vec::new(), events, ())
+    }
+
+    /// Whether nobody has used it for a while, and nobody reads.
+    pub(super) fn is_idle(&self, idle: Duration) -> bool {
+        let state = self.streams.state();
+        let read = state.all.iter().any(|own| own.reader.as_ref().is_some_and(|reader| !reader.is_closed()));
+        !read && state.used.is_none_or(|used| used.elapsed() > idle)
+    }
+
+    /// Ends it: what runs is cancelled.
+    pub(super) fn end(&self) {
+        drop(self.hub.lock().unwrap_or_else(PoisonError::into_inner).take());
+        for stream in &mut self.streams.state().all {
+            (stream.done, stream.reader) = (true, None);
+        }
+    }
+
+    /// Ends it once what runs has ended.
+    pub(super) async fn drain(&self) {
+        let hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(hub) = hub {
+            drop(hub.send(ToHub::Drain).await);
+        }
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task {
+            drop(task.await);
+        }
+        self.end();
+    }
+}

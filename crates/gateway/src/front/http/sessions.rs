@@ -1,0 +1,244 @@
+//! The sessions of all clients of a tenant up to 2025-11-25.
+//!
+//! A session's id is sealed: it tells every process with the key which conversation it is. Where that is kept, any of them
+//! takes it up, be it after a restart or instead of another.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::value::RawValue;
+
+use super::session::{Goes, Session};
+use super::{SESSION, accepted, plain, refused};
+use crate::rpc::{Message, code, error};
+use crate::seal::{Opened, Sealed};
+use crate::selection::Selection;
+use crate::settings::Settings;
+use crate::state::{Record, StateError, StateKey};
+
+/// The longest text of `initialize` that a session's id carries, in bytes. Many servers read heads of up to 8 KiB.
+const MAX_CARRIED: usize = 3 * 1024;
+
+/// How long it is remembered that a session was ended, in milliseconds: longer than its id can be used.
+const ENDED_MS: i64 = 31 * 24 * 60 * 60 * 1000;
+
+/// See the module.
+pub(super) struct Sessions {
+    settings: Settings,
+    id: String,
+    most: usize,
+    open: Mutex<HashMap<String, Arc<Session>>>,
+    /// Held while one is taken up, so that two requests do not take it up twice.
+    taking_up: tokio::sync::Mutex<()>,
+}
+
+impl Sessions {
+    pub(super) fn new(settings: Settings, id: &str, most: usize) -> Self {
+        Self { settings, id: id.to_owned(), most, open: Mutex::default(), taking_up: tokio::sync::Mutex::default() }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) async fn post(&self, headers: &HeaderMap, message: Message, selection: &Selection) -> Response {
+        if matches!(&message, Message::Request(own) if own.method == "initialize") && !headers.contains_key(&SESSION) {
+            return self.begin(message, selection).await;
+        }
+        let session = match self.of(headers, selection).await {
+            Ok(session) => session,
+            Err(refused) => return refused,
+        };
+        match message {
+            Message::Request(request) => session.request(request).await,
+            other => {
+                session.say(other).await;
+                accepted()
+            }
+        }
+    }
+
+    async fn begin(&self, message: Message, selection: &Selection) -> Response {
+        let Message::Request(request) = message else { return accepted() };
+        let Some(number) = random() else {
+            return plain(StatusCode::INTERNAL_SERVER_ERROR, "the system gives no random bits");
+        };
+        // The audit names conversations, and the session's id is a secret.
+        let conversation = format!("{}/{number}", self.id);
+        let params = request.params.as_deref().map(|own| own.get().to_owned());
+        let params = params.filter(|text| text.len() <= MAX_CARRIED);
+        let (conversation_of, selection_of) = (conversation.clone(), selection.clone());
+        let what = Sealed::Session { conversation: conversation_of, params, selection: selection_of };
+        let name = self.settings.sealed(&what);
+        self.make_room();
+        let session = {
+            let mut open = self.open();
+            if open.len() >= self.most {
+                let why = format!("{} sessions are in use: end one, or try again later", self.most);
+                return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error(code::INTERNAL, &why));
+            }
+            let session = Arc::new(Session::start(self.settings.clone(), conversation, selection.clone(), None));
+            open.insert(name.clone(), session.clone());
+            session
+        };
+        let mut response = session.request(request).await;
+        if session.has_begun() {
+            if let Ok(value) = HeaderValue::from_str(&name) {
+                response.headers_mut().insert(SESSION, value);
+            }
+        } else {
+            self.open().remove(&name);
+            session.forget().await;
+        }
+        response
+    }
+
+    /// Ends the session that has been silent for longest, if there are too many: where it is kept, it can be taken up again.
+    fn make_room(&self) {
+        let mut open = self.open();
+        if open.len() < self.most || self.settings.state.is_none() {
+            return;
+        }
+        let quiet = open.iter().filter_map(|(name, session)| Some((session.quiet_since()?, name.clone())));
+        let oldest = quiet.min_by_key(|(since, _)| *since).map(|(_, name)| name);
+        if let Some(session) = oldest.and_then(|name| open.remove(&name)) {
+            tracing::info!("a silent session is put aside, since there are {}", self.most);
+            session.end();
+        }
+    }
+
+    pub(super) async fn get(&self, headers: &HeaderMap, selection: &Selection) -> Response {
+        match self.of(headers, selection).await {
+            Ok(session) => session.listen(headers),
+            Err(refused) => refused,
+        }
+    }
+
+    pub(super) async fn delete(&self, headers: &HeaderMap, selection: &Selection) -> Response {
+        let session = match self.of(headers, selection).await {
+            Ok(session) => session,
+            Err(refused) => return refused,
+        };
+        self.open().retain(|_, own| !Arc::ptr_eq(own, &session));
+        session.forget().await;
+        match self.forget(session.key()).await {
+            Ok(()) => StatusCode::NO_CONTENT.into_response(),
+            Err(why) => unkept(&why),
+        }
+    }
+
+    async fn forget(&self, key: &StateKey) -> Result<(), StateError> {
+        let Some(state) = &self.settings.state else { return Ok(()) };
+        state.store.consume(&ended(key), "the client", ENDED_MS).await?;
+        state.store.remove(key).await
+    }
+
+    /// The session that a request names. A request may leave the selection out, and must not make another.
+    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    async fn of(&self, headers: &HeaderMap, selection: &Selection) -> Result<Arc<Session>, Response> {
+        let session = self.named(headers).await?;
+        if !selection.is_all() && *selection != session.selection {
+            let why = "the session was begun with another selection of tools, which is fixed: send `initialize` for a new one";
+            return Err(refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, why)));
+        }
+        Ok(session)
+    }
+
+    /// The session of a name: one of this process, as other processes have left it, or one that is taken up.
+    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    async fn named(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response> {
+        let Some(name) = headers.get(&SESSION) else {
+            let why = "Bad Request: the header Mcp-Session-Id is missing: send `initialize` first";
+            return Err(refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, why)));
+        };
+        let name = name.to_str().map_err(|_| unknown())?;
+        let own = self.open().get(name).cloned();
+        match own {
+            Some(session) => match session.refreshed(&self.settings).await {
+                Ok(true) => Ok(session),
+                Ok(false) => {
+                    self.open().remove(name);
+                    session.forget().await;
+                    Err(unknown())
+                }
+                Err(why) => Err(unkept(&why)),
+            },
+            None => self.take_up(name).await,
+        }
+    }
+
+    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    async fn take_up(&self, name: &str) -> Result<Arc<Session>, Response> {
+        let (Some(state), Some(Ok(Opened { what: Sealed::Session { conversation, params, selection }, .. }))) =
+            (&self.settings.state, self.settings.unsealed(name))
+        else {
+            return Err(unknown());
+        };
+        let _one = self.taking_up.lock().await;
+        if let Some(session) = self.open().get(name) {
+            return Ok(session.clone());
+        }
+        let key = StateKey { tenant: self.settings.tenant.clone(), name: conversation.clone() };
+        if state.store.is_consumed(&ended(&key)).await.map_err(|why| unkept(&why))? {
+            return Err(unknown());
+        }
+        let kept = state.store.read(&key).await.map_err(|why| unkept(&why))?;
+        let version = kept.as_ref().map_or(0, |kept| kept.version);
+        let record = kept.and_then(|kept| Record::shown(&self.settings.seal, &key, &kept));
+        let carried = || params.and_then(|text| RawValue::from_string(text).ok());
+        let record = record.or_else(|| carried().map(Record::of)).ok_or_else(unknown)?;
+        self.make_room();
+        let mut open = self.open();
+        if open.len() >= self.most {
+            let why = format!("{} sessions are in use: try again later", self.most);
+            return Err(refused(StatusCode::SERVICE_UNAVAILABLE, None, error(code::INTERNAL, &why)));
+        }
+        tracing::info!(conversation, "a session is taken up");
+        let goes = Goes { record, version };
+        let session = Arc::new(Session::start(self.settings.clone(), conversation, selection, Some(goes)));
+        open.insert(name.to_owned(), session.clone());
+        Ok(session)
+    }
+
+    pub(super) fn end_idle(&self, idle: Duration) {
+        self.open().retain(|_, session| {
+            let stays = !session.is_idle(idle);
+            if !stays {
+                session.end();
+            }
+            stays
+        });
+    }
+
+    pub(super) async fn drain(&self) {
+        let all: Vec<Arc<Session>> = self.open().drain().map(|(_, session)| session).collect();
+        let drained = all.iter().map(|session| session.drain());
+        futures_util::future::join_all(drained).await;
+    }
+}
+
+/// What is used up when a client ends its session.
+pub(super) fn ended(key: &StateKey) -> StateKey {
+    StateKey { tenant: key.tenant.clone(), name: format!("ended {}", key.name) }
+}
+
+fn unknown() -> Response {
+    let why = "there is no such session: send `initialize` again";
+    refused(StatusCode::NOT_FOUND, None, error(code::INVALID_REQUEST, why))
+}
+
+pub(super) fn unkept(why: &StateError) -> Response {
+    tracing::error!("{why}");
+    let why = "the gateway's store of conversations cannot be used now: try again later";
+    refused(StatusCode::SERVICE_UNAVAILABLE, None, error(code::INTERNAL, why))
+}
+
+/// 64 random bits, in hexadecimal digits.
+fn random() -> Option<String> {
+    let mut bits = [0u8; 8];
+    getrandom::fill(&mut bits).ok()?;
+    Some(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,262 @@
+//! Requests of 2026-07-28: each for itself, all of one selection through one hub.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::response::Response;
+use http::StatusCode;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::events::{self, Event};
+use super::sessions::unkept;
+use super::{accepted, json, plain};
+use crate::capture::digest;
+use crate::client::{Client, Sink, ToHub};
+use crate::hub::{Begin, Hub};
+use crate::object::Object;
+use crate::rpc::{Id, Message, Raw, Request, code, error};
+use crate::seal::Opened;
+use crate::selection::Selection;
+use crate::settings::Settings;
+use crate::state::{Record, StateError, StateKey};
+use crate::version::{META_CAPABILITIES, META_VERSION};
+
+/// How long it is remembered that a client's state was used, in milliseconds: longer than it can be.
+const USED_MS: i64 = 2 * 60 * 60 * 1000;
+
+/// See the module.
+pub(super) struct Stateless {
+    settings: Settings,
+    id: String,
+    hubs: Mutex<BTreeMap<Selection, Running>>,
+    next: AtomicU64,
+}
+
+/// How many selections have a hub at once. Of more, the one that was used longest ago ends once its requests are answered.
+const MAX_HUBS: usize = 32;
+
+/// A hub of one selection.
+struct Running {
+    to: mpsc::Sender<ToHub>,
+    task: JoinHandle<()>,
+    used: Instant,
+    kept: Kept,
+}
+
+/// Where the conversation of a hub is kept.
+#[derive(Clone)]
+struct Kept {
+    key: StateKey,
+    /// The version of what is kept that the hub knows.
+    version: Arc<AtomicU64>,
+}
+
+/// Where the messages of one request go.
+struct One(mpsc::UnboundedSender<Message>);
+
+impl Sink for One {
+    fn send(&self, message: Message, _of: Option<&Id>) {
+        drop(self.0.send(message));
+    }
+}
+
+/// Says that a client has gone, once nobody reads its answer any more.
+struct Waits {
+    hub: mpsc::Sender<ToHub>,
+    key: u64,
+    done: bool,
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        let (hub, key) = (self.hub.clone(), self.key);
+        // The runtime may be ending: then the hub is, too.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { drop(hub.send(ToHub::Gone(key)).await) });
+        }
+    }
+}
+
+impl Stateless {
+    pub(super) fn new(settings: Settings, id: &str) -> Self {
+        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0) }
+    }
+
+    /// Uses up what the gateway gave a client to bring back. `false` if that was used before.
+    async fn uses_up(&self, request: &Request, by: u64) -> Result<bool, StateError> {
+        let (Some(state), Some(params)) = (&self.settings.state, &request.params) else { return Ok(true) };
+        if !params.get().contains("requestState") {
+            return Ok(true);
+        }
+        let given: Option<String> = Object::of(Some(params)).read_as("requestState");
+        let Some(Ok(Opened { token, .. })) = given.and_then(|given| self.settings.unsealed(&given)) else {
+            return Ok(true);
+        };
+        let key = StateKey { tenant: self.settings.tenant.clone(), name: format!("token {token}") };
+        state.store.consume(&key, &format!("{}#{by}", std::process::id()), USED_MS).await
+    }
+
+    fn hub(&self, selection: &Selection) -> (mpsc::Sender<ToHub>, Kept) {
+        let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = hubs.get_mut(selection).filter(|own| !own.to.is_closed()) {
+            own.used = Instant::now();
+            return (own.to.clone(), own.kept.clone());
+        }
+        let mut settings = self.settings.clone();
+        settings.selection = settings.selection.and(selection);
+        let kept = Kept { key: self.key(selection), version: Arc::default() };
+        // A conversation's id is its own: one that ends closes what was opened under it.
+        let id = if selection.is_all() {
+            self.id.clone()
+        } else {
+            format!("{}/selection-{}", self.id, self.next.fetch_add(1, Ordering::Relaxed))
+        };
+        let shared = settings.state.as_ref().is_some_and(|state| state.store.is_shared());
+        let own = shared.then(|| (kept.key.clone(), kept.version.clone()));
+        let (to, task) = Hub::begin(settings, id, Begin { kept: own, record: None, client: None });
+        let running = Running { to: to.clone(), task, used: Instant::now(), kept: kept.clone() };
+        hubs.insert(selection.clone(), running);
+        if hubs.len() > MAX_HUBS {
+            let others = hubs.iter().filter(|(own, _)| *own != selection && !own.is_all());
+            let oldest = others.min_by_key(|(_, own)| own.used).map(|(own, _)| own.clone());
+            // Requests that run hold it until they are answered.
+            oldest.and_then(|own| hubs.remove(&own));
+        }
+        (to, kept)
+    }
+
+    /// Where the conversation of a selection is kept: the same in every process.
+    fn key(&self, selection: &Selection) -> StateKey {
+        let all = format!("{}/stateless", self.id);
+        let name = if selection.is_all() {
+            all
+        } else {
+            let text = serde_json::to_string(selection).unwrap_or_default();
+            format!("{all}/{}", digest(&[&text]))
+        };
+        StateKey { tenant: self.settings.tenant.clone(), name }
+    }
+
+    /// What other processes have made of the conversation meanwhile: the calls that wait for a person.
+    async fn changed(&self, Kept { key, version }: &Kept) -> Result<Option<Record>, StateError> {
+        let Some(state) = self.settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(None) };
+        if state.store.version(key).await? <= version.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        let Some(kept) = state.store.read(key).await? else { return Ok(None) };
+        version.store(kept.version, Ordering::Release);
+        Ok(Record::shown(&self.settings.seal, key, &kept))
+    }
+
+    /// Ends the hubs of selections that nobody has asked for in a while.
+    pub(super) fn end_idle(&self, idle: Duration) {
+        let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
+        hubs.retain(|selection, own| selection.is_all() || own.used.elapsed() < idle);
+    }
+
+    pub(super) async fn post(&self, message: Message, selection: &Selection) -> Response {
+        let (hub, kept) = self.hub(selection);
+        let key = self.next.fetch_add(1, Ordering::Relaxed);
+        let (to, mut messages) = mpsc::unbounded_channel();
+        let client = Client::new(key, Arc::new(One(to)));
+        let malformed = match &message {
+            Message::Request(request) => lacks_meta(request),
+            _ => return accepted(),
+        };
+        match self.prepared((&hub, &kept), &message, key).await {
+            Ok(None) => {}
+            Ok(Some(refused)) => return refused,
+            Err(why) => return unkept(&why),
+        }
+        let mut waits = Waits { hub: hub.clone(), key, done: false };
+        if hub.send(ToHub::Message(client, message)).await.is_err() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is ending");
+        }
+        let Some(first) = messages.recv().await else {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is ending");
+        };
+        if let Message::Response(_, answer) = &first {
+            waits.done = true;
+            return json(status_of(answer.as_ref().err(), malformed), &first);
+        }
+        events::response(vec![event(&first)], until_answered(messages, waits), ())
+    }
+
+    /// What has to be done before the hub hears a message: an answer, if it must not.
+    async fn prepared(
+        &self,
+        (hub, kept): (&mpsc::Sender<ToHub>, &Kept),
+        message: &Message,
+        key: u64,
+    ) -> Result<Option<Response>, StateError> {
+        let Message::Request(request) = message else { return Ok(None) };
+        if !self.uses_up(request, key).await? {
+            let why = "that `requestState` was used before: make the request again without one";
+            let answer = Message::Response(request.id.clone(), Err(error(code::INVALID_PARAMS, why)));
+            return Ok(Some(json(StatusCode::OK, &answer)));
+        }
+        if let Some(record) = self.changed(kept).await? {
+            drop(hub.send(ToHub::Changed(Box::new(record))).await);
+        }
+        Ok(None)
+    }
+
+    pub(super) async fn drain(&self) {
+        let hubs = std::mem::take(&mut *self.hubs.lock().unwrap_or_else(PoisonError::into_inner));
+        let drained = hubs.into_values().map(|Running { to, task, .. }| async move {
+            drop(to.send(ToHub::Drain).await);
+            drop(to);
+            drop(task.await);
+        });
+        futures_util::future::join_all(drained).await;
+    }
+}
+
+/// Passes messages on until the answer; then the stream ends.
+fn until_answered(mut messages: mpsc::UnboundedReceiver<Message>, waits: Waits) -> mpsc::UnboundedReceiver<Event> {
+    let (to, events) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        // All of it, so that it is dropped here.
+        let mut waits = waits;
+        loop {
+            let message = tokio::select! {
+                message = messages.recv() => message,
+                // Nobody reads any more.
+                () = to.closed() => return,
+            };
+            let Some(message) = message else { return };
+            waits.done = matches!(message, Message::Response(..));
+            if to.send(event(&message)).is_err() || waits.done {
+                return;
+            }
+        }
+    });
+    events
+}
+
+fn event(message: &Message) -> Event {
+    Event { id: None, data: message.to_text() }
+}
+
+fn lacks_meta(request: &Request) -> bool {
+    let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
+    !meta.has(META_VERSION) || !meta.has(META_CAPABILITIES)
+}
+
+/// The status that goes with an error (specification 2026-07-28, "streamable HTTP").
+fn status_of(error: Option<&Raw>, malformed: bool) -> StatusCode {
+    let Some(error) = error else { return StatusCode::OK };
+    match Object::read(error).and_then(|own| own.read_as::<i64>("code")) {
+        Some(code::UNSUPPORTED_VERSION | code::MISSING_CAPABILITY | code::HEADER_MISMATCH) => StatusCode::BAD_REQUEST,
+        Some(code::INVALID_PARAMS) if malformed => StatusCode::BAD_REQUEST,
+        Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    }
+}

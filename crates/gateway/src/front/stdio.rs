@@ -1,0 +1,104 @@
+//! One client on standard input and output.
+
+mod streams;
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::client::{Client, Sink, ToHub};
+use crate::hub::Hub;
+use crate::lines::{Line, read_line};
+use crate::link::MAX_MESSAGE;
+use crate::rpc::{Fault, Id, Message, error};
+use crate::settings::Settings;
+
+/// Serves the client on standard input and output until it closes its end, or the process is asked to end.
+///
+/// # Errors
+/// If the streams cannot be used.
+pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
+    let (input, output) = streams::standard()?;
+    let (to, lines) = mpsc::unbounded_channel();
+    let client = Client::new(0, Arc::new(Lines(to)));
+    let (hub, ended) = Hub::start(settings, id);
+    let writer = tokio::spawn(write(output, lines));
+    let read = read(input, client, &hub);
+    tokio::pin!(read);
+    // Closing its end is how a client says goodbye. Either way what was asked before is still answered.
+    tokio::select! {
+        () = &mut read => {}
+        () = asked_to_end() => tracing::info!("asked to end: calls that run are waited for"),
+    }
+    drop(hub.send(ToHub::Drain).await);
+    drop(ended.await);
+    drop(tokio::time::timeout(std::time::Duration::from_secs(1), writer).await);
+    Ok(())
+}
+
+/// The client's standard output, line by line.
+struct Lines(mpsc::UnboundedSender<String>);
+
+impl Sink for Lines {
+    fn send(&self, message: Message, _of: Option<&Id>) {
+        drop(self.0.send(message.to_text()));
+    }
+}
+
+async fn read(mut input: impl AsyncBufRead + Unpin, client: Client, hub: &mpsc::Sender<ToHub>) {
+    let mut buffer = Vec::new();
+    loop {
+        let fault = match read_line(&mut input, &mut buffer, MAX_MESSAGE).await {
+            Ok(Line::End) | Err(_) => return,
+            Ok(Line::TooLong) => Fault::too_long(MAX_MESSAGE),
+            Ok(Line::Whole) => match std::str::from_utf8(&buffer).map(str::trim) {
+                Ok("") => continue,
+                Ok(text) => match Message::parse(text) {
+                    Ok(message) => {
+                        if hub.send(ToHub::Message(client.clone(), message)).await.is_err() {
+                            return;
+                        }
+                        continue;
+                    }
+                    Err(fault) => fault,
+                },
+                Err(_) => Fault::not_utf8(),
+            },
+        };
+        client.sink.send(Message::Fault(fault.id, error(fault.code, &fault.why)), None);
+    }
+}
+
+async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::UnboundedReceiver<String>) {
+    while let Some(mut line) = lines.recv().await {
+        line.push('\n');
+        // What is there already goes out with it.
+        while line.len() < 64 * 1024
+            && let Ok(more) = lines.try_recv()
+        {
+            line.push_str(&more);
+            line.push('\n');
+        }
+        if output.write_all(line.as_bytes()).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits for SIGTERM or SIGINT.
+pub async fn asked_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    drop(tokio::signal::ctrl_c().await);
+}

@@ -1,0 +1,374 @@
+//! Introductions: a client's to the gateway, the gateway's to every server, and what the client is told of them all.
+
+use serde_json::{Map, Value, json};
+
+use super::pending::For;
+use super::server::State;
+use super::{Era, Hub, reply};
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, error_with, message_of, raw};
+use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
+use crate::watch::Observed;
+
+/// Where a result of 2026-07-28 says which server gave it.
+const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+impl Hub {
+    /// `initialize`: every server is greeted as this client, and the client is answered once they have.
+    pub(super) fn initialize(&mut self, client: &Client, request: Request) {
+        if !matches!(self.era, Era::Unknown) {
+            let why = "this connection is initialized already";
+            return reply(client, &request.id, Err(error(code::INVALID_REQUEST, why)));
+        }
+        let params = Object::of(request.params.as_deref());
+        if params.read_as::<String>("protocolVersion").is_none() {
+            let why = "initialize needs `protocolVersion`, such as \"2025-11-25\"";
+            return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
+        }
+        let params = spoken(params);
+        self.running.insert((client.key, request.id.clone()), Vec::new());
+        self.era = Era::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
+        self.tell_client();
+        self.start_servers();
+        self.advance();
+    }
+
+    /// Whether a request may be made: after `initialize`, or with what 2026-07-28 wants in its `_meta`.
+    pub(super) fn may_ask(&mut self, client: &Client, request: &Request) -> Result<(), Raw> {
+        let _ = client;
+        if matches!(self.era, Era::Session { .. }) {
+            return Ok(());
+        }
+        let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
+        match meta.read_as::<String>(META_VERSION) {
+            None if matches!(self.era, Era::Unknown) => {
+                Err(error(code::INVALID_REQUEST, "the connection has not begun: send `initialize` first"))
+            }
+            None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
+            Some(version) if version != STATELESS => {
+                let data = json!({"requested": version, "supported": [STATELESS]});
+                Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data))
+            }
+            Some(_) if !meta.has(META_CAPABILITIES) => {
+                Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
+            }
+            Some(_) => {
+                if matches!(self.era, Era::Unknown) {
+                    let mut own = meta;
+                    // What is the first client's alone.
+                    own.remove("progressToken");
+                    self.era = Era::Stateless { meta: own };
+                    self.tell_client();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Greets a server in one of the two lifecycles.
+    pub(super) fn greet(&mut self, at: usize, stateless: bool) {
+        let (method, params) = if stateless {
+            ("server/discover", raw(&json!({"_meta": &self.own_meta()})))
+        } else {
+            ("initialize", self.introduction())
+        };
+        if let Some(server) = self.servers.get_mut(at) {
+            server.is_stateless = stateless;
+        }
+        self.ask_server(at, method, Some(params), None, For::Greeting);
+    }
+
+    /// What a server with sessions is told: what the client said, or what a stateless client says of itself.
+    fn introduction(&self) -> Raw {
+        match &self.era {
+            Era::Session { params, .. } => params.to_raw(),
+            Era::Stateless { meta } => {
+                let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
+                let can = super::parked::everything();
+                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": can, "clientInfo": info}))
+            }
+            Era::Unknown => {
+                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": own_info()}))
+            }
+        }
+    }
+
+    /// The `_meta` of the hub's own requests to a stateless server.
+    pub(super) fn own_meta(&self) -> Map<String, Value> {
+        let mut meta = Map::new();
+        meta.insert(META_VERSION.to_owned(), json!(STATELESS));
+        let (info, can): (Option<Value>, Option<Value>) = match &self.era {
+            Era::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
+            Era::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
+            Era::Unknown => (None, None),
+        };
+        meta.insert(META_CLIENT.to_owned(), info.unwrap_or_else(own_info));
+        meta.insert(META_CAPABILITIES.to_owned(), can.unwrap_or_else(|| json!({})));
+        meta
+    }
+
+    /// A server's answer to the greeting.
+    pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
+        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
+        // A version that is refused once and offered in the same breath is meant to be asked for again (SEP-2575).
+        if let (true, Err(why), Some(server)) = (stateless, &answer, self.servers.get_mut(at))
+            && offers_again(why)
+            && !std::mem::replace(&mut server.asked_again, true)
+        {
+            return self.greet(at, true);
+        }
+        // Nobody is greeted in another way before somebody has logged in.
+        if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
+            let why = message_of(why);
+            return self.closed(at, &why);
+        }
+        let outcome = answer.map_err(|why| message_of(&why)).and_then(|result| {
+            let hello = Object::read(&result).ok_or("its introduction is no object")?;
+            let version = version_of(&hello, stateless)?;
+            Ok((hello, version))
+        });
+        match outcome {
+            Ok((hello, version)) => {
+                let Some(server) = self.servers.get_mut(at) else { return };
+                server.hello = hello;
+                server.state = State::Ready;
+                server.since = Some(tokio::time::Instant::now());
+                server.due = None;
+                if let Some(link) = &server.link {
+                    link.agreed(&version);
+                }
+                self.tell(&Observed::Server { name: self.name(at), down: None });
+                self.begin_with(at);
+                self.advance();
+            }
+            Err(why) => {
+                let Some(server) = self.servers.get_mut(at) else { return };
+                if server.tried_other {
+                    let why =
+                        format!("{}; {}: {why}", server.why, if stateless { "server/discover" } else { "initialize" });
+                    return self.closed(at, &why);
+                }
+                server.tried_other = true;
+                server.why = format!("{}: {why}", if stateless { "server/discover" } else { "initialize" });
+                self.greet(at, !stateless);
+            }
+        }
+    }
+
+    /// What follows a greeting: a server with sessions is told that the client is ready, once it is; then its tools are read.
+    pub(super) fn begin_with(&mut self, at: usize) {
+        let ready = match &self.era {
+            Era::Session { ready, .. } => *ready,
+            Era::Stateless { .. } | Era::Unknown => true,
+        };
+        let Some(server) = self.servers.get(at).filter(|server| server.is_ready()) else { return };
+        if !server.is_stateless && !ready {
+            return;
+        }
+        if !server.is_stateless {
+            server.send(Message::Notification(Notification::new("notifications/initialized", None)));
+        }
+        self.goes_on_with(at);
+        if self.has_session() {
+            // It may have given another session than before.
+            self.save();
+        }
+    }
+
+    /// The same once it knows that the client is ready.
+    pub(super) fn goes_on_with(&mut self, at: usize) {
+        self.subscribe(at);
+        self.read_tools(at);
+    }
+
+    /// A stateless server says that its tools have changed only to who has asked for it.
+    fn subscribe(&mut self, at: usize) {
+        let Some(server) = self.servers.get(at).filter(|server| server.is_stateless) else { return };
+        let tools = server.capabilities().object("tools").unwrap_or_default();
+        if tools.read_as::<bool>("listChanged") == Some(true) {
+            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": self.own_meta()});
+            self.ask_server(at, "subscriptions/listen", Some(raw(&params)), None, For::Listening);
+        }
+    }
+
+    /// Answers `initialize`, once every server has introduced itself or failed to.
+    pub(super) fn answer_initialize(&mut self) {
+        let Era::Session { client, params, asks, .. } = &mut self.era else { return };
+        let Some(id) = asks.take() else { return };
+        let (client, wanted) = (client.clone(), params.read_as::<String>("protocolVersion").unwrap_or_default());
+        self.running.remove(&(client.key, id.clone()));
+        let answer = self.hello(&wanted);
+        if answer.is_err() {
+            // The client may try again: what is down is being started again.
+            self.era = Era::Unknown;
+        }
+        self.reply_kept(&client, &id, answer);
+    }
+
+    fn hello(&self, wanted: &str) -> Answer {
+        if let Some(why) = self.none_is_there() {
+            return Err(error(code::INTERNAL, &why));
+        }
+        let mut hello = self.introduced();
+        let own = |server: &super::server::Server| server.hello.read_as::<String>("protocolVersion");
+        let oldest = self.servers.iter().filter(|server| server.is_known()).filter_map(own).min();
+        let version = oldest.filter(|oldest| oldest.as_str() < wanted).unwrap_or_else(|| wanted.to_owned());
+        let mut result = Object::default();
+        result.put("protocolVersion", &version);
+        for name in ["supportedVersions", "resultType", "ttlMs", "cacheScope", "protocolVersion"] {
+            hello.remove(name);
+        }
+        if !hello.has("serverInfo") {
+            let meta = hello.object("_meta").unwrap_or_default();
+            hello.set("serverInfo", meta.get(META_SERVER).map_or_else(|| raw(&own_info()), ToOwned::to_owned));
+        }
+        for (name, value) in hello.iter() {
+            result.set(name, value.to_owned());
+        }
+        Ok(result.to_raw())
+    }
+
+    /// `server/discover`.
+    pub(super) fn discover(&self, client: &Client, request: &Request) {
+        if let Some(why) = self.none_is_there() {
+            return reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+        }
+        let mut hello = self.introduced();
+        if let Some(info) = hello.remove("serverInfo") {
+            let mut meta = hello.object("_meta").unwrap_or_default();
+            meta.set(META_SERVER, info);
+            hello.set("_meta", meta.to_raw());
+        }
+        hello.remove("protocolVersion");
+        hello.put("supportedVersions", &[STATELESS]);
+        for (name, usual) in [("resultType", json!("complete")), ("ttlMs", json!(0)), ("cacheScope", json!("private"))]
+        {
+            if !hello.has(name) {
+                hello.put(name, &usual);
+            }
+        }
+        reply(client, &request.id, Ok(hello.to_raw()));
+    }
+
+    /// What the client is told of the servers: of one what it said, of several what they have together.
+    fn introduced(&self) -> Object {
+        let ready: Vec<&super::server::Server> = self.servers.iter().filter(|server| server.is_known()).collect();
+        let mut hello = match (ready.as_slice(), self.servers.len()) {
+            ([only], 1) => only.hello.clone(),
+            _ => {
+                let mut hello = Object::default();
+                hello.put("serverInfo", &own_info());
+                let said = self.servers.iter().zip(&self.settings.servers).filter(|(server, _)| server.is_known());
+                let said = said.filter_map(|(server, settings)| {
+                    let text: String = server.hello.read_as("instructions")?;
+                    Some(format!("## {}\n{text}", settings.name))
+                });
+                let said: Vec<String> = said.collect();
+                if !said.is_empty() {
+                    hello.put("instructions", &said.join("\n\n"));
+                }
+                hello
+            }
+        };
+        let mut can = Value::Object(Map::new());
+        for server in ready {
+            let own: Value = server.hello.read_as("capabilities").unwrap_or_default();
+            unite(&mut can, own);
+        }
+        // The list changes when a server comes back with other tools, and where an arm opens tools in place.
+        if let Some(tools) = can.as_object_mut().map(|can| can.entry("tools").or_insert_with(|| json!({})))
+            && matches!(self.era, Era::Session { .. })
+        {
+            unite(tools, json!({"listChanged": true}));
+        }
+        self.declare_skills(&mut can);
+        hello.put("capabilities", &can);
+        hello
+    }
+
+    /// Why there is nobody behind the gateway, if there is not.
+    fn none_is_there(&self) -> Option<String> {
+        if self.servers.iter().any(super::server::Server::is_known) || self.servers.is_empty() {
+            return None;
+        }
+        let whys = self.servers.iter().zip(&self.settings.servers);
+        let whys: Vec<String> = whys.map(|(server, own)| format!("`{}`: {}", own.name, server.why)).collect();
+        Some(format!("no server could be started: {}", whys.join("; ")))
+    }
+
+    /// The client's capability at a path, such as `["elicitation"]`: of the connection, or of this request.
+    pub(super) fn client_can(&self, request: Option<&Object>, path: &[&str]) -> Option<Value> {
+        let can: Value = match &self.era {
+            Era::Session { params, .. } => params.read_as("capabilities")?,
+            _ => request?.object("_meta")?.read_as(META_CAPABILITIES)?,
+        };
+        path.iter().try_fold(&can, |value, name| value.get(name)).cloned()
+    }
+}
+
+/// What a client said in `initialize`, in a version that is spoken: one that nobody knows is answered with the newest.
+pub(super) fn spoken(mut params: Object) -> Object {
+    let wanted: String = params.read_as("protocolVersion").unwrap_or_default();
+    if !WITH_SESSIONS.contains(&wanted.as_str()) {
+        params.put("protocolVersion", WITH_SESSIONS[0]);
+    }
+    params
+}
+
+/// Whether an error refuses the version of a request and offers the same.
+fn offers_again(why: &Raw) -> bool {
+    let Some(why) = Object::read(why) else { return false };
+    let offered: Option<Vec<String>> = why.object("data").and_then(|data| data.read_as("supported"));
+    why.read_as("code") == Some(code::UNSUPPORTED_VERSION)
+        && offered.unwrap_or_default().iter().any(|own| own == STATELESS)
+}
+
+/// The version that a server's introduction brings.
+fn version_of(hello: &Object, stateless: bool) -> Result<String, String> {
+    if stateless {
+        let versions: Vec<String> = hello.read_as("supportedVersions").unwrap_or_default();
+        return match versions.iter().any(|version| version == STATELESS) {
+            true => Ok(STATELESS.to_owned()),
+            false => Err(format!("it speaks {}, none of which is {STATELESS}", versions.join(", "))),
+        };
+    }
+    let version: String = hello.read_as("protocolVersion").ok_or("its introduction names no protocolVersion")?;
+    if is_known(&version) && has_sessions(&version) {
+        return Ok(version);
+    }
+    Err(format!("it wants protocol version `{version}`, which is none of {}", WITH_SESSIONS.join(", ")))
+}
+
+fn own_info() -> Value {
+    json!({"name": "toolfold", "title": "toolfold gateway", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// Adds what one server can to what others can.
+fn unite(all: &mut Value, own: Value) {
+    match (all, own) {
+        (Value::Object(all), Value::Object(own)) => {
+            for (name, value) in own {
+                match all.get_mut(&name) {
+                    Some(known) => unite(known, value),
+                    None => drop(all.insert(name, value)),
+                }
+            }
+        }
+        (Value::Bool(all), Value::Bool(own)) => *all |= own,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_are_united() {
+        let mut all = json!({"tools": {"listChanged": false}, "logging": {}});
+        unite(&mut all, json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}}));
+        let expected = json!({"tools": {"listChanged": true}, "logging": {}, "resources": {"subscribe": true}});
+        assert_eq!(all, expected);
+    }
+}

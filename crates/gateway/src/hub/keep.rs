@@ -1,0 +1,167 @@
+//! What outlives the hub: the state of a conversation with a session, written after whatever changes it, and taken up where
+//! another process left it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use toolfold::conversation::Snapshot;
+
+use super::server::State;
+use super::{Era, Hub, reply};
+use crate::client::Client;
+use crate::link::{Link, Resumed};
+use crate::object::Object;
+use crate::rpc::{Answer, Id, Message};
+use crate::state::{Record, Saver, StateKey, Upstream};
+use crate::watch::Observed;
+
+/// How a hub begins that is kept, or goes on.
+#[derive(Default)]
+pub(crate) struct Begin {
+    /// Where its conversation is kept, and the version that it goes on from; the hub keeps that up to date.
+    pub(crate) kept: Option<(StateKey, Arc<AtomicU64>)>,
+    /// What was kept.
+    pub(crate) record: Option<Record>,
+    /// The client of the session that goes on.
+    pub(crate) client: Option<Client>,
+}
+
+/// See the module.
+pub(super) struct Keeps {
+    key: StateKey,
+    saver: Saver,
+    /// Sessions at servers that go on, by the names of the servers.
+    upstreams: BTreeMap<String, Upstream>,
+    /// What the conversation knows that is not there yet.
+    conversation: Option<Snapshot>,
+    /// Whether nothing is to be kept any more.
+    forgotten: bool,
+}
+
+impl Keeps {
+    /// Waits until everything is written.
+    pub(super) async fn ended(self) {
+        self.saver.ended().await;
+    }
+}
+
+impl Hub {
+    /// Begins with what was kept.
+    pub(super) fn keep(&mut self, begin: Begin) {
+        let Begin { kept, record, client } = begin;
+        let Some((key, version)) = kept else { return };
+        let Some(state) = &self.settings.state else { return };
+        let saver = Saver::start(state.store.clone(), key.clone(), version);
+        let mut keeps = Keeps { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
+        if let Some(Record { params, upstreams, conversation }) = record {
+            (keeps.upstreams, keeps.conversation) = (upstreams, conversation);
+            if let Some(client) = client {
+                let params = super::greet::spoken(Object::of(Some(&params)));
+                // Who has a session's id has seen the answer that brought it.
+                self.era = Era::Session { client, params, asks: None, ready: true };
+            }
+            // A question of the hub before may still be answered, and must not be taken for one of this hub's.
+            self.next = somewhere();
+        }
+        self.keeps = Some(keeps);
+    }
+
+    /// Writes what there is to keep.
+    pub(super) fn save(&mut self) {
+        let Some(keeps) = self.keeps.as_ref().filter(|own| !own.forgotten) else { return };
+        let params = match &self.era {
+            Era::Session { params, asks: None, .. } => params,
+            Era::Stateless { meta } => meta,
+            Era::Session { .. } | Era::Unknown => return,
+        };
+        let mut upstreams = keeps.upstreams.clone();
+        for (server, settings) in self.servers.iter().zip(&self.settings.servers) {
+            let version = server.hello.read_as::<String>("protocolVersion");
+            if let (Some(session), Some(version), true) = (&server.session, version, server.is_ready()) {
+                let hello = server.hello.to_raw();
+                upstreams.insert(settings.name.clone(), Upstream { session: session.clone(), version, hello });
+            }
+        }
+        let conversation = self.view.as_ref().map(|view| view.conversation.snapshot());
+        let conversation = conversation.or_else(|| keeps.conversation.clone());
+        let record = Record { params: params.to_raw(), upstreams, conversation };
+        if let Some(value) = record.hidden(&self.settings.seal, &keeps.key) {
+            keeps.saver.write(value);
+        }
+    }
+
+    /// Whether sessions at servers stay for the next process that goes on with the conversation.
+    pub(super) fn stays(&self) -> bool {
+        let shared = self.settings.state.as_ref().is_some_and(|state| state.store.is_shared());
+        shared && self.keeps.as_ref().is_some_and(|own| !own.forgotten)
+    }
+
+    pub(super) fn forget(&mut self) {
+        if let Some(keeps) = &mut self.keeps {
+            keeps.forgotten = true;
+        }
+    }
+
+    /// Answers a request that has changed what the conversation knows.
+    pub(super) fn reply_kept(&mut self, client: &Client, id: &Id, answer: Answer) {
+        // What stateless clients were shown is not worth a write.
+        if self.has_session() {
+            self.save();
+        }
+        match &self.keeps {
+            Some(keeps) => keeps.saver.reply(client, id, Message::Response(id.clone(), answer)),
+            None => reply(client, id, answer),
+        }
+    }
+
+    /// What the conversation goes on from: what another process has kept, else what it knows itself.
+    pub(super) fn known_before(&mut self) -> Option<Snapshot> {
+        let kept = self.keeps.as_mut().and_then(|own| own.conversation.take());
+        kept.or_else(|| self.view.as_ref().map(|view| view.conversation.snapshot()))
+    }
+
+    /// Another process has served the conversation meanwhile.
+    pub(super) fn changed_elsewhere(&mut self, record: Record) {
+        let Some(keeps) = &mut self.keeps else { return };
+        keeps.conversation = record.conversation;
+        if self.view.is_some() {
+            self.build_view();
+        }
+    }
+
+    pub(super) fn has_session_at(&mut self, at: usize, session: String) {
+        if let Some(server) = self.servers.get_mut(at) {
+            server.session = Some(session);
+        }
+    }
+
+    /// Goes on with a session at a server. `false` if there is none.
+    pub(super) fn resume_server(&mut self, at: usize) -> bool {
+        let Some(settings) = self.settings.servers.get(at) else { return false };
+        let Some(upstream) = self.keeps.as_mut().and_then(|own| own.upstreams.remove(&settings.name)) else {
+            return false;
+        };
+        let (Some(server), Some(hello)) = (self.servers.get_mut(at), Object::read(&upstream.hello)) else {
+            return false;
+        };
+        let resumed = Resumed { session: upstream.session.clone(), version: upstream.version };
+        let Ok(link) = Link::resume(&settings.target, at, server.run, &self.inbox, Some(resumed)) else { return false };
+        tracing::debug!(server = settings.name, "its session goes on");
+        server.link = Some(link);
+        server.session = Some(upstream.session);
+        (server.hello, server.is_stateless) = (hello, false);
+        (server.state, server.since, server.due) = (State::Ready, Some(tokio::time::Instant::now()), None);
+        self.tell(&Observed::Server { name: self.name(at), down: None });
+        self.goes_on_with(at);
+        true
+    }
+}
+
+/// A number to count on from that no other process counts at, and that JSON readers with doubles can read.
+fn somewhere() -> u64 {
+    let mut bytes = [0; 8];
+    // Without random bits the numbers begin as everywhere: answers to older questions are then confused at worst.
+    let _ = getrandom::fill(&mut bytes);
+    u64::from_be_bytes(bytes) >> 24 << 12
+}

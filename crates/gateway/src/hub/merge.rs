@@ -1,0 +1,231 @@
+//! Answers that several servers give together: lists of resources and prompts, settings for all.
+
+use std::collections::HashSet;
+
+use super::pending::For;
+use super::route::offers;
+use super::server::Server;
+use super::{Hub, reply};
+use crate::client::Client;
+use crate::object::{Object, elements};
+use crate::rpc::{Answer, Id, Raw, Request, raw};
+
+/// How many pages of one server's list are read.
+const MAX_PAGES: usize = 100;
+
+/// An answer that comes in parts.
+#[derive(Debug)]
+pub(super) struct Fan {
+    client: Client,
+    id: Id,
+    method: String,
+    params: Option<Raw>,
+    /// What each server has given, in the order of the servers; `None` while it has not.
+    parts: Vec<(usize, Option<Vec<Raw>>)>,
+    /// The first error.
+    why: Option<Raw>,
+    /// What the list was asked for: a request by one of its names, which goes on once the names are known.
+    then: Option<Request>,
+}
+
+impl Fan {
+    /// Whether it is what a client's request became.
+    pub(super) fn is_of(&self, (key, id): &(u64, Id)) -> bool {
+        self.client.key == *key && self.id == *id
+    }
+}
+
+/// The member of a result that holds the list.
+fn list_of(method: &str) -> Option<&'static str> {
+    match method {
+        "resources/list" => Some("resources"),
+        "resources/templates/list" => Some("resourceTemplates"),
+        "prompts/list" => Some("prompts"),
+        "skills/list" => Some("skills"),
+        _ => None,
+    }
+}
+
+/// The member by which an element is known.
+fn key_of(method: &str) -> &'static str {
+    match method {
+        "resources/list" | "skills/list" => "uri",
+        "resources/templates/list" => "uriTemplate",
+        _ => "name",
+    }
+}
+
+impl Server {
+    /// Whether it has listed a resource or a prompt.
+    pub(super) fn has_listed(&self, name: &str) -> bool {
+        self.listed.contains(name)
+    }
+}
+
+impl Hub {
+    /// Asks every server that can answer.
+    pub(super) fn fan_out(&mut self, client: &Client, request: &Request) {
+        self.ask_all(client, request, None);
+    }
+
+    /// Lists the prompts of all servers, so that the names are known which they are shown under, and goes on with a request
+    /// that was made by such a name.
+    pub(super) fn list_prompts_for(&mut self, client: &Client, request: Request) {
+        let mut params = Object::default();
+        if let Some(mut meta) = Object::of(request.params.as_deref()).object("_meta") {
+            // Progress is that of the request itself.
+            meta.remove("progressToken");
+            params.set("_meta", meta.to_raw());
+        }
+        let params = (!params.is_empty()).then(|| params.to_raw());
+        let list = Request { method: "prompts/list".to_owned(), params, ..request.clone() };
+        self.ask_all(client, &list, Some(request));
+    }
+
+    fn ask_all(&mut self, client: &Client, request: &Request, then: Option<Request>) {
+        let asked: Vec<usize> = (0..self.servers.len())
+            .filter(|at| {
+                let server = self.servers.get(*at).filter(|server| server.is_ready());
+                server.is_some_and(|server| offers(server, &request.method))
+            })
+            .collect();
+        let fan = self.next_id();
+        let mut params = Object::of(request.params.as_deref());
+        // Lists are given whole, so that there is no page to go on from.
+        params.remove("cursor");
+        let params = (!params.is_empty()).then(|| params.to_raw());
+        // The gateway's own come first, and belong to no server.
+        let own = self.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
+        let parts = own.into_iter().chain(asked.iter().map(|at| (*at, None))).collect();
+        let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
+        self.fans.insert(
+            fan,
+            Fan {
+                client: client.clone(),
+                id: id.clone(),
+                method: method.clone(),
+                params: params.clone(),
+                parts,
+                why: None,
+                then,
+            },
+        );
+        for at in asked {
+            let params = self.fitted(at, params.clone());
+            self.ask_server(
+                at,
+                &method,
+                params,
+                Some((client.clone(), id.clone())),
+                For::Part { fan, before: Vec::new(), cursor: None },
+            );
+        }
+        self.complete(fan);
+    }
+
+    /// What one server gives.
+    pub(super) fn part(&mut self, at: usize, fan: u64, page: (Vec<Raw>, Option<String>), answer: Answer) {
+        let (mut before, asked) = page;
+        let Some(own) = self.fans.get(&fan) else { return };
+        let (method, mut params) = (own.method.clone(), Object::of(own.params.as_deref()));
+        let of = Some((own.client.clone(), own.id.clone()));
+        match (answer, list_of(&method)) {
+            (Ok(result), Some(list)) => {
+                let page = Object::read(&result).unwrap_or_default();
+                let own = elements(page.get(list));
+                // A page without anything, or one that names itself as the next, would be followed for ever.
+                let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
+                before.extend(own);
+                let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
+                if let Some(cursor) = next.filter(|_| goes_on) {
+                    params.put("cursor", &cursor);
+                    let params = self.fitted(at, Some(params.to_raw()));
+                    self.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
+                    return;
+                }
+                self.given(fan, at, before);
+            }
+            (Ok(_), None) => self.given(fan, at, before),
+            (Err(why), _) => {
+                tracing::warn!(server = self.name(at), method, "left out of the answer: {}", super::call::why_of(&why));
+                if let Some(own) = self.fans.get_mut(&fan) {
+                    own.why.get_or_insert(why);
+                }
+                self.given(fan, at, before);
+            }
+        }
+        self.complete(fan);
+    }
+
+    /// The names that more than one server has; every name, where all of them are namespaced.
+    fn shared_names(&self, parts: &[(usize, Vec<(String, Raw)>)]) -> HashSet<String> {
+        let (mut first, mut shared) = (HashSet::new(), HashSet::new());
+        for (_, own) in parts {
+            let own: HashSet<&String> = own.iter().map(|(name, _)| name).collect();
+            for name in own {
+                if !first.insert(name) || self.settings.always_namespace {
+                    shared.insert(name.clone());
+                }
+            }
+        }
+        shared
+    }
+
+    fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
+        let own = self.fans.get_mut(&fan);
+        if let Some((_, part)) = own.and_then(|own| own.parts.iter_mut().find(|(server, _)| *server == at)) {
+            *part = Some(list);
+        }
+    }
+
+    /// Answers the client once every part is there.
+    fn complete(&mut self, fan: u64) {
+        if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
+            return;
+        }
+        let Some(Fan { client, id, method, parts, why, then, .. }) = self.fans.remove(&fan) else { return };
+        let mut result = Object::default();
+        let Some(list) = list_of(&method) else {
+            let answer = match why {
+                Some(why) => Err(why),
+                None => self.in_era(usize::MAX, Ok(raw(&serde_json::json!({})))),
+            };
+            return reply(&client, &id, answer);
+        };
+        let (key, mut seen, mut all) = (key_of(&method), HashSet::new(), Vec::new());
+        let parts: Vec<(usize, Vec<(String, Raw)>)> =
+            parts.into_iter().map(|(at, own)| (at, keyed(own.unwrap_or_default(), key))).collect();
+        let shared = if method == "prompts/list" { self.shared_names(&parts) } else { HashSet::new() };
+        for (at, own) in parts {
+            for (mut name, mut element) in own {
+                if shared.contains(&name) {
+                    let shown = self.namespaced(at, &name);
+                    element = super::view::renamed(&element, &name, &shown);
+                    if let Some(server) = self.servers.get_mut(at) {
+                        server.renamed.insert(shown.clone(), name);
+                    }
+                    name = shown;
+                }
+                if !seen.insert(name.clone()) {
+                    tracing::warn!(server = self.name(at), name, "two servers have it: the first counts");
+                    continue;
+                }
+                if let Some(server) = self.servers.get_mut(at) {
+                    server.listed.insert(name);
+                }
+                all.push(element);
+            }
+        }
+        if let Some(request) = then {
+            return self.route_to_one(&client, request);
+        }
+        result.put(list, &all);
+        reply(&client, &id, self.in_era(usize::MAX, Ok(result.to_raw())));
+    }
+}
+
+/// Elements by what they are known by; who has no name is left out.
+fn keyed(elements: Vec<Raw>, key: &str) -> Vec<(String, Raw)> {
+    let named = |element: Raw| Some((Object::read(&element)?.read_as::<String>(key)?, element));
+    elements.into_iter().filter_map(named).collect()
+}

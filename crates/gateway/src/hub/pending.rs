@@ -1,0 +1,264 @@
+//! Requests to servers that have not been answered.
+
+use std::collections::HashMap;
+
+use tokio::time::Instant;
+use toolfold::conversation::{CallId, PolicyMark};
+
+use super::ask::META_SUBSCRIPTION;
+use super::call::is_input_required;
+use super::rounds::Again;
+use super::{Hub, reply};
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::{Answer, Id, Message, Raw, Request, raw};
+use crate::watch::{Exchange, Sending};
+
+/// Whom an answer is for.
+#[derive(Debug)]
+pub(super) enum For {
+    /// The hub: a server introduces itself.
+    Greeting,
+    /// The hub: a server's word that its tools have changed. Answered when that ends.
+    Listening,
+    /// The hub: a page of a server's tools by its cursor, and those of the pages before.
+    Tools(Vec<Raw>, Option<String>),
+    /// A client's request, whose answer is this one.
+    Relay,
+    /// A client's call of a tool.
+    Call(Box<Running>),
+    /// A client's request that one of several servers knows: those that were not asked yet.
+    Try {
+        /// The request.
+        request: Request,
+        /// The others.
+        candidates: Vec<usize>,
+    },
+    /// One part of an answer that several servers give.
+    Part {
+        /// The whole.
+        fan: u64,
+        /// Which page of the server's: those before it.
+        before: Vec<Raw>,
+        /// By which cursor it was asked for.
+        cursor: Option<String>,
+    },
+}
+
+/// A call that a server carries out.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// The conversation's id of the call.
+    pub(super) call: CallId,
+    /// A line that goes before the result.
+    pub(super) note: Option<String>,
+    /// The approval that a person has given, which goes on with what the server asks back.
+    pub(super) approval: Option<String>,
+    /// The tool's name at the server.
+    pub(super) tool: String,
+    /// What policy said.
+    pub(super) verdict: PolicyMark,
+    pub(super) since: Instant,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) server: usize,
+    /// The client's request that it comes from; `None` if the hub asks by itself.
+    pub(super) of: Option<(Client, Id)>,
+    pub(super) what: For,
+    /// Whether it is a subscription, which is open until somebody ends it.
+    pub(super) listens: bool,
+    /// The progress token that the client chose, in place of which the server was given the request's own id.
+    pub(super) token: Option<Raw>,
+    pub(super) due: Option<Instant>,
+    /// The request itself, where its server may ask back and its client does not know how.
+    pub(super) again: Option<Again>,
+    /// Who looks on and hears the answer.
+    pub(super) exchange: Option<Box<dyn Exchange>>,
+}
+
+impl Hub {
+    /// Asks a server. The client's request that it is for is known from then on, and can be cancelled.
+    pub(super) fn ask_server(
+        &mut self,
+        at: usize,
+        method: &str,
+        params: Option<Raw>,
+        of: Option<(Client, Id)>,
+        what: For,
+    ) -> u64 {
+        self.asked_of(at, method, params, of, what, 0)
+    }
+
+    /// The same with what its server had asked back.
+    pub(super) fn ask_server_again(
+        &mut self,
+        at: usize,
+        method: &str,
+        params: Raw,
+        of: (Client, Id),
+        what: For,
+        round: u8,
+    ) {
+        self.asked_of(at, method, Some(params), Some(of), what, round);
+    }
+
+    fn asked_of(
+        &mut self,
+        at: usize,
+        method: &str,
+        params: Option<Raw>,
+        of: Option<(Client, Id)>,
+        what: For,
+        round: u8,
+    ) -> u64 {
+        let id = self.next_id();
+        let asks_back = self.servers.get(at).is_some_and(|server| server.is_stateless) && self.has_session();
+        let again = params.as_ref().filter(|_| asks_back && of.is_some());
+        let again = again.map(|params| Again { method: method.to_owned(), params: params.clone(), round });
+        let (params, token) = with_token(params, id, of.is_some());
+        let (exchange, params) = self.watched(at, id, method, params);
+        if let Some((client, own)) = &of {
+            self.running.entry((client.key, own.clone())).or_default().push(id);
+        }
+        let listens = method == "subscriptions/listen";
+        let limit = self.settings.servers.get(at).and_then(|settings| match what {
+            _ if listens => None,
+            For::Listening => None,
+            For::Call(_) | For::Relay | For::Try { .. } => settings.call_timeout,
+            For::Greeting | For::Tools(..) | For::Part { .. } => Some(settings.start_timeout),
+        });
+        let due = limit.map(|limit| Instant::now() + limit);
+        self.pending.insert(id, Pending { server: at, of, what, listens, token, due, again, exchange });
+        if let Some(server) = self.servers.get(at) {
+            server.send(Message::Request(Request::new(Id::number(id), method, params)));
+        }
+        id
+    }
+
+    /// Lets whoever looks on see a request before it is sent.
+    fn watched(
+        &self,
+        at: usize,
+        id: u64,
+        method: &str,
+        params: Option<Raw>,
+    ) -> (Option<Box<dyn Exchange>>, Option<Raw>) {
+        let (Some(own), Some(server)) = (self.settings.servers.get(at), self.servers.get(at)) else {
+            return (None, params);
+        };
+        let mut sending = Sending { server: &own.name, target: &own.target, hello: &server.hello, id, method, params };
+        let exchange = self.settings.watch.sends(&self.id, &mut sending);
+        (exchange, sending.params)
+    }
+
+    /// An answer of a server.
+    pub(super) fn answered_by_server(&mut self, at: usize, id: u64, answer: Answer) {
+        if self.pending.get(&id).is_none_or(|own| own.server != at) {
+            tracing::warn!(server = self.name(at), id, "an answer to nothing that was asked was left out");
+            return;
+        }
+        let Some(mut pending) = self.pending.remove(&id) else { return };
+        if let Some((client, own)) = &pending.of {
+            self.no_longer_running(client, own, id);
+        }
+        // Of tools, what cannot be seen is looked for piece by piece.
+        let settings = self.settings.servers.get(at).filter(|_| !matches!(pending.what, For::Tools(..)));
+        let answer = match settings {
+            Some(settings) => settings.answered(answer),
+            None => answer,
+        };
+        if let Some(exchange) = pending.exchange.take() {
+            exchange.answered(&answer);
+        }
+        if let (Some(again), Some(of), Ok(result)) = (&pending.again, &pending.of, &answer)
+            && is_input_required(result)
+        {
+            return self.begin_round(at, of, pending.what, again.clone(), result);
+        }
+        match (pending.what, pending.of) {
+            (For::Listening, _) => {}
+            (For::Greeting, _) => self.greeted(at, answer),
+            (For::Tools(before, cursor), _) => self.listed(at, before, cursor.as_deref(), answer),
+            (For::Relay, Some((client, own))) => self.relayed(at, &client, &own, answer),
+            (For::Call(running), Some((client, own))) => self.called(at, &client, &own, &running, answer),
+            (For::Try { request, candidates }, Some((client, _))) => {
+                self.tried(at, &client, request, candidates, answer);
+            }
+            (For::Part { fan, before, cursor }, _) => self.part(at, fan, (before, cursor), answer),
+            (For::Call(running), None) => {
+                if let Some(view) = &mut self.view {
+                    view.conversation.report_result(&running.call, answer.is_ok());
+                }
+                self.keep_answer(id, answer);
+            }
+            (For::Relay | For::Try { .. }, None) => self.keep_answer(id, answer),
+        }
+    }
+
+    fn no_longer_running(&mut self, client: &Client, id: &Id, pending: u64) {
+        let key = (client.key, id.clone());
+        if let Some(ids) = self.running.get_mut(&key) {
+            ids.retain(|own| *own != pending);
+            if ids.is_empty() {
+                self.running.remove(&key);
+            }
+        }
+    }
+
+    /// A client's request needs no answer any more.
+    pub(super) fn cancel(&mut self, key: &(u64, Id), why: Option<&str>) {
+        self.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
+        for id in self.running.remove(key).unwrap_or_default() {
+            if let Some(pending) = self.pending.remove(&id) {
+                self.tell_cancelled(pending.server, id, why);
+                if let For::Call(running) = pending.what
+                    && let Some(view) = &mut self.view
+                {
+                    view.conversation.report_result(&running.call, false);
+                }
+            }
+        }
+        // What it made the gateway ask the client is not waited for either.
+        self.asked.retain(|_, asked| asked.client.key != key.0 || asked.of.as_ref() != Some(&key.1));
+        self.rounds.retain(|_, round| round.client.key != key.0 || round.id != key.1);
+        self.fans.retain(|_, fan| !fan.is_of(key));
+    }
+
+    /// Ends the subscriptions of clients, as nothing more is told.
+    pub(super) fn end_subscriptions(&mut self) {
+        let open = self.pending.values().filter(|own| own.listens).filter_map(|own| own.of.clone());
+        let open: HashMap<(u64, Id), Client> = open.map(|(client, id)| ((client.key, id), client)).collect();
+        for (key, client) in open {
+            self.cancel(&key, Some("the gateway is ending"));
+            let told = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
+            reply(&client, &key.1, Ok(raw(&told)));
+        }
+    }
+
+    /// The client's request that a server's message belongs to: the one that the transport names, else the last that is still
+    /// open at this server.
+    pub(super) fn belongs_to(&self, at: usize, of: Option<u64>) -> Option<(&Client, &Id)> {
+        let named = of.and_then(|id| self.pending.get(&id)).filter(|own| own.server == at);
+        let last =
+            || self.pending.iter().filter(|(_, own)| own.server == at && own.of.is_some()).max_by_key(|(id, _)| **id);
+        let pending = named.filter(|own| own.of.is_some()).or_else(|| last().map(|(_, own)| own))?;
+        pending.of.as_ref().map(|(client, id)| (client, id))
+    }
+}
+
+/// The parameters with the request's own id in place of the client's progress token: those of two clients may be the same.
+fn with_token(params: Option<Raw>, id: u64, is_clients: bool) -> (Option<Raw>, Option<Raw>) {
+    let Some(whole) = params else { return (None, None) };
+    if !is_clients || !whole.get().contains("progressToken") {
+        return (Some(whole), None);
+    }
+    let Some(mut object) = Object::read(&whole) else { return (Some(whole), None) };
+    let Some(mut meta) = object.object("_meta") else { return (Some(whole), None) };
+    let Some(token) = meta.get("progressToken").map(ToOwned::to_owned) else { return (Some(whole), None) };
+    meta.put("progressToken", &id);
+    object.set("_meta", meta.to_raw());
+    (Some(object.to_raw()), Some(token))
+}

@@ -1,0 +1,126 @@
+//! A stateless server (2026-07-28) that needs something of a client with a session: it answers `input_required`, the gateway
+//! asks the client as servers did before, and repeats the request with what the client said (SEP-2322).
+
+use std::collections::HashMap;
+
+use super::ask::Question;
+use super::pending::For;
+use super::{Hub, reply};
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::{Answer, Id, Raw, code, error, message_of};
+
+/// How many times a server may ask back within one request. The official SDKs allow as many.
+const MAX_ROUNDS: u8 = 10;
+
+/// A request as it was made, to be made again.
+#[derive(Debug, Clone)]
+pub(super) struct Again {
+    pub(super) method: String,
+    pub(super) params: Raw,
+    /// How many times it has been made again.
+    pub(super) round: u8,
+}
+
+/// What the client is being asked for.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) client: Client,
+    pub(super) id: Id,
+    at: usize,
+    what: For,
+    again: Again,
+    state: Option<Raw>,
+    /// How many answers are missing.
+    missing: usize,
+    given: Object,
+}
+
+impl Hub {
+    /// A server asks back: the client is asked for each thing.
+    pub(super) fn begin_round(
+        &mut self,
+        at: usize,
+        (client, id): &(Client, Id),
+        what: For,
+        again: Again,
+        result: &Raw,
+    ) {
+        let result = Object::read(result).unwrap_or_default();
+        let wanted: HashMap<String, Object> = result
+            .object("inputRequests")
+            .map(|all| all.iter().filter_map(|(key, one)| Some((key.to_owned(), Object::read(one)?))).collect())
+            .unwrap_or_default();
+        if again.round >= MAX_ROUNDS {
+            let why = format!("server `{}` asks back without end", self.name(at));
+            self.finish(at, client, id, what, Err(error(code::INTERNAL, &why)));
+            return;
+        }
+        let state = result.get("requestState").map(ToOwned::to_owned);
+        let round = self.next_id();
+        let missing = wanted.len();
+        self.running.entry((client.key, id.clone())).or_default();
+        let own =
+            Round { client: client.clone(), id: id.clone(), at, what, again, state, missing, given: Object::default() };
+        self.rounds.insert(round, own);
+        // In the order of their names, so that the same answer asks in the same order.
+        let mut wanted: Vec<(String, Object)> = wanted.into_iter().collect();
+        wanted.sort_by(|one, other| one.0.cmp(&other.0));
+        for (key, one) in wanted {
+            let method: String = one.read_as("method").unwrap_or_default();
+            let params = one.get("params").map(ToOwned::to_owned);
+            let question = Question::Input { round, key };
+            self.ask_client(client.clone(), Some(id.clone()), None, &method, params, question);
+        }
+        self.complete_round(round);
+    }
+
+    /// One thing that the client was asked for.
+    pub(super) fn given_in_round(&mut self, round: u64, key: &str, answer: Answer) {
+        let Some(own) = self.rounds.get_mut(&round) else { return };
+        match answer {
+            Ok(result) => {
+                own.given.set(key, result);
+                own.missing = own.missing.saturating_sub(1);
+                self.complete_round(round);
+            }
+            Err(why) => {
+                let Some(Round { client, id, at, what, .. }) = self.rounds.remove(&round) else { return };
+                self.asked.retain(|_, asked| !matches!(asked.what, Question::Input { round: own, .. } if own == round));
+                let why =
+                    format!("the client did not give what server `{}` asked for: {}", self.name(at), message_of(&why));
+                self.finish(at, &client, &id, what, Err(error(code::INTERNAL, &why)));
+            }
+        }
+    }
+
+    fn complete_round(&mut self, round: u64) {
+        if self.rounds.get(&round).is_none_or(|own| own.missing > 0) {
+            return;
+        }
+        let Some(Round { client, id, at, what, again, state, given, .. }) = self.rounds.remove(&round) else { return };
+        let mut params = Object::of(Some(&again.params));
+        params.remove("requestState");
+        params.remove("inputResponses");
+        if !given.is_empty() {
+            params.set("inputResponses", given.to_raw());
+        }
+        if let Some(state) = state {
+            params.set("requestState", state);
+        }
+        if !self.servers.get(at).is_some_and(super::server::Server::is_ready) {
+            let why = self.is_down(at);
+            return self.finish(at, &client, &id, what, Err(error(code::INTERNAL, &why)));
+        }
+        self.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
+    }
+
+    /// Answers a request as if its server had.
+    fn finish(&mut self, at: usize, client: &Client, id: &Id, what: For, answer: Answer) {
+        self.running.remove(&(client.key, id.clone()));
+        match what {
+            For::Call(running) => self.called(at, client, id, &running, answer),
+            _ => reply(client, id, answer),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Every other request: to the one server, or to the one of several that it means.
+
+use super::ask::META_SUBSCRIPTION;
+use super::pending::For;
+use super::server::Server;
+use super::{Era, Hub, reply, skills};
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::{Answer, Id, Raw, Request, code, error};
+use crate::version::{META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION};
+
+/// What stands in a server's capabilities where it answers a method.
+fn capability_of(method: &str) -> Option<&'static str> {
+    let (group, _) = method.split_once('/')?;
+    match group {
+        "resources" => Some("resources"),
+        "prompts" => Some("prompts"),
+        "completion" => Some("completions"),
+        "logging" => Some("logging"),
+        "tasks" => Some("tasks"),
+        _ => None,
+    }
+}
+
+/// Whether a server has said that it answers a method.
+pub(super) fn offers(server: &Server, method: &str) -> bool {
+    if skills::is_of_extension(method) {
+        return skills::offers(server, method);
+    }
+    capability_of(method).is_none_or(|needed| server.capabilities().has(needed))
+}
+
+/// How a request finds its server among several.
+enum Way {
+    /// All of them answer, and their lists become one.
+    All,
+    /// One knows it; which is found out.
+    One(Vec<usize>),
+}
+
+impl Hub {
+    pub(super) fn route(&mut self, client: &Client, request: Request) {
+        if self.answered_of_skills(client, &request) {
+            return;
+        }
+        let able: Vec<usize> = self.able(&request.method);
+        let known = |at: &usize| self.servers.get(*at).is_some_and(Server::is_ready);
+        let up: Vec<usize> = able.iter().copied().filter(known).collect();
+        match (able.as_slice(), up.as_slice()) {
+            ([], _) => {
+                let why = format!("no server behind the gateway offers `{}`", request.method);
+                reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+            }
+            ([first, ..], []) => {
+                let why = self.is_down(*first);
+                reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+            }
+            (_, [only]) if self.servers.len() == 1 => {
+                self.relay(*only, client, request.id, &request.method, request.params);
+            }
+            (_, _) => match self.way(&request, up) {
+                Way::All => self.fan_out(client, &request),
+                // Which names prompts are shown under is only known once they are listed.
+                Way::One(_) if self.is_unlisted_prompt(&request) => self.list_prompts_for(client, request),
+                Way::One(candidates) => self.try_next(client, request, candidates, None),
+            },
+        }
+    }
+
+    /// Sends a request to the server that it means, whatever is known of names.
+    pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
+        let up = self.able(&request.method).into_iter();
+        let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();
+        if let Way::One(candidates) = self.way(&request, up) {
+            self.try_next(client, request, candidates, None);
+        }
+    }
+
+    fn is_unlisted_prompt(&self, request: &Request) -> bool {
+        let params = Object::of(request.params.as_deref());
+        let name: Option<String> = match request.method.as_str() {
+            "prompts/get" => params.read_as("name"),
+            "completion/complete" => params.object("ref").and_then(|own| own.read_as("name")),
+            _ => None,
+        };
+        name.is_some_and(|name| !self.servers.iter().any(|server| server.has_listed(&name)))
+    }
+
+    /// The servers that answer a method, as far as they have said.
+    fn able(&self, method: &str) -> Vec<usize> {
+        let able = |at: &usize| {
+            let Some(server) = self.servers.get(*at) else { return false };
+            // One server is asked whatever it has said: what it answers is what the client is to hear.
+            self.servers.len() == 1 || !server.is_ready() || offers(server, method)
+        };
+        (0..self.servers.len()).filter(able).collect()
+    }
+
+    fn way(&self, request: &Request, up: Vec<usize>) -> Way {
+        let all = [
+            "resources/list",
+            "resources/templates/list",
+            "prompts/list",
+            "skills/list",
+            "logging/setLevel",
+            "subscriptions/listen",
+        ];
+        if all.contains(&request.method.as_str()) {
+            return Way::All;
+        }
+        let params = Object::of(request.params.as_deref());
+        let meant: Option<String> = match request.method.as_str() {
+            "completion/complete" => {
+                params.object("ref").and_then(|own| own.read_as("uri").or_else(|| own.read_as("name")))
+            }
+            "prompts/get" => params.read_as("name"),
+            _ => params.read_as("uri").or_else(|| params.read_as("taskId")),
+        };
+        if let Some(at) = meant.as_deref().and_then(|uri| self.whose_skill(uri)) {
+            return Way::One(up.into_iter().filter(|own| *own == at).collect());
+        }
+        let whose = meant.and_then(|meant| self.servers.iter().position(|server| server.has_listed(&meant)));
+        // The one that has listed it first, then the others.
+        let mut candidates = up;
+        if let Some(at) = whose.and_then(|whose| candidates.iter().position(|own| *own == whose)) {
+            candidates.rotate_left(at);
+        }
+        Way::One(candidates)
+    }
+
+    /// Passes a request on as it is.
+    pub(super) fn relay(&mut self, at: usize, client: &Client, id: Id, method: &str, params: Option<Raw>) {
+        let params = self.fitted(at, params);
+        self.ask_server(at, method, params, Some((client.clone(), id)), For::Relay);
+    }
+
+    /// Asks the first of several servers, the others if it does not know.
+    pub(super) fn try_next(
+        &mut self,
+        client: &Client,
+        request: Request,
+        mut candidates: Vec<usize>,
+        last: Option<Raw>,
+    ) {
+        if candidates.is_empty() {
+            let why = last.unwrap_or_else(|| error(code::METHOD_NOT_FOUND, "no server behind the gateway knows it"));
+            return reply(client, &request.id, Err(why));
+        }
+        let at = candidates.remove(0);
+        let params = self.fitted(at, self.unrenamed(at, &request));
+        let (method, id) = (request.method.clone(), request.id.clone());
+        self.ask_server(at, &method, params, Some((client.clone(), id)), For::Try { request, candidates });
+    }
+
+    /// Parameters with the name that the server itself gave a prompt.
+    fn unrenamed(&self, at: usize, request: &Request) -> Option<Raw> {
+        let renamed = self.servers.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
+        let Some(renamed) = renamed else { return request.params.clone() };
+        let mut params = Object::of(request.params.as_deref());
+        let own = |named: &Object| renamed.get(&named.read_as::<String>("name")?);
+        match request.method.as_str() {
+            "prompts/get" => {
+                let Some(own) = own(&params) else { return request.params.clone() };
+                params.put("name", own);
+            }
+            "completion/complete" => {
+                let mut reference = params.object("ref").unwrap_or_default();
+                let Some(own) = own(&reference) else { return request.params.clone() };
+                reference.put("name", own);
+                params.set("ref", reference.to_raw());
+            }
+            _ => return request.params.clone(),
+        }
+        Some(params.to_raw())
+    }
+
+    /// The answer of one of several candidates.
+    pub(super) fn tried(
+        &mut self,
+        at: usize,
+        client: &Client,
+        request: Request,
+        candidates: Vec<usize>,
+        answer: Answer,
+    ) {
+        match answer {
+            Err(why) if !candidates.is_empty() && is_unknown(&why) => {
+                self.try_next(client, request, candidates, Some(why));
+            }
+            answer => {
+                let answer = self.in_era(at, answer);
+                reply(client, &request.id, answer);
+            }
+        }
+    }
+
+    /// The answer to a request that was passed on.
+    pub(super) fn relayed(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
+        let answer = self.in_era(at, answer).map(|result| of_subscription(result, id));
+        reply(client, id, answer);
+    }
+
+    /// Parameters as a server of the other lifecycle wants them.
+    pub(super) fn fitted(&self, at: usize, params: Option<Raw>) -> Option<Raw> {
+        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
+        match (stateless, &self.era) {
+            (true, Era::Session { .. }) => {}
+            (false, Era::Stateless { .. }) => return without_lifecycle(params),
+            _ => return params,
+        }
+        let mut own = Object::of(params.as_deref());
+        let mut meta = own.object("_meta").unwrap_or_default();
+        for (name, value) in self.own_meta() {
+            meta.put(&name, &value);
+        }
+        own.set("_meta", meta.to_raw());
+        Some(own.to_raw())
+    }
+
+    /// A result as a client of the other lifecycle wants it: what 2026-07-28 says of every result and of lists.
+    pub(super) fn in_era(&self, at: usize, answer: Answer) -> Answer {
+        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
+        if stateless || !matches!(self.era, Era::Stateless { .. }) {
+            return answer;
+        }
+        let result = answer?;
+        let Some(mut own) = Object::read(&result) else { return Ok(result) };
+        if !own.has("resultType") {
+            own.put("resultType", "complete");
+        }
+        if ["tools", "resources", "resourceTemplates", "prompts", "contents", "skills", "skill"]
+            .iter()
+            .any(|list| own.has(list))
+        {
+            for (name, usual) in [("ttlMs", serde_json::json!(0)), ("cacheScope", serde_json::json!("private"))] {
+                if !own.has(name) {
+                    own.put(name, &usual);
+                }
+            }
+        }
+        Ok(own.to_raw())
+    }
+}
+
+/// Parameters without what every request of 2026-07-28 says of its client: a server with sessions was told that once, and one
+/// that takes versions seriously refuses a request of a version that was not agreed on.
+fn without_lifecycle(params: Option<Raw>) -> Option<Raw> {
+    let whole = params?;
+    if !whole.get().contains(META_VERSION) {
+        return Some(whole);
+    }
+    let Some(mut own) = Object::read(&whole) else { return Some(whole) };
+    let Some(mut meta) = own.object("_meta") else { return Some(whole) };
+    for name in [META_VERSION, META_CAPABILITIES, META_CLIENT, META_LOG] {
+        meta.remove(name);
+    }
+    if meta.is_empty() {
+        own.remove("_meta");
+    } else {
+        own.set("_meta", meta.to_raw());
+    }
+    Some(own.to_raw())
+}
+
+/// The end of a subscription, under the id that its client gave it.
+fn of_subscription(result: Raw, id: &Id) -> Raw {
+    if !result.get().contains(META_SUBSCRIPTION) {
+        return result;
+    }
+    let Some(mut own) = Object::read(&result) else { return result };
+    let Some(mut meta) = own.object("_meta").filter(|meta| meta.has(META_SUBSCRIPTION)) else { return result };
+    meta.set(META_SUBSCRIPTION, id.raw());
+    own.set("_meta", meta.to_raw());
+    own.to_raw()
+}
+
+/// Whether an error says that a server does not know what was asked for.
+fn is_unknown(why: &Raw) -> bool {
+    /// MCP's code for a resource that is not found, up to 2025-11-25.
+    const RESOURCE_NOT_FOUND: i64 = -32002;
+    let code: Option<i64> = Object::read(why).and_then(|own| own.read_as("code"));
+    matches!(code, Some(code::INVALID_PARAMS | code::METHOD_NOT_FOUND | RESOURCE_NOT_FOUND))
+}

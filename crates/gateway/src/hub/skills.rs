@@ -1,0 +1,117 @@
+//! The Skills extension of MCP (SEP-2640; its state is in [`crate::skills`]): the gateway's own skills beside the servers'.
+//!
+//! The extension is declared by servers alone, so that the gateway declares it to every client where it has skills of its own
+//! or a server has declared it. Entries and files of servers pass as they are. No tool depends on any of this.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::server::Server;
+use super::{Era, Hub, reply};
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::{Answer, Raw, Request, code, error, raw};
+use crate::skills::{EXTENSION, ServedSkills};
+
+/// The optional method of the extension, and the setting that declares it.
+const READ_FOLDER: &str = "resources/directory/read";
+const READS_FOLDERS: &str = "directoryRead";
+
+/// Whether a method is one that the extension defines.
+pub(super) fn is_of_extension(method: &str) -> bool {
+    matches!(method, "skills/list" | "skills/get" | READ_FOLDER)
+}
+
+/// What a server has declared of the extension.
+fn declared(server: &Server) -> Option<Object> {
+    server.capabilities().object("extensions")?.object(EXTENSION)
+}
+
+/// Whether a server has declared that it answers a method of the extension. One that has not must not be asked.
+pub(super) fn offers(server: &Server, method: &str) -> bool {
+    declared(server).is_some_and(|own| method != READ_FOLDER || own.read_as(READS_FOLDERS) == Some(true))
+}
+
+impl Hub {
+    fn own_skills(&self) -> Option<Arc<ServedSkills>> {
+        self.settings.layers.skills().filter(|own| !own.is_empty())
+    }
+
+    /// Adds the extension to what the client is told. Folders are read only if whoever has skills reads them.
+    pub(super) fn declare_skills(&self, can: &mut Value) {
+        let own = self.own_skills();
+        let mut all = self.servers.iter().filter(|server| server.is_known()).filter_map(declared).peekable();
+        if own.is_none() && (self.servers.len() == 1 || all.peek().is_none()) {
+            return;
+        }
+        let reads = all.all(|server| server.read_as(READS_FOLDERS) == Some(true));
+        let Some(can) = can.as_object_mut() else { return };
+        // Skills are resources, and who has them says so.
+        can.entry("resources").or_insert_with(|| json!({}));
+        let extensions = can.entry("extensions").or_insert_with(|| json!({}));
+        if let Some(extensions) = extensions.as_object_mut() {
+            let mut settings = Map::new();
+            if reads {
+                settings.insert(READS_FOLDERS.to_owned(), json!(true));
+            }
+            extensions.insert(EXTENSION.to_owned(), Value::Object(settings));
+        }
+    }
+
+    /// Whether the client says that it lists and loads skills itself. The extension has no setting for clients, but any
+    /// extension may be declared by both sides (SEP-2133). One list for several stateless clients cannot depend on one of them.
+    pub(super) fn client_hosts_skills(&self) -> bool {
+        matches!(self.era, Era::Session { .. }) && self.client_can(None, &["extensions", EXTENSION]).is_some()
+    }
+
+    /// Answers what is asked of the gateway's own skills, alone or beside the servers'; `false` if that is not for it.
+    pub(super) fn answered_of_skills(&mut self, client: &Client, request: &Request) -> bool {
+        let own = self.own_skills();
+        let method = request.method.as_str();
+        if matches!(method, "skills/list" | "resources/list" | "resources/templates/list") && own.is_some() {
+            self.fan_out(client, request);
+            return true;
+        }
+        let uri: Option<String> = Object::of(request.params.as_deref()).read_as("uri");
+        let given = match (&own, uri.as_deref()) {
+            (Some(own), Some(uri)) if ServedSkills::owns(uri) => match method {
+                "skills/get" => own.entry_at(uri).map(|entry| json!({"skill": entry})),
+                "resources/read" => own.read(uri),
+                READ_FOLDER => own.folder(uri),
+                _ => return false,
+            },
+            // Servers that have skills know more; if there is none, nobody has it.
+            (Some(_), _) if is_of_extension(method) && !self.servers.iter().any(|server| offers(server, method)) => {
+                Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")))
+            }
+            _ => return false,
+        };
+        let answer: Answer = match given {
+            Ok(result) => self.in_era(usize::MAX, Ok(raw(&result))),
+            Err(why) => Err(error(code::INVALID_PARAMS, &why)),
+        };
+        reply(client, &request.id, answer);
+        true
+    }
+
+    /// What the gateway's own skills add to a list.
+    pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
+        let own = self.own_skills()?;
+        let part = match method {
+            "skills/list" => own.entries(),
+            "resources/list" => own.resources(),
+            _ => return None,
+        };
+        Some(part.iter().map(raw).collect())
+    }
+
+    /// The server that has listed the skill in whose folder a URI lies: a skill's references lead to nobody else's files.
+    pub(super) fn whose_skill(&self, uri: &str) -> Option<usize> {
+        let is_in = |main: &String| {
+            let root = main.strip_suffix("/SKILL.md");
+            root.and_then(|root| uri.strip_prefix(root)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.servers.iter().position(|server| server.listed.iter().any(is_in))
+    }
+}

@@ -1,0 +1,228 @@
+//! What clients are shown: the tools of all servers as one catalogue, under the gateway's layers.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use toolfold::catalog::{Catalog, Format};
+use toolfold::conversation::{Conversation, Snapshot};
+use toolfold::diagnostic::Severity;
+use toolfold::policy::Approver;
+use toolfold::profile::Delivery;
+
+use super::{Era, Hub};
+use crate::clients;
+use crate::object::Object;
+use crate::rpc::{Raw, code, error, raw};
+use crate::settings::{Opened, Origin};
+use crate::version::STATELESS;
+use crate::watch::Observed;
+
+/// See the module.
+pub(super) struct View {
+    pub(super) conversation: Conversation,
+    pub(super) approver: Option<Arc<Approver>>,
+    /// Tools that are marked for clients which defer the others; `None`: nothing is.
+    always_load: Option<BTreeSet<String>>,
+    /// Where each tool comes from, by the name that the catalogue has it under.
+    pub(super) origins: BTreeMap<String, Origin>,
+    /// The result of `tools/list`.
+    pub(super) list: Raw,
+    /// The identity of the array in it.
+    pub(super) digest: String,
+}
+
+impl Hub {
+    /// Makes the view of what the servers have listed. The conversation so far goes on in it.
+    pub(super) fn build_view(&mut self) {
+        if self.client_hosts_skills() {
+            self.settings.layers.hosts_skills(&self.id);
+        }
+        let (catalog, origins) = self.merged();
+        let before = self.known_before();
+        match self.open_layers(catalog, &origins, before) {
+            // To open tools in place, the client has to be told, and a stateless one is not: its next request may be anybody's.
+            Ok(Opened { conversation, .. }) if self.is_untellable(&conversation) => {
+                let why = format!(
+                    "arm {} opens tools in the list itself, which needs a client with a session; this one speaks {STATELESS}: \
+                     take another arm, such as stable",
+                    conversation.arm()
+                );
+                tracing::error!("the tools cannot be shown: {why}");
+                (self.view, self.no_view) = (None, Some(why));
+            }
+            Ok(Opened { mut conversation, approver, diagnostics, always_load }) => {
+                if matches!(self.era, Era::Stateless { .. }) {
+                    conversation.shared_by_models();
+                }
+                for noticed in diagnostics.iter().filter(|own| own.severity >= Severity::Warning) {
+                    match &noticed.help {
+                        Some(help) => tracing::warn!("{}; {help}", noticed.message),
+                        None => tracing::warn!("{}", noticed.message),
+                    }
+                }
+                tracing::info!(arm = %conversation.arm(), tools = origins.len(), "{}", conversation.reason());
+                let tools = conversation.tools();
+                let marked = clients::marked(tools.json(), always_load.as_ref(), |name| origins.contains_key(name));
+                let (list, digest) = (self.list_result(&marked), tools.digest().to_owned());
+                let full = conversation.engine().catalog().to_json(Format::Mcp);
+                self.tell(&Observed::Shown {
+                    arm: conversation.arm(),
+                    reason: conversation.reason(),
+                    tools: origins.len(),
+                    list: tools.json(),
+                    full: &full,
+                });
+                self.view = Some(View { conversation, approver, always_load, origins, list, digest });
+            }
+            // What was shown stays, and so does what is judged by.
+            Err(why) => {
+                tracing::error!("the tools cannot be shown: {why}");
+                self.no_view = Some(why);
+            }
+        }
+    }
+
+    /// The conversation over these tools. Where what is known cannot be gone on with, since the configuration is another now,
+    /// it begins anew: the client's session is worth more than what was shown in it.
+    fn open_layers(
+        &self,
+        catalog: Catalog,
+        origins: &BTreeMap<String, Origin>,
+        before: Option<Snapshot>,
+    ) -> Result<Opened, String> {
+        let layers = &self.settings.layers;
+        if before.is_none() || self.view.is_some() {
+            return layers.open(catalog, origins, before, &self.id);
+        }
+        layers.open(catalog.clone(), origins, before, &self.id).or_else(|why| {
+            tracing::warn!("what the conversation knew is left: {why}");
+            layers.open(catalog, origins, None, &self.id)
+        })
+    }
+
+    fn is_untellable(&self, conversation: &Conversation) -> bool {
+        matches!(self.era, Era::Stateless { .. }) && conversation.arm().delivery() == Delivery::InPlace
+    }
+
+    /// Why there is no list.
+    pub(super) fn no_view(&self) -> Raw {
+        let why = self.no_view.as_deref().unwrap_or("see the gateway's log");
+        error(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
+    }
+
+    /// After an answer that may have opened tools: where an arm opens them in place, the list is another.
+    pub(super) fn reshow(&mut self) {
+        let Some(view) = &mut self.view else { return };
+        if view.conversation.arm().delivery() != Delivery::InPlace {
+            return;
+        }
+        let tools = view.conversation.tools();
+        if tools.digest() == view.digest {
+            return;
+        }
+        let (array, digest) = (tools.json().to_owned(), tools.digest().to_owned());
+        self.tell(&Observed::Reshown { list: &array });
+        let marked = self.view.as_ref().map_or(Cow::Borrowed(array.as_str()), |view| {
+            clients::marked(&array, view.always_load.as_ref(), |name| view.origins.contains_key(name))
+        });
+        let list = self.list_result(&marked);
+        if let Some(view) = &mut self.view {
+            (view.list, view.digest) = (list, digest);
+        }
+        self.tell_list_changed();
+    }
+
+    /// All servers' tools under names of which none stands twice, and where each comes from.
+    fn merged(&self) -> (Catalog, BTreeMap<String, Origin>) {
+        let mut shown: Vec<(usize, String, Raw)> = Vec::new();
+        for (at, (server, settings)) in self.servers.iter().zip(&self.settings.servers).enumerate() {
+            let mut own = HashSet::new();
+            for tool in &server.tools.tools {
+                let name = Object::read(tool).and_then(|tool| tool.read_as::<String>("name"));
+                let Some(name) = name.filter(|name| !name.is_empty()) else {
+                    tracing::warn!(server = settings.name, "a tool without a name was left out");
+                    continue;
+                };
+                if !settings.shows(&name) {
+                    continue;
+                }
+                if !own.insert(name.clone()) {
+                    tracing::warn!(server = settings.name, tool = name, "listed twice: the first counts");
+                    continue;
+                }
+                if let Some(tool) = settings.taken(tool) {
+                    shown.push((at, name, tool));
+                }
+            }
+        }
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for (_, name, _) in &shown {
+            *times.entry(name).or_default() += 1;
+        }
+        let alone = |name: &str| times.get(name) == Some(&1) && !self.settings.always_namespace;
+        let mut taken: HashSet<String> =
+            shown.iter().map(|(_, name, _)| name).filter(|name| alone(name)).cloned().collect();
+        let (mut tools, mut origins) = (Vec::new(), BTreeMap::new());
+        for (at, name, tool) in &shown {
+            let as_shown = if alone(name) { name.clone() } else { free(&self.namespaced(*at, name), &mut taken) };
+            let text = renamed(tool, name, &as_shown);
+            tools.push(text);
+            let origin = Origin { server: *at, of: self.name(*at).to_owned(), tool: name.clone() };
+            origins.insert(as_shown, origin);
+        }
+        let catalog = catalog_of(&tools);
+        // What the catalogue could not take is not callable either.
+        origins.retain(|name, _| catalog.get(name).is_some());
+        let layers = &self.settings.layers;
+        let catalog = self.settings.selection.narrow(catalog, &mut origins, &|catalog| layers.category_of(catalog));
+        (catalog, origins)
+    }
+
+    pub(super) fn namespaced(&self, at: usize, name: &str) -> String {
+        let settings = self.settings.servers.get(at);
+        let space = settings.map_or("", |own| own.namespace.as_deref().unwrap_or(&own.name));
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let space: String = space.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+        format!("{space}_{name}")
+    }
+}
+
+/// A name that nobody has taken yet.
+fn free(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut own = name.to_owned();
+    let mut number = 2;
+    while !taken.insert(own.clone()) {
+        own = format!("{name}_{number}");
+        number += 1;
+    }
+    own
+}
+
+pub(super) fn renamed(tool: &Raw, name: &str, shown: &str) -> Raw {
+    if name == shown {
+        return tool.clone();
+    }
+    let mut own = Object::read(tool).unwrap_or_default();
+    own.put("name", shown);
+    own.to_raw()
+}
+
+/// The catalogue of these tools. One that cannot be read is left out and said, and costs no other its place.
+fn catalog_of(tools: &[Raw]) -> Catalog {
+    let listed = |tools: &[&Raw]| raw(&serde_json::json!({"tools": tools})).get().to_owned();
+    let all: Vec<&Raw> = tools.iter().collect();
+    let loaded = Catalog::import(&listed(&all), "tools/list", Some(Format::Mcp));
+    if !loaded.has_errors() {
+        return loaded.value;
+    }
+    let sound = |tool: &&Raw| {
+        let alone = Catalog::import(&listed(&[*tool]), "tools/list", Some(Format::Mcp));
+        for fault in alone.diagnostics.iter().filter(|own| own.severity == Severity::Error) {
+            tracing::error!("a tool is left out: {}", fault.message);
+        }
+        !alone.has_errors()
+    };
+    let sound: Vec<&Raw> = tools.iter().filter(sound).collect();
+    Catalog::import(&listed(&sound), "tools/list", Some(Format::Mcp)).value
+}

@@ -1,0 +1,26 @@
+//! The toolfold MCP gateway: folded tools, skills and policy between any MCP client and any number of MCP servers.
+
+pub mod board;
+pub mod capture;
+pub mod client;
+pub mod clients;
+pub mod config;
+pub mod desk;
+pub mod front;
+pub mod hub;
+pub mod lines;
+pub mod link;
+pub mod object;
+#[cfg(feature = "otel")]
+pub mod otel;
+pub mod rpc;
+pub mod run;
+pub mod seal;
+pub mod selection;
+pub mod settings;
+pub mod skills;
+pub mod state;
+mod tls;
+pub mod trust;
+pub mod version;
+pub mod watch;

@@ -1,0 +1,82 @@
+//! A server's process: how it is started, and how it is ended with everything that it started.
+#![allow(clippy::disallowed_methods, reason = "this module is the edge that starts processes")]
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+
+use super::GRACE;
+
+/// Starts a program in a process group of its own, so that a signal to the gateway's terminal does not reach it, and ending
+/// it reaches what it started (`npx` starts `node`).
+pub(super) fn spawn(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, String>,
+    cwd: Option<&str>,
+) -> Result<Child, String> {
+    let mut starts = Command::new(command);
+    starts.args(args).envs(env).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    if let Some(cwd) = cwd {
+        starts.current_dir(cwd);
+    }
+    #[cfg(unix)]
+    starts.process_group(0);
+    starts.spawn().map_err(|why| match why.kind() {
+        std::io::ErrorKind::NotFound => format!("`{command}` was not found; check the command and PATH"),
+        _ => format!("`{command}` cannot be started: {why}"),
+    })
+}
+
+/// Waits until the process has ended, or ends it once `ends` says so: its standard input is closed by then, so that it has
+/// time to end by itself; then SIGTERM, then SIGKILL, to its whole group. Says how it ended.
+pub(super) async fn ended(mut child: Child, ends: &CancellationToken) -> String {
+    let group = child.id();
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = ends.cancelled() => match tokio::time::timeout(GRACE, child.wait()).await {
+            Ok(status) => status,
+            Err(_) => {
+                signal(group, Signal::Term);
+                match tokio::time::timeout(GRACE, child.wait()).await {
+                    Ok(status) => status,
+                    Err(_) => {
+                        signal(group, Signal::Kill);
+                        drop(child.start_kill());
+                        child.wait().await
+                    }
+                }
+            }
+        },
+    };
+    // What it started and left behind ends with it.
+    signal(group, Signal::Term);
+    match status {
+        Ok(status) => status.to_string(),
+        Err(why) => format!("it cannot be told how: {why}"),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Signal {
+    Term,
+    Kill,
+}
+
+#[cfg(unix)]
+fn signal(group: Option<u32>, signal: Signal) {
+    use rustix::process::{Pid, kill_process_group};
+    let signal = match signal {
+        Signal::Term => rustix::process::Signal::TERM,
+        Signal::Kill => rustix::process::Signal::KILL,
+    };
+    if let Some(group) = group.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
+        // A group that has ended already is what was wanted.
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+#[cfg(not(unix))]
+fn signal(_group: Option<u32>, _signal: Signal) {}

@@ -1,0 +1,176 @@
+//! Messages over streamable HTTP (specifications 2025-03-26 to 2026-07-28): a POST for each, answered with JSON or with a
+//! stream of events; up to 2025-11-25 also a session and a stream that the server writes to by itself.
+
+pub mod auth;
+mod exchange;
+mod headers;
+mod notes;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use self::auth::Auth;
+use self::exchange::Exchange;
+use super::{Event, Outgoing, Resumed, Source};
+use crate::rpc::Message;
+use crate::version::has_sessions;
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// What a connection knows of its server.
+#[derive(Debug, Default)]
+struct Known {
+    /// `Mcp-Session-Id`, as the server gave it.
+    session: Option<String>,
+    /// The protocol version that was agreed on.
+    version: Option<String>,
+    /// Which headers mirror which arguments of which tool (`x-mcp-header`, specification 2026-07-28).
+    mirrored: HashMap<String, headers::Mirrored>,
+}
+
+/// One server, shared by all exchanges with it.
+#[derive(Debug)]
+struct Endpoint {
+    client: reqwest::Client,
+    url: reqwest::Url,
+    known: Mutex<Known>,
+    source: Source,
+    stays: Arc<AtomicBool>,
+    /// The login, unless the configuration gives an `Authorization` itself.
+    auth: Option<Arc<Auth>>,
+}
+
+/// What a connection is made of.
+pub(super) struct Of<'t> {
+    pub(super) url: &'t str,
+    pub(super) headers: &'t BTreeMap<String, String>,
+    pub(super) auth: Option<Arc<Auth>>,
+    /// The session that goes on.
+    pub(super) resumed: Option<Resumed>,
+    /// Whether the session stays when the connection ends.
+    pub(super) stays: Arc<AtomicBool>,
+}
+
+pub(super) fn run(
+    of: Of<'_>,
+    source: Source,
+    outgoing: mpsc::UnboundedReceiver<Outgoing>,
+    ends: CancellationToken,
+) -> Result<tokio::task::JoinHandle<()>, String> {
+    let Of { url, headers, auth, resumed, stays } = of;
+    let parsed = reqwest::Url::parse(url).map_err(|why| format!("`{url}` is no URL: {why}"))?;
+    let mut always = HeaderMap::new();
+    for (name, value) in headers {
+        // The value may be a secret: it is not repeated.
+        let bad = || format!("the header `{name}` cannot be sent: it has characters that no header may have");
+        let mut sent = HeaderValue::from_str(value).map_err(|_| bad())?;
+        sent.set_sensitive(true);
+        always.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, sent);
+    }
+    let auth = auth.filter(|_| !always.contains_key(AUTHORIZATION));
+    crate::tls::ready();
+    let client = reqwest::Client::builder()
+        .default_headers(always)
+        .connect_timeout(CONNECT)
+        // A redirect could carry the headers elsewhere.
+        .redirect(reqwest::redirect::Policy::none())
+        .tcp_nodelay(true)
+        .build()
+        .map_err(|why| format!("no HTTP client can be made: {why}"))?;
+    let goes_on = resumed.is_some();
+    let known = resumed.map(|Resumed { session, version }| Known {
+        session: Some(session),
+        version: Some(version),
+        ..Known::default()
+    });
+    let known = Mutex::new(known.unwrap_or_default());
+    let endpoint = Arc::new(Endpoint { client, url: parsed, known, source, stays, auth });
+    Ok(tokio::spawn(serve(endpoint, outgoing, ends, goes_on)))
+}
+
+async fn serve(
+    endpoint: Arc<Endpoint>,
+    mut outgoing: mpsc::UnboundedReceiver<Outgoing>,
+    ends: CancellationToken,
+    goes_on: bool,
+) {
+    let mut running: HashMap<u64, CancellationToken> = HashMap::new();
+    let unanswered = notes::line(&ends);
+    let mut listening = goes_on;
+    if goes_on {
+        tokio::spawn(exchange::listen(endpoint.clone(), ends.child_token()));
+    }
+    loop {
+        let next = tokio::select! {
+            next = outgoing.recv() => next,
+            () = ends.cancelled() => None,
+        };
+        match next {
+            None => break,
+            Some(Outgoing::Version(version)) => endpoint.with_known(|known| known.version = Some(version)),
+            Some(Outgoing::Abandon(id)) => {
+                if let Some(request) = running.remove(&id) {
+                    request.cancel();
+                }
+            }
+            Some(Outgoing::Message(message)) => {
+                let id = match &message {
+                    Message::Request(request) => request.id.as_number(),
+                    Message::Notification(_) | Message::Response(..) | Message::Fault(..) => None,
+                };
+                let starts =
+                    matches!(&message, Message::Notification(note) if note.method == "notifications/initialized");
+                let exchange = Exchange::new(endpoint.clone(), message, id);
+                match id {
+                    Some(id) => {
+                        running.retain(|_, request| !request.is_cancelled());
+                        let ends = ends.child_token();
+                        running.insert(id, ends.clone());
+                        tokio::spawn(async move {
+                            exchange.run(&ends).await;
+                            ends.cancel();
+                        });
+                    }
+                    // Without it, a server may refuse what comes next.
+                    None if starts => notes::sent(exchange, ends.child_token()).await,
+                    // What asks for no answer keeps its order.
+                    None => drop(unanswered.send(exchange)),
+                }
+                if starts
+                    && !listening
+                    && endpoint.with_known(|known| known.version.as_deref().is_none_or(has_sessions))
+                {
+                    listening = true;
+                    tokio::spawn(exchange::listen(endpoint.clone(), ends.child_token()));
+                }
+            }
+        }
+    }
+    endpoint.leave().await;
+    endpoint.source.tell(Event::Closed("the connection was closed".to_owned())).await;
+}
+
+impl Endpoint {
+    fn with_known<T>(&self, act: impl FnOnce(&mut Known) -> T) -> T {
+        // What a panicking task left is still whole: every change is one assignment.
+        let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        act(&mut known)
+    }
+
+    /// Ends the session at the server, if there is one.
+    async fn leave(&self) {
+        if self.stays.load(Ordering::Acquire) {
+            return;
+        }
+        let Some(session) = self.with_known(|known| known.session.take()) else { return };
+        let asked = || self.client.delete(self.url.clone()).header(headers::SESSION, &session);
+        drop(tokio::time::timeout(Duration::from_secs(2), self.sent(asked)).await);
+    }
+}

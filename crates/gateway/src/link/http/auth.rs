@@ -1,0 +1,380 @@
+//! Tokens for a server that wants a login (OAuth 2.1, as the MCP specification has it): which one goes with a request, how it is
+//! renewed, and what is done when the server refuses it. A token goes to the server that it was given for and nowhere else.
+//!
+//! Written over the HTTP client that is here anyway: the flow is half a dozen small requests, and the part that has to be right
+//! (which party is believed what) is in no general crate. Only signatures are ring's, which TLS brings.
+
+mod assertion;
+mod challenge;
+mod client;
+mod discover;
+mod kept;
+mod login;
+mod redirect;
+mod settings;
+mod token;
+mod web;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+
+pub(super) use self::challenge::Challenge;
+use self::challenge::Scopes;
+use self::client::ClientId;
+pub use self::kept::Vault;
+use self::kept::{Kept, Tokens};
+pub use self::login::{LoggedIn, LoginError};
+pub use self::settings::{AuthSettings, Grant};
+use self::token::{For, Refused};
+use self::web::Web;
+
+/// So long before its end a token is renewed, in milliseconds: what is under way and clocks that are apart.
+const EARLY_MS: i64 = 30_000;
+
+/// So long what was read of the vault counts, in milliseconds: a person may have logged out since.
+const AGE_MS: i64 = 10_000;
+
+/// So long nothing is asked of an authorization server after it failed, in milliseconds: calls would wait for it one by one.
+const REST_MS: i64 = 15_000;
+
+/// The login at one server, shared by all connections to it.
+pub struct Auth {
+    server: String,
+    url: Url,
+    settings: AuthSettings,
+    vault: Arc<dyn Vault>,
+    /// The command that a person logs in with.
+    command: String,
+    web: OnceLock<Result<Web, String>>,
+    /// What was read of the vault last, and when. `None`: nothing yet.
+    known: Mutex<Option<(Arc<Kept>, i64)>>,
+    /// Why the last request was refused, until one is not.
+    refused: Mutex<Option<String>>,
+    /// Until when nothing is asked for after it failed, in milliseconds since 1970, and why it did.
+    resting: Mutex<Option<(i64, String)>>,
+    /// Only one renews.
+    renewing: tokio::sync::Mutex<()>,
+}
+
+impl std::fmt::Debug for Auth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Auth").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Auth {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.server, &self.url, &self.settings) == (&other.server, &other.url, &other.settings)
+    }
+}
+
+impl Eq for Auth {}
+
+impl Auth {
+    /// The login at a server. `command` is what a person logs in with.
+    ///
+    /// # Errors
+    /// If the URL is none.
+    pub fn new(
+        server: &str,
+        url: &str,
+        settings: AuthSettings,
+        vault: Arc<dyn Vault>,
+        command: &str,
+    ) -> Result<Self, String> {
+        let url = Url::parse(url).map_err(|why| format!("the server `{server}` has no usable URL: {why}"))?;
+        Ok(Self {
+            server: server.to_owned(),
+            url,
+            settings,
+            vault,
+            command: command.to_owned(),
+            web: OnceLock::new(),
+            known: Mutex::default(),
+            refused: Mutex::default(),
+            resting: Mutex::default(),
+            renewing: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// Why the server is not logged in to, if its last request was refused for that.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        lock(&self.refused).clone()
+    }
+
+    /// The token that goes with a request, where there is one. One that is about to end is renewed first.
+    pub(super) async fn bearer(self: &Arc<Self>) -> Option<Bearer> {
+        let kept = self.known().ok()?;
+        let tokens = kept.tokens.as_ref()?;
+        let ends = tokens.until_ms.is_some_and(|until| until - EARLY_MS <= self.vault.now_ms());
+        if !ends || tokens.refresh.is_none() {
+            return Bearer::of(&tokens.access);
+        }
+        let (own, used) = (self.clone(), tokens.access.clone());
+        let renewed = whole(async move {
+            let _renewing = own.renewing.lock().await;
+            own.renewed(&used).await
+        });
+        if let Err(why) = renewed.await {
+            tracing::info!(server = self.server, "the token was not renewed: {why}");
+        }
+        Bearer::of(&self.known().ok()?.tokens.as_ref()?.access)
+    }
+
+    /// Does what a refusal asks for. `Ok`: the request can be made again.
+    pub(super) async fn challenged(self: &Arc<Self>, challenge: Challenge, used: Option<Bearer>) -> Result<(), String> {
+        let own = self.clone();
+        let outcome = whole(async move {
+            let _renewing = own.renewing.lock().await;
+            own.answer(&challenge, used.as_ref()).await
+        });
+        let outcome = outcome.await;
+        *lock(&self.refused) = outcome.as_ref().err().cloned();
+        outcome
+    }
+
+    /// A request was not refused.
+    pub(super) fn accepted(&self) {
+        let mut refused = lock(&self.refused);
+        if refused.is_some() {
+            *refused = None;
+        }
+    }
+
+    async fn answer(&self, challenge: &Challenge, used: Option<&Bearer>) -> Result<(), String> {
+        let kept = self.read_again()?;
+        // A person, or another process, may have been here since.
+        if let Some(tokens) = &kept.tokens
+            && used.is_none_or(|used| used.token != tokens.access)
+        {
+            return Ok(());
+        }
+        if challenge.is_step_up
+            && let Some(tokens) = &kept.tokens
+        {
+            self.step_up(challenge, tokens)?;
+        } else if let Some(tokens) = kept.tokens.as_ref().filter(|own| own.refresh.is_some()) {
+            match self.renewed(&tokens.access.clone()).await {
+                Ok(()) => return Ok(()),
+                Err(why) => tracing::info!(server = self.server, "the token was not renewed: {why}"),
+            }
+        }
+        if self.settings.grant == Grant::ClientCredentials {
+            self.rests()?;
+            return self.rested(self.by_itself(challenge).await);
+        }
+        if let Err(why) = self.remember(challenge).await {
+            tracing::warn!(server = self.server, "{why}");
+        }
+        Err(match challenge.is_step_up {
+            false => format!("it wants a login: run `{}`", self.command),
+            true => {
+                let scopes = challenge::joined(&challenge.scopes);
+                format!("it wants further scopes (`{scopes}`): log in again with `{}`", self.command)
+            }
+        })
+    }
+
+    /// Whether more scopes could help: those that were asked for already and not accepted never will.
+    fn step_up(&self, challenge: &Challenge, tokens: &Tokens) -> Result<(), String> {
+        if challenge.scopes.is_empty() || !challenge.scopes.is_subset(&tokens.asked) {
+            return Ok(());
+        }
+        let scopes = challenge::joined(&challenge.scopes);
+        Err(format!(
+            "it wants the scopes `{scopes}`, which the last login asked for already: another one will not help"
+        ))
+    }
+
+    /// Why nothing is asked for just now.
+    fn rests(&self) -> Result<(), String> {
+        let resting = lock(&self.resting).clone().filter(|(until, _)| *until > self.vault.now_ms());
+        resting.map_or(Ok(()), |(_, why)| Err(why))
+    }
+
+    /// An outcome that counts for a while, if it is a failure.
+    fn rested<T>(&self, outcome: Result<T, String>) -> Result<T, String> {
+        let until = self.vault.now_ms().saturating_add(REST_MS);
+        *lock(&self.resting) = outcome.as_ref().err().map(|why| (until, why.clone()));
+        outcome
+    }
+
+    /// Renews the tokens. `used` is the access token that is at its end: where another one is kept by now, there is nothing to do.
+    async fn renewed(&self, used: &str) -> Result<(), String> {
+        let locked = self.locked().await?;
+        let mut kept = Kept::clone(&*self.read_again()?);
+        let Some(tokens) = kept.tokens.clone().filter(|own| own.access == used) else { return Ok(()) };
+        let Some(refresh) = tokens.refresh.clone() else { return Err("there is no token to renew it with".to_owned()) };
+        let client = ClientId::of_tokens(&self.settings, &kept).ok_or("there is no client to renew it with")?;
+        let of = For {
+            issuer: &tokens.issuer,
+            token_endpoint: &tokens.token_endpoint,
+            resource: &tokens.resource,
+            asked: tokens.asked.clone(),
+        };
+        let fields =
+            vec![("grant_type".to_owned(), "refresh_token".to_owned()), ("refresh_token".to_owned(), refresh.clone())];
+        self.rests()?;
+        let now_ms = self.vault.now_ms();
+        let outcome = match token::tokens(self.web()?, &self.settings, &client, of, fields, now_ms).await {
+            Ok(mut new) => {
+                new.refresh = new.refresh.or(Some(refresh));
+                kept.tokens = Some(new);
+                tracing::debug!(server = self.server, "the token was renewed");
+                Ok(())
+            }
+            Err(Refused { is_final, why }) => {
+                // It is not tried again with each request.
+                if is_final && let Some(tokens) = &mut kept.tokens {
+                    tokens.refresh = None;
+                }
+                Err(why)
+            }
+        };
+        if let Err(why) = self.write(kept) {
+            tracing::warn!(server = self.server, "{why}");
+        }
+        drop(locked);
+        self.rested(outcome)
+    }
+
+    /// Logs in without a person.
+    async fn by_itself(&self, challenge: &Challenge) -> Result<(), String> {
+        let locked = self.locked().await?;
+        let before = self.known()?.tokens.clone();
+        let mut kept = Kept::clone(&*self.read_again()?);
+        if kept.tokens != before {
+            return Ok(());
+        }
+        let web = self.web()?;
+        let found = discover::discover(web, &self.url, challenge, self.settings.issuer.as_deref()).await?;
+        let client = client::configured(&self.settings, &found, &mut kept)?;
+        let asked = self.scopes(challenge, &found, kept.tokens.as_ref());
+        let endpoint =
+            found.issuer.token_endpoint.as_deref().ok_or("the authorization server has no token endpoint")?;
+        let mut fields = vec![("grant_type".to_owned(), Grant::ClientCredentials.name().to_owned())];
+        if !asked.is_empty() {
+            fields.push(("scope".to_owned(), challenge::joined(&asked)));
+        }
+        let of = For { issuer: &found.issuer.issuer, token_endpoint: endpoint, resource: &found.resource, asked };
+        let given = token::tokens(web, &self.settings, &client, of, fields, self.vault.now_ms()).await;
+        kept.tokens = Some(given.map_err(|refused| refused.why)?);
+        self.write(kept)?;
+        drop(locked);
+        Ok(())
+    }
+
+    /// The scopes to ask for: the configured ones, else those of the refusal, else those that the resource knows. Where more are
+    /// wanted, with those of the last login, so that none is lost (SEP-2350).
+    fn scopes(&self, challenge: &Challenge, found: &discover::Found, before: Option<&Tokens>) -> Scopes {
+        let mut all: Scopes = match (self.settings.scopes.is_empty(), challenge.scopes.is_empty()) {
+            (false, _) => self.settings.scopes.iter().cloned().collect(),
+            (true, false) => Scopes::new(),
+            (true, true) => found.scopes.clone(),
+        };
+        if self.settings.scopes.is_empty() || challenge.is_step_up {
+            all.extend(challenge.scopes.iter().cloned());
+        }
+        let is_same = |own: &&Tokens| own.issuer == found.issuer.issuer && own.resource == found.resource;
+        if let Some(before) = before.filter(is_same).filter(|_| challenge.is_step_up) {
+            all.extend(before.asked.iter().cloned());
+        }
+        all
+    }
+
+    fn web(&self) -> Result<&Web, String> {
+        self.web.get_or_init(|| Web::new(&self.url)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether a token may be sent to the server at all.
+    fn is_safe(&self) -> Result<(), String> {
+        self.web()?.url("the server", self.url.as_str()).map(drop)
+    }
+
+    /// What is kept, as it was read lately.
+    fn known(&self) -> Result<Arc<Kept>, String> {
+        let oldest = self.vault.now_ms() - AGE_MS;
+        let known = lock(&self.known).as_ref().filter(|(_, at)| *at >= oldest).map(|(kept, _)| kept.clone());
+        known.map_or_else(|| self.read_again(), Ok)
+    }
+
+    fn read_again(&self) -> Result<Arc<Kept>, String> {
+        let kept = match self.vault.read()? {
+            Some(text) => Kept::parse(&text, self.url.as_str()).unwrap_or_else(|why| {
+                tracing::warn!(server = self.server, "{why}; it is left out");
+                Kept::new(self.url.as_str())
+            }),
+            None => Kept::new(self.url.as_str()),
+        };
+        let mut kept = kept;
+        if self.is_safe().is_err() {
+            kept.tokens = None;
+        }
+        let kept = Arc::new(kept);
+        *lock(&self.known) = Some((kept.clone(), self.vault.now_ms()));
+        Ok(kept)
+    }
+
+    /// Keeps a refusal for the next login.
+    async fn remember(&self, challenge: &Challenge) -> Result<(), String> {
+        if self.known()?.wanted.as_ref() == Some(challenge) {
+            return Ok(());
+        }
+        let locked = self.locked().await?;
+        let mut kept = Kept::clone(&*self.read_again()?);
+        kept.wanted = Some(challenge.clone());
+        self.write(kept)?;
+        drop(locked);
+        Ok(())
+    }
+
+    /// The vault for this process alone, until what is given is dropped.
+    async fn locked(&self) -> Result<Box<dyn Send>, String> {
+        let vault = self.vault.clone();
+        tokio::task::spawn_blocking(move || vault.lock()).await.map_err(|why| why.to_string())?
+    }
+
+    fn write(&self, kept: Kept) -> Result<(), String> {
+        let written = self.vault.write(Some(&kept.to_text()));
+        // It counts for this run even where it cannot be kept.
+        *lock(&self.known) = Some((Arc::new(kept), self.vault.now_ms()));
+        written
+    }
+}
+
+/// A token as a request has it.
+pub(super) struct Bearer {
+    token: String,
+    pub(super) header: HeaderValue,
+}
+
+impl Bearer {
+    fn of(token: &str) -> Option<Self> {
+        let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
+        header.set_sensitive(true);
+        Some(Self { token: token.to_owned(), header })
+    }
+}
+
+/// Does something to its end, even if nobody waits for it any more: a refresh token that was used and whose answer was lost would
+/// be the end of the login.
+async fn whole(what: impl Future<Output = Result<(), String>> + Send + 'static) -> Result<(), String> {
+    tokio::spawn(what).await.map_err(|why| why.to_string())?
+}
+
+/// 256 random bits as text of a URL.
+fn random() -> Result<String, String> {
+    let mut bits = [0; 32];
+    getrandom::fill(&mut bits).map_err(|why| format!("the system gives no random bits: {why}"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bits))
+}
+
+/// What a panicking task left is still whole: every change is one assignment.
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}

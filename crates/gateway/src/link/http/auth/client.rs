@@ -1,0 +1,183 @@
+//! Who the gateway is to an authorization server: a client that was registered beforehand, one that is named by the URL of its
+//! metadata, or one that registers itself (RFC 7591). In this order, as the MCP specification wants it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::header::HeaderValue;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::assertion;
+use super::discover::Found;
+use super::kept::{Kept, Registration};
+use super::web::{Web, encoded};
+use super::{AuthSettings, Grant};
+use crate::link::beginning;
+
+const BASIC: &str = "client_secret_basic";
+const POST: &str = "client_secret_post";
+const NONE: &str = "none";
+const KEY: &str = "private_key_jwt";
+
+/// A client, and how it proves who it is.
+pub(super) struct ClientId {
+    pub(super) id: String,
+    /// As authorization servers name it (`token_endpoint_auth_methods_supported`).
+    pub(super) method: String,
+    pub(super) secret: Option<String>,
+}
+
+/// What a registration gives.
+#[derive(Deserialize)]
+struct Registered {
+    client_id: String,
+    client_secret: Option<String>,
+    token_endpoint_auth_method: Option<String>,
+    /// In seconds since 1970; 0 for never.
+    client_secret_expires_at: Option<i64>,
+}
+
+/// The client for a login. One that is registered for it is put into `kept`.
+pub(super) async fn client(
+    web: &Web,
+    settings: &AuthSettings,
+    found: &Found,
+    kept: &mut Kept,
+    redirect_uri: &str,
+    now_ms: i64,
+) -> Result<ClientId, String> {
+    if settings.client_id.is_some() {
+        return configured(settings, found, kept);
+    }
+    if let Some(url) =
+        settings.client_metadata_url.as_ref().filter(|_| found.issuer.client_id_metadata_document_supported)
+    {
+        return Ok(ClientId { id: url.clone(), method: NONE.to_owned(), secret: None });
+    }
+    let is_good = |own: &Registration| {
+        own.issuer == found.issuer.issuer
+            && own.redirect_uri == redirect_uri
+            && own.until_ms.is_none_or(|until| until > now_ms)
+    };
+    if !kept.registration.as_ref().is_some_and(is_good) {
+        kept.registration = Some(register(web, found, redirect_uri).await?);
+    }
+    let own = kept.registration.as_ref().ok_or("there is no client")?;
+    Ok(ClientId { id: own.client_id.clone(), method: own.method.clone(), secret: own.client_secret.clone() })
+}
+
+/// The client that the configuration names. Its secret goes to the authorization server that gave it, and to no other.
+pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut Kept) -> Result<ClientId, String> {
+    let issuer = &found.issuer.issuer;
+    let id = settings.client_id.clone().ok_or("`client_id` is missing in [gateway.server.NAME.auth]")?;
+    if settings.client_secret.is_none() && settings.private_key.is_none() {
+        return Ok(ClientId { id, method: NONE.to_owned(), secret: None });
+    }
+    if let Some(first) = kept.secret_for.as_ref().filter(|first| *first != issuer && settings.issuer.is_none()) {
+        let why = "its secret was given to `{first}`, and is given to no other";
+        let fix = "if the server has moved, say so with `issuer`, or log out first";
+        return Err(format!(
+            "the server now names the authorization server `{issuer}`: {}; {fix}",
+            why.replace("{first}", first)
+        ));
+    }
+    kept.secret_for = Some(issuer.clone());
+    if settings.private_key.is_some() {
+        return Ok(ClientId { id, method: KEY.to_owned(), secret: None });
+    }
+    let method = if supports(found, BASIC) || !supports(found, POST) { BASIC } else { POST };
+    Ok(ClientId { id, method: method.to_owned(), secret: settings.client_secret.clone() })
+}
+
+impl ClientId {
+    /// The client that tokens were given to, for renewing them.
+    pub(super) fn of_tokens(settings: &AuthSettings, kept: &Kept) -> Option<Self> {
+        let tokens = kept.tokens.as_ref()?;
+        let registered = kept.registration.as_ref();
+        let registered = registered.filter(|own| own.issuer == tokens.issuer && own.client_id == tokens.client_id);
+        let secret = registered.and_then(|own| own.client_secret.clone());
+        let own = settings.client_secret.as_ref().filter(|_| settings.client_id.as_ref() == Some(&tokens.client_id));
+        let secret = own.cloned().or(secret);
+        Some(Self { id: tokens.client_id.clone(), method: tokens.method.clone(), secret })
+    }
+
+    /// Puts on a token request who asks: into its fields, or as a header.
+    pub(super) fn sign(
+        &self,
+        settings: &AuthSettings,
+        issuer: &str,
+        now_ms: i64,
+        fields: &mut Vec<(String, String)>,
+    ) -> Result<Option<HeaderValue>, String> {
+        let mut put = |name: &str, value: &str| fields.push((name.to_owned(), value.to_owned()));
+        let secret = self.secret.as_deref();
+        match (self.method.as_str(), secret) {
+            (BASIC, Some(secret)) => {
+                // RFC 6749, section 2.3.1: both are encoded as in a form before they are put together.
+                let form = |text: &str| {
+                    let form = encoded(&[(String::new(), text.to_owned())]);
+                    form.strip_prefix('=').map_or(form.clone(), str::to_owned)
+                };
+                let pair = STANDARD.encode(format!("{}:{}", form(&self.id), form(secret)));
+                let mut value = HeaderValue::from_str(&format!("Basic {pair}")).map_err(|why| why.to_string())?;
+                value.set_sensitive(true);
+                return Ok(Some(value));
+            }
+            (POST, Some(secret)) => {
+                put("client_id", &self.id);
+                put("client_secret", secret);
+            }
+            (KEY, _) => {
+                let key = settings.private_key.as_deref().ok_or("`private_key` is missing")?;
+                put("client_id", &self.id);
+                put("client_assertion_type", assertion::TYPE);
+                put("client_assertion", &assertion::signed(key, &self.id, issuer, now_ms)?);
+            }
+            (NONE, _) => put("client_id", &self.id),
+            (method, None) => return Err(format!("`{method}` needs a secret, and there is none")),
+            (method, Some(_)) => return Err(format!("the client was registered for `{method}`, which is not spoken")),
+        }
+        Ok(None)
+    }
+}
+
+fn supports(found: &Found, method: &str) -> bool {
+    // RFC 8414, section 2: what is not said is `client_secret_basic`.
+    let all = found.issuer.token_endpoint_auth_methods_supported.as_deref();
+    all.map_or(method == BASIC, |all| all.iter().any(|own| own == method))
+}
+
+async fn register(web: &Web, found: &Found, redirect_uri: &str) -> Result<Registration, String> {
+    const WHAT: &str = "the registration";
+    let Some(endpoint) = &found.issuer.registration_endpoint else {
+        return Err(format!(
+            "the authorization server `{}` registers no clients by itself: register one there, and give it as `client_id` \
+             (or `client_metadata_url`) in [gateway.server.NAME.auth]",
+            beginning(&found.issuer.issuer)
+        ));
+    };
+    // A program on a person's machine keeps no secret (OAuth 2.1, section 2.1): `none` where it is offered.
+    let method = [NONE, BASIC, POST].into_iter().find(|own| supports(found, own)).unwrap_or(NONE);
+    let body = json!({
+        "client_name": "toolfold",
+        "application_type": "native",
+        "redirect_uris": [redirect_uri],
+        "grant_types": [Grant::AuthorizationCode.name(), "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+    });
+    let (status, body) = web.json(WHAT, web.url("the registration endpoint", endpoint)?, &body).await?;
+    if !status.is_success() {
+        return Err(format!("{WHAT} was refused: {}", super::token::said(status, &body, &[])));
+    }
+    let own: Registered = serde_json::from_slice(&body).map_err(|_| format!("{WHAT} gave no client"))?;
+    let given = own.token_endpoint_auth_method.unwrap_or_else(|| method.to_owned());
+    Ok(Registration {
+        issuer: found.issuer.issuer.clone(),
+        client_id: own.client_id,
+        method: if own.client_secret.is_none() { NONE.to_owned() } else { given },
+        client_secret: own.client_secret,
+        redirect_uri: redirect_uri.to_owned(),
+        until_ms: own.client_secret_expires_at.filter(|at| *at > 0).map(|at| at.saturating_mul(1000)),
+    })
+}

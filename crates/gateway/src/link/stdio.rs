@@ -1,0 +1,149 @@
+//! Messages over standard input and output: one line each (specification 2025-11-25, "stdio").
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Event, MAX_MESSAGE, Outgoing, Source, beginning, child};
+use crate::lines::{Line, read_line};
+use crate::rpc::Message;
+
+/// How many last lines of standard error are kept for the log, where a process ended.
+const KEPT_LINES: usize = 5;
+
+/// How long what a process wrote before it ended may take to be read.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+type Last = Arc<Mutex<Vec<String>>>;
+
+/// Starts the tasks that serve a process.
+pub(super) fn run(
+    mut child: Child,
+    source: Source,
+    outgoing: mpsc::UnboundedReceiver<Outgoing>,
+    ends: CancellationToken,
+) -> Result<tokio::task::JoinHandle<()>, String> {
+    let missing = || "the process has no standard streams".to_owned();
+    let stdin = child.stdin.take().ok_or_else(missing)?;
+    let stdout = child.stdout.take().ok_or_else(missing)?;
+    let stderr = child.stderr.take().ok_or_else(missing)?;
+    let last = Last::default();
+    let said = tokio::spawn(follow(stderr, source.server, last.clone()));
+    tokio::spawn(write(stdin, outgoing, ends.clone()));
+    Ok(tokio::spawn(async move {
+        let (read, ended) = (read(stdout, &source), child::ended(child, &ends));
+        tokio::pin!(read, ended);
+        // A process may close its output and stay, or end and leave its output open to a child of its own.
+        let how = tokio::select! {
+            () = &mut read => {
+                ends.cancel();
+                ended.await
+            }
+            how = &mut ended => {
+                // What it wrote before it ended is still there.
+                drop(tokio::time::timeout(LAST_WORDS, &mut read).await);
+                how
+            }
+        };
+        drop(tokio::time::timeout(LAST_WORDS, said).await);
+        let last = last.lock().map(|lines| lines.join(" | ")).unwrap_or_default();
+        if !last.is_empty() {
+            // They may hold secrets: why a server is down is told to models, and the log is not.
+            tracing::warn!(server = source.server, "the last words of a process that ended: {last}");
+        }
+        source.tell(Event::Closed(format!("its process ended ({how})"))).await;
+    }))
+}
+
+async fn read(stdout: impl AsyncRead + Unpin, source: &Source) {
+    let mut reader = BufReader::with_capacity(64 * 1024, stdout);
+    let mut buffer = Vec::new();
+    loop {
+        match read_line(&mut reader, &mut buffer, MAX_MESSAGE).await {
+            Ok(Line::Whole) => {}
+            Ok(Line::End) => return,
+            Ok(Line::TooLong) => {
+                tracing::error!(server = source.server, "a line of more than {MAX_MESSAGE} bytes was left out");
+                continue;
+            }
+            Err(why) => {
+                tracing::error!(server = source.server, "its output cannot be read: {why}");
+                return;
+            }
+        }
+        let Ok(text) = std::str::from_utf8(&buffer) else {
+            tracing::warn!(server = source.server, "a line that is not UTF-8 was left out");
+            continue;
+        };
+        if text.trim().is_empty() {
+            continue;
+        }
+        match Message::parse(text) {
+            Ok(message) => {
+                if !source.message(message, None).await {
+                    return;
+                }
+            }
+            Err(fault) => {
+                tracing::warn!(server = source.server, "a line that is no message was left out: {}", fault.why);
+                // It may hold anything, secrets too.
+                tracing::debug!(server = source.server, line = beginning(text), "the line that was left out");
+            }
+        }
+    }
+}
+
+async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceiver<Outgoing>, ends: CancellationToken) {
+    loop {
+        let next = tokio::select! {
+            // What was said before the end goes out before it: that a call is cancelled, say.
+            biased;
+            next = outgoing.recv() => next,
+            () = ends.cancelled() => None,
+        };
+        let message = match next {
+            None => return,
+            Some(Outgoing::Message(message)) => message,
+            Some(Outgoing::Abandon(_) | Outgoing::Version(_)) => continue,
+        };
+        let mut line = message.to_text();
+        line.push('\n');
+        let written = tokio::select! {
+            biased;
+            written = stdin.write_all(line.as_bytes()) => written,
+            () = ends.cancelled() => return,
+        };
+        if written.is_err() || stdin.flush().await.is_err() {
+            // Its end is told by who waits for it.
+            return;
+        }
+    }
+}
+
+/// Passes on what a process says on standard error, line by line.
+async fn follow(stderr: ChildStderr, server: usize, last: Last) {
+    let mut reader = BufReader::new(stderr);
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        match tokio::io::AsyncReadExt::take(&mut reader, 8 * 1024).read_until(b'\n', &mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let line = beginning(String::from_utf8_lossy(&buffer).trim_end());
+        if line.is_empty() {
+            continue;
+        }
+        tracing::debug!(server, "{line}");
+        if let Ok(mut last) = last.lock() {
+            if last.len() == KEPT_LINES {
+                last.remove(0);
+            }
+            last.push(line);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A JSON object of which some members are looked at or replaced, and all others stay the text that they were.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::rpc::{Raw, raw};
+
+/// The members of an object, in their order, each as it was written.
+#[derive(Debug, Clone, Default)]
+pub struct Object(IndexMap<String, Raw>);
+
+impl Object {
+    /// Reads an object; `None` if the JSON is none. Of a name that stands twice, the last counts.
+    #[must_use]
+    pub fn read(json: &RawValue) -> Option<Self> {
+        serde_json::from_str(json.get()).ok().map(Self)
+    }
+
+    /// The object of parameters; empty where there are none.
+    #[must_use]
+    pub fn of(params: Option<&RawValue>) -> Self {
+        params.and_then(Self::read).unwrap_or_default()
+    }
+
+    /// A member as it was written.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawValue> {
+        self.0.get(name).map(AsRef::as_ref)
+    }
+
+    /// A member of a type; `None` if it is absent or of another.
+    #[must_use]
+    pub fn read_as<'o, T: Deserialize<'o>>(&'o self, name: &str) -> Option<T> {
+        serde_json::from_str(self.get(name)?.get()).ok()
+    }
+
+    /// A member that is an object.
+    #[must_use]
+    pub fn object(&self, name: &str) -> Option<Self> {
+        self.get(name).and_then(Self::read)
+    }
+
+    /// Whether it has a member.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Puts a member in its place, or at the end.
+    pub fn set(&mut self, name: &str, value: Raw) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// The same with a value.
+    pub fn put<T: serde::Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        self.set(name, raw(value));
+    }
+
+    /// Takes a member out; the others keep their order.
+    pub fn remove(&mut self, name: &str) -> Option<Raw> {
+        self.0.shift_remove(name)
+    }
+
+    /// The members with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_ref()))
+    }
+
+    /// Whether it has no member.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The object as JSON.
+    #[must_use]
+    pub fn to_raw(&self) -> Raw {
+        raw(&self.0)
+    }
+}
+
+/// The elements of a list; empty if the JSON is none.
+#[must_use]
+pub fn elements(list: Option<&RawValue>) -> Vec<Raw> {
+    list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_replaced_changes() {
+        let text = r#"{"b":1.50,"a":{"z":1,"y":12345678901234567890123},"name":"n"}"#;
+        let mut object = Object::read(&RawValue::from_string(text.to_owned()).unwrap()).unwrap();
+        assert_eq!(object.to_raw().get(), text);
+        object.put("name", "m");
+        assert_eq!(object.to_raw().get(), text.replace("\"n\"", "\"m\""));
+        object.remove("b");
+        assert_eq!(object.to_raw().get(), r#"{"a":{"z":1,"y":12345678901234567890123},"name":"m"}"#);
+        assert_eq!(object.read_as::<String>("name").as_deref(), Some("m"));
+    }
+}

@@ -1,0 +1,224 @@
+//! Traces and metrics by OpenTelemetry: a span for each request of a client and one for each request to a server.
+//!
+//! Source: the semantic conventions for MCP (`docs/gen-ai/mcp.md` in open-telemetry/semantic-conventions-genai, state
+//! "Development", read on 2026-11-23 at commit 0393513c). Where this differs: `mcp.session.id` is the name that the audit has
+//! for the conversation, since with HTTP the session's own id lets its bearer speak; the metrics of whole sessions, and
+//! spans of notifications and of what servers ask, are not made. A request that nobody waits for any more has `error.type`
+//! `cancelled`.
+//!
+//! Everything is sent by OTLP over HTTP (protobuf) as the standard's variables say (`OTEL_EXPORTER_OTLP_ENDPOINT` …), on threads
+//! of its own: who receives it, or does not, never makes the gateway wait.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: the standard's settings are variables")]
+
+mod export;
+mod span;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use opentelemetry::metrics::{Histogram, MeterProvider as _};
+use opentelemetry::trace::{SpanKind, TracerProvider as _};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+
+use self::span::{Answering, Open, Sent};
+use crate::client::Client;
+use crate::link::Target;
+use crate::object::Object;
+use crate::rpc::{Raw, Request};
+use crate::version::META_VERSION;
+use crate::watch::{Exchange, Observed, Sending, Watch};
+
+/// How long the end may take.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// The edges of the histograms, in seconds. Source: the conventions, "Metric: `mcp.server.operation.duration`".
+const EDGES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+
+/// The variable that lets arguments and results be exported. `true` is its older value, the others its present ones.
+const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
+/// What asks for an answer that comes when somebody ends it: no operation.
+const LISTEN: &str = "subscriptions/listen";
+
+/// See the module.
+pub struct Otel {
+    tracer: SdkTracer,
+    traces: SdkTracerProvider,
+    metrics: SdkMeterProvider,
+    /// `mcp.server.operation.duration`: requests of clients.
+    server: Histogram<f64>,
+    /// `mcp.client.operation.duration`: requests to servers.
+    client: Histogram<f64>,
+    /// How clients reach the gateway.
+    transport: [KeyValue; 1],
+    captures: bool,
+    propagates: bool,
+    /// The protocol versions of conversations with sessions.
+    versions: Arc<Mutex<HashMap<String, String>>>,
+    /// What sends; held so that it lives as long.
+    _sender: export::Sender,
+}
+
+fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+impl Otel {
+    /// As the environment says; `None` if it names nobody to send to (`OTEL_EXPORTER_OTLP_ENDPOINT`, or that of traces or of
+    /// metrics) or turns it off (`OTEL_SDK_DISABLED`). `serves_http`: whether clients come over HTTP.
+    ///
+    /// # Errors
+    /// What cannot be used of the settings.
+    pub fn from_env(serves_http: bool) -> Result<Option<Self>, String> {
+        let named = ["", "_TRACES", "_METRICS"].map(|signal| var(&format!("OTEL_EXPORTER_OTLP{signal}_ENDPOINT")));
+        let off = var("OTEL_SDK_DISABLED").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        if off || named.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let sender = export::Sender::start()?;
+        let has_name = var("OTEL_SERVICE_NAME").is_some()
+            || var("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|all| all.contains("service.name="));
+        let mut resource = Resource::builder();
+        if !has_name {
+            resource = resource.with_service_name("toolfold-gateway");
+        }
+        let resource = resource.build();
+        let exports = |signal: &str| var(&format!("OTEL_{signal}_EXPORTER")).is_none_or(|own| own.trim() != "none");
+        let mut traces = SdkTracerProvider::builder().with_resource(resource.clone());
+        if exports("TRACES") {
+            traces = traces.with_batch_exporter(sender.spans()?);
+        }
+        let mut metrics = SdkMeterProvider::builder().with_resource(resource);
+        if exports("METRICS") {
+            metrics = metrics.with_periodic_exporter(sender.metrics()?);
+        }
+        let (traces, metrics) = (traces.build(), metrics.build());
+        let meter = metrics.meter("toolfold.gateway");
+        let histogram = |name: &'static str, what: &'static str| {
+            let made = meter.f64_histogram(name).with_unit("s").with_description(what);
+            made.with_boundaries(EDGES.to_vec()).build()
+        };
+        let captured = var(CAPTURE).unwrap_or_default().trim().to_ascii_lowercase();
+        Ok(Some(Self {
+            tracer: traces.tracer("toolfold.gateway"),
+            server: histogram("mcp.server.operation.duration", "From a client's request to its answer."),
+            client: histogram("mcp.client.operation.duration", "From a request to a server to its answer."),
+            transport: [transport(serves_http)],
+            captures: matches!(captured.as_str(), "true" | "span_only" | "span_and_event"),
+            propagates: var("OTEL_PROPAGATORS").is_none_or(|own| own.contains("tracecontext")),
+            versions: Arc::default(),
+            traces,
+            metrics,
+            _sender: sender,
+        }))
+    }
+
+    /// Sends what is left, for five seconds at most.
+    pub fn end(&self) {
+        let (done, ended) = std::sync::mpsc::channel();
+        let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
+        std::thread::spawn(move || {
+            let traces = traces.shutdown_with_timeout(FLUSH);
+            let metrics = metrics.shutdown();
+            drop(done.send(traces.and(metrics)));
+        });
+        match ended.recv_timeout(FLUSH) {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => tracing::warn!("not all telemetry was sent: {why}"),
+            Err(_) => tracing::warn!("not all telemetry was sent within {FLUSH:?}"),
+        }
+    }
+
+    fn version(&self, conversation: &str) -> Option<String> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner).get(conversation).cloned()
+    }
+
+    /// Opens a span over a request, and puts it in the request's place as the parent of what follows.
+    fn open(&self, kind: SpanKind, method: &str, params: &mut Option<Raw>, mut known: Vec<KeyValue>) -> Open {
+        let mut own = Object::of(params.as_deref());
+        let mut meta = own.object("_meta").unwrap_or_default();
+        let parent = if self.propagates { span::parent(&meta) } else { Context::new() };
+        let (target, about) = span::about(method, &own);
+        known.extend(about);
+        let of = matches!(kind, SpanKind::Client);
+        let histogram = if of { &self.client } else { &self.server }.clone();
+        let mut open = Open::start(&self.tracer, kind, &parent, (method, target), known, histogram);
+        if self.captures && method == "tools/call" {
+            open.capture(span::ARGUMENTS, own.get("arguments").map(serde_json::value::RawValue::get));
+            open.captures = true;
+        }
+        if self.propagates {
+            for (name, value) in open.context(&TraceContextPropagator::new()) {
+                meta.put(&name, &value);
+            }
+            if !meta.is_empty() {
+                own.set("_meta", meta.to_raw());
+                *params = Some(own.to_raw());
+            }
+        }
+        open
+    }
+}
+
+fn transport(is_http: bool) -> KeyValue {
+    KeyValue::new("network.transport", if is_http { "tcp" } else { "pipe" })
+}
+
+impl Watch for Otel {
+    fn observed(&self, conversation: &str, what: &Observed<'_>) {
+        if matches!(what, Observed::Ended) {
+            self.versions.lock().unwrap_or_else(PoisonError::into_inner).remove(conversation);
+        }
+    }
+
+    fn asked(&self, conversation: &str, client: Client, mut request: Request) -> (Client, Request) {
+        if request.method == LISTEN {
+            return (client, request);
+        }
+        let mut known = self.transport.to_vec();
+        known.push(KeyValue::new("jsonrpc.request.id", span::short(request.id.json().trim_matches('"'))));
+        let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
+        match (meta.read_as::<String>(META_VERSION), self.version(conversation)) {
+            (Some(stateless), _) => known.push(KeyValue::new(span::VERSION, span::short(&stateless))),
+            (None, Some(agreed)) => {
+                known.push(KeyValue::new(span::VERSION, agreed));
+                known.push(KeyValue::new(span::SESSION, conversation.to_owned()));
+            }
+            (None, None) => {}
+        }
+        let open = self.open(SpanKind::Server, &request.method, &mut request.params, known);
+        let agrees = (request.method == "initialize").then(|| (self.versions.clone(), conversation.to_owned()));
+        let sink = Arc::new(Answering::new(client.sink.clone(), request.id.clone(), open, agrees));
+        (Client { sink, ..client }, request)
+    }
+
+    fn sends(&self, conversation: &str, what: &mut Sending<'_>) -> Option<Box<dyn Exchange>> {
+        if what.method == LISTEN {
+            return None;
+        }
+        let mut known = vec![transport(matches!(what.target, Target::Http { .. }))];
+        known.push(KeyValue::new("jsonrpc.request.id", what.id.to_string()));
+        known.push(KeyValue::new("toolfold.server.name", what.server.to_owned()));
+        if let Some(version) = what.hello.read_as::<String>("protocolVersion") {
+            known.push(KeyValue::new(span::VERSION, span::short(&version)));
+        }
+        if self.version(conversation).is_some() {
+            known.push(KeyValue::new(span::SESSION, conversation.to_owned()));
+        }
+        if let Target::Http { url, .. } = what.target
+            && let Ok(url) = reqwest::Url::parse(url)
+            && let Some(host) = url.host_str()
+        {
+            known.push(KeyValue::new("network.protocol.name", "http"));
+            known.push(KeyValue::new("server.address", host.to_owned()));
+            known.extend(url.port_or_known_default().map(|port| KeyValue::new("server.port", i64::from(port))));
+        }
+        let method = what.method;
+        Some(Box::new(Sent::new(self.open(SpanKind::Client, method, &mut what.params, known))))
+    }
+}

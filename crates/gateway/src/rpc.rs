@@ -1,0 +1,368 @@
+//! JSON-RPC 2.0 messages as they pass through: what the gateway does not need to read stays the text that it came as.
+//!
+//! Results, errors and parameters are kept as raw JSON, so that fields and content types which the gateway has never heard of
+//! go out as they came in, with every digit of their numbers.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// JSON as it was written.
+pub type Raw = Box<RawValue>;
+
+/// The codes of JSON-RPC 2.0, section 5.1, and those that MCP adds (specification 2026-07-28, `schema.ts`).
+pub mod code {
+    /// The text is no JSON.
+    pub const PARSE: i64 = -32700;
+    /// The JSON is no request.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// There is no such method, or it is not offered.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters do not fit.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// Something failed here or behind.
+    pub const INTERNAL: i64 = -32603;
+    /// A server has to be logged in to. Of the codes from -32000 to -32019, which are an implementation's own.
+    pub const LOGIN_NEEDED: i64 = -32010;
+    /// HTTP headers and body contradict each other.
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The client lacks a capability that the request needs.
+    pub const MISSING_CAPABILITY: i64 = -32021;
+    /// The protocol version is not spoken.
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+}
+
+/// A request's id: a number or a string, as its sender wrote it.
+#[derive(Debug, Clone)]
+pub struct Id(Raw);
+
+impl Id {
+    /// An id of the gateway's own.
+    #[must_use]
+    pub fn number(id: u64) -> Self {
+        Self(raw(&id))
+    }
+
+    /// An id of the gateway's own, as text.
+    #[must_use]
+    pub fn text(id: &str) -> Self {
+        Self(raw(&id))
+    }
+
+    /// The id as a value of its own.
+    #[must_use]
+    pub fn raw(&self) -> Raw {
+        self.0.clone()
+    }
+
+    /// The id as JSON.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The number, if it is one that the gateway could have given.
+    #[must_use]
+    pub fn as_number(&self) -> Option<u64> {
+        self.0.get().parse().ok()
+    }
+
+    /// Reads an id; `None` if the JSON is neither a number nor a string.
+    #[must_use]
+    pub fn read(raw: &RawValue) -> Option<Self> {
+        let first = raw.get().bytes().next()?;
+        (first == b'"' || first == b'-' || first.is_ascii_digit()).then(|| Self(raw.to_owned()))
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.json() == other.json()
+    }
+}
+
+impl Eq for Id {}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.json().hash(state);
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.json())
+    }
+}
+
+/// A request.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What its answer will carry.
+    pub id: Id,
+    /// The method.
+    pub method: String,
+    /// The parameters, if it has any.
+    pub params: Option<Raw>,
+}
+
+/// A message that is not answered.
+#[derive(Debug, Clone)]
+pub struct Notification {
+    /// The method.
+    pub method: String,
+    /// The parameters, if it has any.
+    pub params: Option<Raw>,
+}
+
+/// What a request came to: its `result` or its `error`.
+pub type Answer = Result<Raw, Raw>;
+
+/// One message.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// Asks for an answer.
+    Request(Request),
+    /// Asks for none.
+    Notification(Notification),
+    /// An answer.
+    Response(Id, Answer),
+    /// An answer to what could not be read.
+    Fault(Option<Id>, Raw),
+}
+
+/// Why a text is no message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The JSON-RPC code for it.
+    pub code: i64,
+    /// What is wrong.
+    pub why: String,
+    /// The id to answer with, if one could be read.
+    pub id: Option<Id>,
+}
+
+#[derive(Deserialize)]
+struct Fields<'m> {
+    #[serde(borrow, default)]
+    id: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'m, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'m RawValue>,
+}
+
+impl Message {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// [`Fault`] if the text is no JSON object, or no message of JSON-RPC.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        // Read as fields, an array would be a message whose members stand in some order.
+        if text.trim_start().starts_with('[') {
+            return Err(fault(
+                code::INVALID_REQUEST,
+                "batches are not taken: send one message at a time".to_owned(),
+                None,
+            ));
+        }
+        let fields: Fields<'_> = match serde_json::from_str(text) {
+            Ok(fields) => fields,
+            Err(why) if why.is_data() => {
+                return Err(fault(code::INVALID_REQUEST, format!("this is no JSON-RPC message: {why}"), None));
+            }
+            Err(why) => return Err(fault(code::PARSE, format!("this is no JSON: {why}"), None)),
+        };
+        let id = fields.id.and_then(Id::read);
+        let owned = |raw: Option<&RawValue>| raw.map(ToOwned::to_owned);
+        if let Some(method) = fields.method {
+            let (method, params) = (method.into_owned(), owned(fields.params));
+            return match (fields.id, id) {
+                (None, _) => Ok(Self::Notification(Notification { method, params })),
+                (Some(_), Some(id)) => Ok(Self::Request(Request { id, method, params })),
+                (Some(_), None) => {
+                    Err(fault(code::INVALID_REQUEST, "`id` must be a string or a number".to_owned(), None))
+                }
+            };
+        }
+        match (id, fields.result, fields.error) {
+            (Some(id), _, Some(error)) => Ok(Self::Response(id, Err(error.to_owned()))),
+            (Some(id), Some(result), None) => Ok(Self::Response(id, Ok(result.to_owned()))),
+            (id, ..) => Err(fault(
+                code::INVALID_REQUEST,
+                "neither a request (`method`) nor an answer (`id` with `result` or `error`)".to_owned(),
+                id,
+            )),
+        }
+    }
+
+    /// The message as one line of JSON.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Request(Request { id, method, params }) => {
+                written(&format!("\"id\":{id},\"method\":{},", quoted(method)), "params", params.as_deref())
+            }
+            Self::Notification(Notification { method, params }) => {
+                written(&format!("\"method\":{},", quoted(method)), "params", params.as_deref())
+            }
+            Self::Response(id, Ok(result)) => written(&format!("\"id\":{id},"), "result", Some(result)),
+            Self::Response(id, Err(error)) => written(&format!("\"id\":{id},"), "error", Some(error)),
+            Self::Fault(id, error) => {
+                let id = id.as_ref().map_or("null", Id::json);
+                written(&format!("\"id\":{id},"), "error", Some(error))
+            }
+        }
+    }
+}
+
+impl Request {
+    /// A request of the gateway's own.
+    #[must_use]
+    pub fn new(id: Id, method: &str, params: Option<Raw>) -> Self {
+        Self { id, method: method.to_owned(), params }
+    }
+}
+
+impl Notification {
+    /// A notification of the gateway's own.
+    #[must_use]
+    pub fn new(method: &str, params: Option<Raw>) -> Self {
+        Self { method: method.to_owned(), params }
+    }
+}
+
+impl Fault {
+    /// A message that is too long to be read.
+    #[must_use]
+    pub fn too_long(most: usize) -> Self {
+        fault(code::INVALID_REQUEST, format!("the message is longer than {most} bytes"), None)
+    }
+
+    /// A message that is no text.
+    #[must_use]
+    pub fn not_utf8() -> Self {
+        fault(code::PARSE, "the message is not UTF-8".to_owned(), None)
+    }
+}
+
+fn fault(code: i64, why: String, id: Option<Id>) -> Fault {
+    Fault { code, why, id }
+}
+
+/// A line break inside raw JSON may only be white space, and a message is a line: so it is a blank there.
+fn written(head: &str, key: &str, body: Option<&RawValue>) -> String {
+    let body = body.map_or("", RawValue::get);
+    let mut out = String::with_capacity(head.len() + body.len() + 40);
+    out.push_str("{\"jsonrpc\":\"2.0\",");
+    out.push_str(head);
+    if body.is_empty() {
+        out.pop();
+    } else {
+        out.push('"');
+        out.push_str(key);
+        out.push_str("\":");
+        if body.contains(['\n', '\r']) {
+            out.extend(body.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
+        } else {
+            out.push_str(body);
+        }
+    }
+    out.push('}');
+    out
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Any value as raw JSON. What cannot be written (a map with keys that are no strings) is `null`; the gateway has none.
+#[must_use]
+pub fn raw<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
+    serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// The `error` member of an answer.
+#[must_use]
+pub fn error(code: i64, message: &str) -> Raw {
+    raw(&serde_json::json!({"code": code, "message": message}))
+}
+
+/// The same with `data`.
+#[must_use]
+pub fn error_with(code: i64, message: &str, data: &Value) -> Raw {
+    raw(&serde_json::json!({"code": code, "message": message, "data": data}))
+}
+
+/// The message of an `error` member.
+#[must_use]
+pub fn message_of(error: &RawValue) -> String {
+    #[derive(Deserialize)]
+    struct Said {
+        message: String,
+    }
+    serde_json::from_str(error.get()).map_or_else(|_| error.get().to_owned(), |said: Said| said.message)
+}
+
+/// The code of an `error` member.
+#[must_use]
+pub fn code_of(error: &RawValue) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Said {
+        code: i64,
+    }
+    serde_json::from_str(error.get()).ok().map(|said: Said| said.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn kept(text: &str) {
+        assert_eq!(Message::parse(text).unwrap().to_text(), text);
+    }
+
+    #[test]
+    fn messages_pass_as_they_are() {
+        kept(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        kept(r#"{"jsonrpc":"2.0","id":"a\"b","method":"tools/call","params":{"x":12345678901234567890123,"y":1.50}}"#);
+        kept(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        kept(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"hologram","z":null}],"a":1}}"#);
+        kept(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"m","data":{"k":[]}}}"#);
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        let text = "{\"jsonrpc\":\"2.0\",\"id\":1,\r\n\"result\":{\n\"a\":\"\\n\"}}";
+        let out = Message::parse(text).unwrap().to_text();
+        assert!(!out.contains(['\n', '\r']) && out.contains(r#""a":"\n""#), "{out}");
+    }
+
+    #[test]
+    fn what_is_no_message_is_said() {
+        for (text, code, word) in [
+            ("{", code::PARSE, "no JSON"),
+            ("", code::PARSE, "no JSON"),
+            ("[]", code::INVALID_REQUEST, "batches"),
+            ("[{\"id\":1,\"method\":\"ping\"}]", code::INVALID_REQUEST, "batches"),
+            ("[7,\"ping\"]", code::INVALID_REQUEST, "batches"),
+            ("3", code::INVALID_REQUEST, "no JSON-RPC"),
+            ("{\"id\":{},\"method\":\"m\"}", code::INVALID_REQUEST, "`id`"),
+            ("{\"id\":1}", code::INVALID_REQUEST, "neither"),
+            ("{\"method\":3}", code::INVALID_REQUEST, "no JSON-RPC"),
+        ] {
+            let fault = Message::parse(text).unwrap_err();
+            assert!(fault.code == code && fault.why.contains(word), "{text}: {fault:?}");
+        }
+        assert_eq!(Message::parse("{\"id\":\"x\"}").unwrap_err().id, Some(Id::text("x")));
+    }
+}

@@ -1,0 +1,224 @@
+//! What the gateway gives out of its hands and wants back unchanged: state that clients keep between two requests, session ids,
+//! and records in a store. Encrypted, and bound to what it is for.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use serde::{Deserialize, Serialize};
+
+use crate::selection::Selection;
+
+/// What stands before every token of the gateway's: those of servers look otherwise.
+const MARK: &str = "toolfold1.";
+
+/// How long the state of a question can be used, in milliseconds.
+const QUESTION_MS: i64 = 60 * 60 * 1000;
+
+/// How long a session can be taken up again, in milliseconds: 30 days, after which every store has forgotten it.
+const SESSION_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// How long the nonce of XChaCha20-Poly1305 is (draft-irtf-cfrg-xchacha, section 2.3), in bytes: long enough to be taken at
+/// random by any number of processes with the same key.
+const NONCE: usize = 24;
+
+/// How long a key is, in bytes.
+const KEY: usize = 32;
+
+/// What is sealed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sealed {
+    /// A call waits for a person.
+    Approval {
+        /// The approval.
+        approval: String,
+        /// What the call is.
+        digest: String,
+    },
+    /// A request waits for what its server asked the client.
+    Parked {
+        /// Where it is kept.
+        place: u64,
+    },
+    /// A session up to 2025-11-25.
+    Session {
+        /// The conversation.
+        conversation: String,
+        /// What the client said in `initialize`, as JSON, if that is short.
+        params: Option<String>,
+        /// The tools that its client chose.
+        #[serde(default)]
+        selection: Selection,
+    },
+}
+
+impl Sealed {
+    fn life_ms(&self) -> i64 {
+        match self {
+            Self::Approval { .. } | Self::Parked { .. } => QUESTION_MS,
+            Self::Session { .. } => SESSION_MS,
+        }
+    }
+}
+
+/// A token that was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// What was sealed.
+    pub what: Sealed,
+    /// What tells this token from every other.
+    pub token: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Dated {
+    until_ms: i64,
+    what: Sealed,
+}
+
+/// The key.
+#[derive(Clone)]
+pub struct Seal(XChaCha20Poly1305);
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seal(…)")
+    }
+}
+
+impl Seal {
+    /// A key that only this process has.
+    ///
+    /// # Errors
+    /// If the system gives no random bits.
+    pub fn random() -> Result<Self, String> {
+        let mut key = [0; KEY];
+        getrandom::fill(&mut key).map_err(|why| format!("the system gives no random bits: {why}"))?;
+        Ok(Self::of(&key))
+    }
+
+    /// A key that several processes share.
+    #[must_use]
+    pub fn of(key: &[u8; KEY]) -> Self {
+        Self(XChaCha20Poly1305::new(Key::from_slice(key)))
+    }
+
+    /// The same from text: 32 bytes in Base64, of either alphabet.
+    ///
+    /// # Errors
+    /// What is wrong with the text, which is not repeated.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')));
+        let bytes = bytes.map_err(|_| "it is no Base64".to_owned())?;
+        let found = bytes.len();
+        let key = <[u8; KEY]>::try_from(bytes).map_err(|_| format!("it has {found} bytes, not {KEY}"))?;
+        Ok(Self::of(&key))
+    }
+
+    /// Seals a token for a tenant. Empty if the system gives no random bits: then it opens nothing.
+    #[must_use]
+    pub fn close(&self, tenant: &str, what: &Sealed, now_ms: i64) -> String {
+        let dated = Dated { until_ms: now_ms.saturating_add(what.life_ms()), what: what.clone() };
+        let text = serde_json::to_vec(&dated).unwrap_or_default();
+        match self.hide(&["token", tenant], &text) {
+            Some(whole) => format!("{MARK}{}", URL_SAFE_NO_PAD.encode(whole)),
+            None => String::new(),
+        }
+    }
+
+    /// Opens a token of a tenant. `None` if it is none of the gateway's.
+    ///
+    /// # Errors
+    /// If it was altered, is another tenant's, or is too old.
+    #[must_use]
+    pub fn open(&self, tenant: &str, token: &str, now_ms: i64) -> Option<Result<Opened, &'static str>> {
+        let text = token.strip_prefix(MARK)?;
+        Some(self.opened(tenant, text, now_ms))
+    }
+
+    fn opened(&self, tenant: &str, text: &str, now_ms: i64) -> Result<Opened, &'static str> {
+        const ALTERED: &str = "it was altered, or is of another gateway";
+        let whole = URL_SAFE_NO_PAD.decode(text).map_err(|_| ALTERED)?;
+        let clear = self.show(&["token", tenant], &whole).ok_or(ALTERED)?;
+        let Dated { until_ms, what } = serde_json::from_slice(&clear).map_err(|_| ALTERED)?;
+        if now_ms > until_ms {
+            return Err("it is too old");
+        }
+        let nonce = whole.get(..NONCE).unwrap_or_default();
+        Ok(Opened { what, token: URL_SAFE_NO_PAD.encode(nonce) })
+    }
+
+    /// Encrypts bytes that belong to a place; elsewhere they cannot be read. `None` if the system gives no random bits.
+    #[must_use]
+    pub fn hide(&self, place: &[&str], clear: &[u8]) -> Option<Vec<u8>> {
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).ok()?;
+        let payload = Payload { msg: clear, aad: &aad(place) };
+        let hidden = self.0.encrypt(XNonce::from_slice(&nonce), payload).ok()?;
+        Some([nonce.as_slice(), hidden.as_slice()].concat())
+    }
+
+    /// What was hidden for this place; `None` if it was not, or was altered.
+    #[must_use]
+    pub fn show(&self, place: &[&str], whole: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, hidden) = whole.split_at_checked(NONCE)?;
+        let payload = Payload { msg: hidden, aad: &aad(place) };
+        self.0.decrypt(XNonce::from_slice(nonce), payload).ok()
+    }
+}
+
+/// The parts of a place, each with its length before it, so that no two places are the same bytes.
+fn aad(place: &[&str]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for part in place {
+        bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(part.as_bytes());
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_sealed_opens_and_not_for_ever() {
+        let (seal, other) = (Seal::random().unwrap(), Seal::random().unwrap());
+        let what = Sealed::Approval { approval: "ap-1".to_owned(), digest: "d".to_owned() };
+        let state = seal.close("one", &what, 1_000);
+        assert!(!state.contains("ap-1"));
+        assert_eq!(seal.open("one", &state, 2_000).unwrap().unwrap().what, what);
+        assert!(seal.open("one", &state, 1_001 + QUESTION_MS).unwrap().is_err());
+        assert!(seal.open("two", &state, 2_000).unwrap().is_err(), "it is the other tenant's");
+        assert!(other.open("one", &state, 2_000).unwrap().is_err());
+        assert_eq!(seal.open("one", "a server's own", 2_000), None);
+        for at in MARK.len()..state.len() {
+            let mut bytes = state.clone().into_bytes();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            assert!(seal.open("one", &String::from_utf8(bytes).unwrap(), 2_000).unwrap().is_err(), "{at}");
+        }
+        let again = seal.close("one", &what, 1_000);
+        let token = |state: &str| seal.open("one", state, 2_000).unwrap().unwrap().token;
+        assert_ne!(token(&state), token(&again), "each can be used up for itself");
+    }
+
+    #[test]
+    fn what_is_hidden_is_read_at_its_place_only() {
+        let seal = Seal::random().unwrap();
+        let hidden = seal.hide(&["record", "ab", "c"], b"secret").unwrap();
+        assert_eq!(seal.show(&["record", "ab", "c"], &hidden).unwrap(), b"secret");
+        assert_eq!(seal.show(&["record", "a", "bc"], &hidden), None);
+        assert_eq!(seal.show(&["record", "ab", "c"], &hidden[..NONCE - 1]), None);
+    }
+
+    #[test]
+    fn a_key_is_read_from_text() {
+        let text = STANDARD.encode([7; KEY]);
+        let state = Seal::of(&[7; KEY]).close("one", &Sealed::Parked { place: 1 }, 0);
+        assert!(Seal::read(&format!(" {text}\n")).unwrap().open("one", &state, 1).unwrap().is_ok());
+        assert_eq!(Seal::read("c2hvcnQ=").unwrap_err(), "it has 5 bytes, not 32");
+        assert_eq!(Seal::read("not base64!").unwrap_err(), "it is no Base64");
+    }
+}

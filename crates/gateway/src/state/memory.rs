@@ -1,0 +1,157 @@
+//! State in this process: what a gateway keeps when it is asked for nothing else.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Kept, Later, StateKey, StateStore, Written};
+
+/// How much is kept, in bytes; what has not been written for longest goes first.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// How many things are kept that were used once; the oldest go first.
+const MAX_CONSUMED: usize = 100_000;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct MemoryState(Mutex<All>);
+
+#[derive(Debug, Default)]
+struct All {
+    kept: HashMap<StateKey, Own>,
+    consumed: HashMap<StateKey, Used>,
+    bytes: usize,
+    turn: u64,
+}
+
+#[derive(Debug)]
+struct Own {
+    kept: Kept,
+    until_ms: i64,
+    /// When it was written, in writes.
+    turn: u64,
+}
+
+#[derive(Debug)]
+struct Used {
+    by: String,
+    until_ms: i64,
+    turn: u64,
+}
+
+impl MemoryState {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
+        // What a panicking task left is still whole: nothing in here can fail half-way.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl All {
+    fn live(&self, key: &StateKey, now: i64) -> Option<&Kept> {
+        self.kept.get(key).filter(|own| own.until_ms > now).map(|own| &own.kept)
+    }
+
+    fn take(&mut self, key: &StateKey) {
+        if let Some(own) = self.kept.remove(key) {
+            self.bytes -= own.kept.value.len();
+        }
+    }
+
+    fn make_room(&mut self) {
+        while self.bytes > MAX_BYTES {
+            let oldest = self.kept.iter().min_by_key(|(_, own)| own.turn).map(|(key, _)| key.clone());
+            let Some(oldest) = oldest else { return };
+            self.take(&oldest);
+        }
+        while self.consumed.len() > MAX_CONSUMED {
+            let oldest = self.consumed.iter().min_by_key(|(_, used)| used.turn).map(|(key, _)| key.clone());
+            let Some(oldest) = oldest else { return };
+            self.consumed.remove(&oldest);
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "an edge: the store's clock is this machine's")]
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl StateStore for MemoryState {
+    fn now_ms(&self) -> Later<'_, i64> {
+        Box::pin(ready(Ok(now())))
+    }
+
+    fn read<'a>(&'a self, key: &'a StateKey) -> Later<'a, Option<Kept>> {
+        Box::pin(ready(Ok(self.all().live(key, now()).cloned())))
+    }
+
+    fn version<'a>(&'a self, key: &'a StateKey) -> Later<'a, u64> {
+        Box::pin(ready(Ok(self.all().live(key, now()).map_or(0, |kept| kept.version))))
+    }
+
+    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> Later<'a, Written> {
+        let (mut all, now) = (self.all(), now());
+        let version = all.live(key, now).map_or(0, |kept| kept.version);
+        let written = if version == from {
+            all.take(key);
+            all.turn += 1;
+            all.bytes += value.len();
+            let (version, turn) = (version + 1, all.turn);
+            let own = Own { kept: Kept { version, value }, until_ms: now.saturating_add(life_ms), turn };
+            all.kept.insert(key.clone(), own);
+            all.make_room();
+            Written::Now(version)
+        } else {
+            Written::Changed(version)
+        };
+        Box::pin(ready(Ok(written)))
+    }
+
+    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> Later<'a, bool> {
+        let (mut all, now) = (self.all(), now());
+        let first = match all.consumed.get(key) {
+            Some(used) if used.until_ms > now => used.by == by,
+            _ => {
+                all.turn += 1;
+                let used = Used { by: by.to_owned(), until_ms: now.saturating_add(life_ms), turn: all.turn };
+                all.consumed.insert(key.clone(), used);
+                all.make_room();
+                true
+            }
+        };
+        Box::pin(ready(Ok(first)))
+    }
+
+    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> Later<'a, bool> {
+        Box::pin(ready(Ok(self.all().consumed.get(key).is_some_and(|used| used.until_ms > now()))))
+    }
+
+    fn remove<'a>(&'a self, key: &'a StateKey) -> Later<'a, ()> {
+        self.all().take(key);
+        Box::pin(ready(Ok(())))
+    }
+
+    fn purge(&self) -> Later<'_, usize> {
+        let (mut all, now) = (self.all(), now());
+        let late: Vec<StateKey> =
+            all.kept.iter().filter(|(_, own)| own.until_ms <= now).map(|(key, _)| key.clone()).collect();
+        for key in &late {
+            all.take(key);
+        }
+        let before = all.consumed.len();
+        all.consumed.retain(|_, used| used.until_ms > now);
+        Box::pin(ready(Ok(late.len() + before - all.consumed.len())))
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+}

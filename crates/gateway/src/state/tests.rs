@@ -1,0 +1,150 @@
+//! What every store does, in whichever place it keeps things.
+
+use std::sync::Arc;
+
+use super::{MemoryState, SqliteState, StateKey, StateStore, Written};
+
+fn key(tenant: &str, name: &str) -> StateKey {
+    StateKey { tenant: tenant.into(), name: name.to_owned() }
+}
+
+/// A folder that goes with the test.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("toolfold-state-{name}-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn store(&self) -> SqliteState {
+        SqliteState::open(&self.0.join("state.db")).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+async fn keeps_its_word(store: &dyn StateStore) {
+    let (ada, bob) = (key("ada", "one"), key("bob", "one"));
+    assert_eq!((store.read(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
+    let write = |from, text: &'static str| store.write(&ada, from, text.into(), 60_000);
+    assert_eq!(write(1, "early").await.unwrap(), Written::Changed(0));
+    assert_eq!(write(0, "first").await.unwrap(), Written::Now(1));
+    assert_eq!(write(0, "late").await.unwrap(), Written::Changed(1));
+    assert_eq!(write(1, "second").await.unwrap(), Written::Now(2));
+    let kept = store.read(&ada).await.unwrap().unwrap();
+    assert_eq!((kept.version, kept.value.as_slice()), (2, b"second".as_slice()));
+    assert_eq!(store.version(&ada).await.unwrap(), 2);
+    assert_eq!(store.read(&bob).await.unwrap(), None, "it is another tenant's");
+    store.remove(&bob).await.unwrap();
+    assert_eq!(store.version(&ada).await.unwrap(), 2);
+    store.remove(&ada).await.unwrap();
+    assert_eq!(store.read(&ada).await.unwrap(), None);
+
+    // Used once; who used it may ask again.
+    let by = |key: &'static str, who: &'static str| async move {
+        let name = StateKey { tenant: key.into(), name: "token".to_owned() };
+        store.consume(&name, who, 60_000).await.unwrap()
+    };
+    assert!(!store.is_consumed(&key("ada", "token")).await.unwrap());
+    assert!(by("ada", "a").await && !by("ada", "b").await && by("ada", "a").await);
+    assert!(by("bob", "b").await, "it is another tenant's");
+    assert!(store.is_consumed(&key("ada", "token")).await.unwrap());
+
+    // What has no time left is not there, and goes at the next purge.
+    assert_eq!(store.write(&ada, 0, b"short".to_vec(), 0).await.unwrap(), Written::Now(1));
+    assert_eq!((store.read(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
+    assert!(store.consume(&key("ada", "gone"), "a", 0).await.unwrap());
+    assert!(store.consume(&key("ada", "gone"), "b", 0).await.unwrap());
+    assert_eq!(store.purge().await.unwrap(), 2);
+    assert_eq!(store.purge().await.unwrap(), 0);
+    assert!(store.now_ms().await.unwrap() > 1_700_000_000_000, "milliseconds since 1970");
+}
+
+#[tokio::test]
+async fn memory_keeps_its_word() {
+    keeps_its_word(&MemoryState::new()).await;
+}
+
+#[tokio::test]
+async fn a_file_keeps_its_word() {
+    let folder = Folder::new("word");
+    keeps_its_word(&folder.store()).await;
+}
+
+#[tokio::test]
+async fn memory_forgets_what_was_not_written_for_longest() {
+    let store = MemoryState::new();
+    let big = || vec![0; 20 * 1024 * 1024];
+    for name in ["a", "b", "c", "a"] {
+        let own = key("t", name);
+        let from = store.version(&own).await.unwrap();
+        store.write(&own, from, big(), 60_000).await.unwrap();
+    }
+    store.write(&key("t", "d"), 0, big(), 60_000).await.unwrap();
+    let mut left = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        left.push(store.version(&key("t", name)).await.unwrap());
+    }
+    assert_eq!(left, [2, 0, 1, 1]);
+}
+
+#[tokio::test]
+async fn of_many_who_write_at_once_each_version_is_one_writers() {
+    let folder = Folder::new("many");
+    let tasks = (0..8).map(|_| {
+        let store = folder.store();
+        tokio::spawn(async move {
+            let (own, mut written) = (key("t", "one"), Vec::new());
+            while written.len() < 25 {
+                let from = store.version(&own).await.unwrap();
+                if let Written::Now(version) = store.write(&own, from, vec![1], 60_000).await.unwrap() {
+                    written.push(version);
+                }
+            }
+            written
+        })
+    });
+    let mut all = Vec::new();
+    for task in tasks.collect::<Vec<_>>() {
+        all.extend(task.await.unwrap());
+    }
+    all.sort_unstable();
+    assert_eq!(all, (1..=200).collect::<Vec<u64>>());
+    let used: Vec<bool> = futures_util::future::join_all((0..8).map(|number| {
+        let (store, by) = (Arc::new(folder.store()), number.to_string());
+        async move { store.consume(&key("t", "token"), &by, 60_000).await.unwrap() }
+    }))
+    .await;
+    assert_eq!(used.iter().filter(|first| **first).count(), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_is_something_else_is_left_as_it_is() {
+    let folder = Folder::new("else");
+    let path = folder.0.join("else.db");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE mine (a); INSERT INTO mine VALUES (1);").unwrap();
+    drop(other);
+    let before = std::fs::read(&path).unwrap();
+    let why = SqliteState::open(&path).unwrap_err().to_string();
+    assert!(why.contains("something else"), "{why}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    std::fs::write(&path, "no database, but a text of some length, longer than the head of one is; it says nothing")
+        .unwrap();
+    assert!(SqliteState::open(&path).is_err());
+    // One of a later form is not written with the rules of this one.
+    let own = folder.0.join("state.db");
+    drop(folder.store());
+    let later = rusqlite::Connection::open(&own).unwrap();
+    later.pragma_update(None, "user_version", 2).unwrap();
+    drop(later);
+    let why = SqliteState::open(&own).unwrap_err().to_string();
+    assert!(why.contains("another version of toolfold"), "{why}");
+}

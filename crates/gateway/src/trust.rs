@@ -1,0 +1,183 @@
+//! What is taken from a server that nobody vouches for: its hints do not loosen, and its texts hide nothing.
+//!
+//! MCP says of annotations that "clients MUST consider tool annotations to be untrusted unless they come from trusted servers"
+//! (specification 2025-06-18, server/tools). Which characters hide something: Unicode's controls (Cc), the controls of
+//! writing direction (UAX #9, section 2), tags (U+E0000 to U+E007F) and marks without width. Line breaks and tabs stay, and
+//! so do the joiners that Persian, Indic scripts and emoji need.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::object::Object;
+use crate::rpc::{Raw, raw};
+
+/// How far a server is trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Nobody said so: its hints tighten in policy and loosen nothing there, its texts pass as they are.
+    #[default]
+    Unstated,
+    /// Its hints may also loosen in policy.
+    Trusted,
+    /// Hints that loosen are taken out, and hidden characters are taken out of every text of its.
+    Untrusted,
+}
+
+impl Trust {
+    /// Reads `trusted` or `untrusted`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "trusted" => Some(Self::Trusted),
+            "untrusted" => Some(Self::Untrusted),
+            _ => None,
+        }
+    }
+}
+
+/// Members of a schema that are only read, so that taking characters out of them changes no call.
+const TEXTS: [&str; 4] = ["description", "title", "$comment", "examples"];
+
+/// A text without its hidden characters.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.chars().any(hides) {
+        Cow::Owned(text.chars().filter(|c| !hides(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn hides(c: char) -> bool {
+    let direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let widthless = matches!(c, '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    direction || widthless || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
+/// JSON with the hidden characters taken out of every string; all else stays the text that it was, every digit included.
+#[must_use]
+pub fn strings(json: &Raw) -> Raw {
+    let text = json.get();
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('"') {
+        let (before, from) = rest.split_at(start);
+        let Some((string, behind)) = from.split_at_checked(end_of_string(from)) else { break };
+        out.push_str(before);
+        match serde_json::from_str::<String>(string) {
+            Ok(own) if own.chars().any(hides) => out.push_str(raw(visible(&own).as_ref()).get()),
+            _ => out.push_str(string),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    if out == text {
+        json.clone()
+    } else {
+        serde_json::value::RawValue::from_string(out).unwrap_or_else(|_| json.clone())
+    }
+}
+
+/// How long the string at the beginning of a JSON text is, with both quotes.
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A tool's definition as an untrusted server's is taken.
+///
+/// # Errors
+/// Where the definition hides something that cannot be taken out without changing what the tool takes.
+pub fn tool(definition: &Raw) -> Result<Raw, String> {
+    let value: Value = serde_json::from_str(definition.get()).unwrap_or_default();
+    if let Some(place) = hidden(&value, "") {
+        return Err(format!("`{}` holds characters that cannot be seen", visible(&place)));
+    }
+    let cleaned = strings(definition);
+    let Some(mut own) = Object::read(&cleaned) else { return Ok(cleaned) };
+    let Some(mut hints) = own.object("annotations") else { return Ok(cleaned) };
+    let loosens =
+        [("readOnlyHint", true), ("destructiveHint", false), ("idempotentHint", true), ("openWorldHint", false)];
+    let mut changed = false;
+    for (hint, value) in loosens {
+        if hints.read_as::<bool>(hint) == Some(value) {
+            hints.remove(hint);
+            changed = true;
+        }
+    }
+    if !changed {
+        return Ok(cleaned);
+    }
+    own.set("annotations", hints.to_raw());
+    Ok(own.to_raw())
+}
+
+/// Where names, keys or values hide something.
+fn hidden(value: &Value, place: &str) -> Option<String> {
+    match value {
+        Value::String(text) => text.chars().any(hides).then(|| place.to_owned()),
+        Value::Array(list) => list.iter().find_map(|one| hidden(one, place)),
+        Value::Object(members) => members.iter().find_map(|(key, value)| {
+            if key.chars().any(hides) {
+                return Some(format!("{place}/{key}"));
+            }
+            // A property may be called `title`: then it is a schema, and looked into.
+            let read_only = TEXTS.contains(&key.as_str()) && !value.is_object();
+            if read_only { None } else { hidden(value, &format!("{place}/{key}")) }
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Raw {
+        serde_json::value::RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn hidden_characters_go_and_digits_stay() {
+        let before =
+            json(r#"{"n":12345678901234567890123,"a":"x\u202ey\u0007z","b":"e\"\u200d\n é","t":"\udb40\udc41"}"#);
+        let after = strings(&before);
+        assert_eq!(after.get(), "{\"n\":12345678901234567890123,\"a\":\"xyz\",\"b\":\"e\\\"\\u200d\\n é\",\"t\":\"\"}");
+        let plain = json(r#"{"a": 1.50, "b":"\u00e9"}"#);
+        assert_eq!(strings(&plain).get(), plain.get());
+    }
+
+    #[test]
+    fn hints_that_loosen_are_not_believed() {
+        let before = json(
+            r#"{"name":"rm","description":"a\u200bb","annotations":{"readOnlyHint":true,"destructiveHint":true}}"#,
+        );
+        let after = tool(&before).unwrap();
+        assert_eq!(after.get(), r#"{"name":"rm","description":"ab","annotations":{"destructiveHint":true}}"#);
+        let tightening = json(r#"{"name":"rm","annotations":{"readOnlyHint":false}}"#);
+        assert_eq!(tool(&tightening).unwrap().get(), tightening.get());
+    }
+
+    #[test]
+    fn what_hides_in_names_and_values_is_refused() {
+        for text in [
+            r#"{"name":"r\u200bm"}"#,
+            r#"{"name":"a","inputSchema":{"properties":{"x\u202e":{}}}}"#,
+            r#"{"name":"a","inputSchema":{"properties":{"x":{"enum":["a\u0000"]}}}}"#,
+            r#"{"name":"a","inputSchema":{"properties":{"title":{"enum":["a\u0000"]}}}}"#,
+        ] {
+            assert!(tool(&json(text)).is_err(), "{text}");
+        }
+        assert!(tool(&json(r#"{"name":"a","inputSchema":{"properties":{"x":{"description":"a\u0000"}}}}"#)).is_ok());
+    }
+}

@@ -1,0 +1,146 @@
+//! What of a parameter that is shown needs no more than its bare type: in the objects it is made of, the optional
+//! properties on which no rule depends.
+//!
+//! Names are kept at every level. What goes is what a value may be: `enum`, `pattern`, bounds. A call that gets it wrong
+//! fails, and is answered with the whole definition.
+//!
+//! A wider part makes a wider whole only where nothing turns it around: with `not`, `oneOf`, `if` or `contains` anywhere
+//! in the schema nothing is loosened, nor where a reference leads anywhere but to a definition.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::Kept;
+use super::bare::bare_text;
+use super::schema::mentioned;
+use super::write::write;
+use crate::schema::{self, Role, Target, role};
+
+/// Keywords under which a wider schema takes less, or whose effect depends on what others take.
+const TURNING: [&str; 6] = ["not", "oneOf", "if", "contains", "unevaluatedItems", "unevaluatedProperties"];
+
+/// Keywords that say of an object's properties which there are, or what they take.
+const NAMING: [&str; 8] = [
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "required",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+];
+
+/// How many schemas of a property are looked at for names. What is larger is taken to have some.
+const MOST_READ: usize = 64;
+
+/// The bare types of the optional properties in these parameters, by the address of the property in the document.
+pub(super) fn loosened<'s>(
+    root: &'s Value,
+    parameters: impl Iterator<Item = &'s Value>,
+) -> HashMap<*const Value, String> {
+    let mut found = HashMap::new();
+    let Some(barred) = barred(root) else { return found };
+    let mut waiting: Vec<&Value> = parameters.collect();
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    while let Some(node) = waiting.pop() {
+        let Some(map) = node.as_object() else { continue };
+        if !seen.insert(std::ptr::from_ref(node)) {
+            continue;
+        }
+        waiting.extend(target(root, map));
+        for (key, value) in map.iter().filter(|(key, _)| role(key) == Role::Child && *key != "properties") {
+            schema::held(key, value, |child| waiting.push(child));
+        }
+        let needed = if barred.contains(&std::ptr::from_ref(node)) { None } else { mentioned(root, node) };
+        for (name, property) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let optional = needed.as_ref().is_some_and(|needed| !needed.contains(name.as_str()));
+            match optional.then(|| looser(root, property)).flatten() {
+                Some(text) => {
+                    found.insert(std::ptr::from_ref(property), text);
+                }
+                None => waiting.push(property),
+            }
+        }
+    }
+    found
+}
+
+/// The schemas that belong to a branch: what they say tells one branch from another. `None` where nothing may be loosened.
+fn barred(root: &Value) -> Option<HashSet<*const Value>> {
+    let mut branches = Vec::new();
+    let mut plain = true;
+    schema::walk(root, &mut |node| {
+        let Some(map) = node.as_object() else { return };
+        plain &= !schema::is_dynamic(node) && (std::ptr::eq(node, root) || schema::identifier(node).is_none());
+        plain &= !map.keys().any(|key| TURNING.contains(&key.as_str()));
+        plain &= schema::reference(node).is_none_or(|reference| leads_to_definition(root, reference));
+        for (key, value) in map.iter().filter(|(key, _)| role(key) == Role::InPlace) {
+            schema::held(key, value, |branch| branches.push(branch));
+        }
+    });
+    let mut barred = HashSet::new();
+    while let Some(node) = branches.pop() {
+        if barred.insert(std::ptr::from_ref(node)) {
+            branches.extend(node.as_object().and_then(|map| target(root, map)));
+            schema::children(node, |child| branches.push(child));
+        }
+    }
+    plain.then_some(barred)
+}
+
+fn leads_to_definition(root: &Value, reference: &str) -> bool {
+    schema::route(root, reference).is_some_and(|steps| match steps.as_slice() {
+        [step] => role(step.keyword) == Role::Definitions,
+        _ => false,
+    })
+}
+
+/// What a schema refers to.
+fn target<'s>(root: &'s Value, map: &'s Map<String, Value>) -> Option<&'s Value> {
+    match schema::resolve(root, map.get("$ref")?.as_str()?) {
+        Target::Found(target) => Some(target),
+        _ => None,
+    }
+}
+
+/// The bare type of a property that names nothing, where that is shorter than its shape.
+fn looser(root: &Value, property: &Value) -> Option<String> {
+    if names_something(root, property) {
+        return None;
+    }
+    let bare = typed_text(root, property);
+    let mut shape = String::new();
+    write(&mut shape, property, &Kept::default());
+    (bare.len() < shape.len()).then_some(bare)
+}
+
+/// The bare type, and of a list that of its items.
+fn typed_text(root: &Value, node: &Value) -> String {
+    let bare = bare_text(root, node);
+    match (bare.as_str(), node.get("items")) {
+        (r#"{"type":"array","items":{}}"#, Some(items)) if items.is_object() => {
+            format!(r#"{{"type":"array","items":{}}}"#, typed_text(root, items))
+        }
+        _ => bare,
+    }
+}
+
+/// Whether a schema, or one it refers to, has names of properties.
+fn names_something(root: &Value, node: &Value) -> bool {
+    let mut waiting = vec![node];
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    while let Some(node) = waiting.pop() {
+        if !seen.insert(std::ptr::from_ref(node)) {
+            continue;
+        }
+        let Some(map) = node.as_object() else { continue };
+        if seen.len() > MOST_READ || map.keys().any(|key| NAMING.contains(&key.as_str())) {
+            return true;
+        }
+        waiting.extend(target(root, map));
+        schema::children(node, |child| waiting.push(child));
+    }
+    false
+}

@@ -338,6 +338,12 @@ impl Conversation {
         (first..).zip(std::mem::take(&mut self.log)).map(record).collect()
     }
 
+    /// Drops the events that have not been taken yet, for hosts that keep snapshots and no log: they count as given away.
+    pub fn forget_log(&mut self) {
+        self.logged = self.state.events;
+        self.log.clear();
+    }
+
     /// The state to store. [`Engine::restore`] makes the conversation from it.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {

@@ -180,6 +180,29 @@ fn a_call_made_again_says_the_same_of_policy() {
 }
 
 #[test]
+fn a_log_that_is_dropped_counts_as_given_away() {
+    let (engine, _approver) = engine();
+    let (mut kept, mut dropped) = (engine.talk(), engine.talk());
+    for talk in [&mut kept, &mut dropped] {
+        let _ = talk.dispatch(&Call::new("c1", "look", json!({})));
+    }
+    let before = kept.events().len();
+    dropped.forget_log();
+    assert!(before > 0 && dropped.events().is_empty());
+    assert_eq!(
+        serde_json::to_value(dropped.snapshot()).unwrap()["state"]["events"],
+        serde_json::to_value(kept.snapshot()).unwrap()["state"]["events"]
+    );
+    for talk in [&mut kept, &mut dropped] {
+        let _ = talk.dispatch(&Call::new("c2", "look", json!({"n": 1})));
+    }
+    let numbers = |talk: &mut Conversation, skip| -> Vec<u64> {
+        talk.take_log(0).iter().skip(skip).map(|record| record.seq).collect()
+    };
+    assert_eq!(numbers(&mut dropped, 0), numbers(&mut kept, before));
+}
+
+#[test]
 fn what_the_host_counted_is_in_the_log_and_changes_nothing() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolfold::catalog::Catalog;
-use toolfold::conversation::{Conversation, LogRecord, Snapshot};
+use toolfold::conversation::{Conversation, Snapshot};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::Approver;
 use wildmatch::WildMatch;
@@ -152,15 +152,6 @@ pub trait Layers: Send + Sync {
     fn category_of(&self, catalog: &Catalog) -> BTreeMap<String, String> {
         let _ = catalog;
         BTreeMap::new()
-    }
-
-    /// What happened in a conversation, before its outcome is told. Default: it is dropped.
-    ///
-    /// # Errors
-    /// Why it cannot be kept: then the call is not carried out.
-    fn happened(&self, records: Vec<LogRecord>) -> Result<(), String> {
-        drop(records);
-        Ok(())
     }
 
     /// A conversation has ended: what was opened for it can be closed. Default: there is nothing.

@@ -30,23 +30,13 @@ impl Hub {
         let arguments = params.get("arguments").filter(|own| own.get() != "null").unwrap_or(&nothing);
         // The id is the conversation's own: those of two clients may be the same.
         match view.conversation.call("", &name, arguments) {
-            Ok(outcome) => match self.note_log() {
-                Ok(()) => self.decided(client, request.id, params, outcome),
-                Err(why) => {
-                    // What is not on record has not happened.
-                    let text = format!("the call was not run: the gateway's log cannot be written: {why}");
-                    reply(client, &request.id, Ok(self.text_result(&text, true)));
-                }
-            },
+            Ok(outcome) => {
+                // Conversations are kept as snapshots.
+                view.conversation.forget_log();
+                self.decided(client, request.id, params, outcome);
+            }
             Err(why) => reply(client, &request.id, Err(error(code::INTERNAL, &why.to_string()))),
         }
-    }
-
-    /// Hands over what has happened in the conversation.
-    pub(super) fn note_log(&mut self) -> Result<(), String> {
-        let Some(view) = &mut self.view else { return Ok(()) };
-        let records = view.conversation.take_log(self.settings.layers.now_ms());
-        if records.is_empty() { Ok(()) } else { self.settings.layers.happened(records) }
     }
 
     /// What the conversation says of a call.
@@ -134,9 +124,7 @@ impl Hub {
         };
         if let Some(view) = self.view.as_mut().filter(|_| !asks_back) {
             view.conversation.report_result(call, !failed);
-        }
-        if let Err(why) = self.note_log() {
-            tracing::error!("the log cannot be written: {why}");
+            view.conversation.forget_log();
         }
         let verdict = serde_json::to_value(verdict).ok();
         let verdict = verdict.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();

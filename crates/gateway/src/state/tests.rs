@@ -1,4 +1,5 @@
 //! What every store does, in whichever place it keeps things.
+#![allow(clippy::disallowed_methods, reason = "tests write and read files of their own")]
 
 use std::sync::Arc;
 

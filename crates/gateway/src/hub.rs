@@ -236,7 +236,7 @@ impl Hub {
             }
             "ping" => reply(client, &request.id, Ok(raw(&serde_json::json!({})))),
             "initialize" => self.initialize(client, request),
-            _ => match self.may_ask(client, &request) {
+            _ => match self.may_ask(&request) {
                 Ok(()) => self.dispatch(client, request),
                 Err(why) => reply(client, &request.id, Err(why)),
             },

@@ -128,7 +128,8 @@ impl ServedSkills {
     /// That there is no such folder.
     pub fn folder(&self, uri: &str) -> Result<Value, String> {
         let none = || format!("{uri} is not a directory resource");
-        let (skill, rest) = self.at(uri).ok_or_else(none)?;
+        // One folder has one URI.
+        let (skill, rest) = self.at(uri).filter(|_| !uri.ends_with('/')).ok_or_else(none)?;
         let below = if rest.is_empty() { String::new() } else { format!("{rest}/") };
         let mut children: BTreeMap<String, Value> = BTreeMap::new();
         for path in self.files(skill)?.keys() {

@@ -28,10 +28,10 @@ fn json_of(reply: &Reply) -> Value {
 /// A session's list and its id.
 fn session_list(address: &str, path: &str, headers: &[(&str, &str)]) -> (Vec<String>, String) {
     let begun = request_at(address, path, "POST", headers, &hello("{}"));
-    let id = begun
-        .head
-        .lines()
-        .find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(str::to_owned));
+    let id = begun.head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("mcp-session-id").then(|| value.to_owned())
+    });
     let id = id.unwrap_or_else(|| panic!("{} {}", begun.status, begun.body));
     let own = [("Mcp-Session-Id", id.as_str())];
     let list = request_at(address, "/mcp", "POST", &own, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);

@@ -103,18 +103,7 @@ impl Hub {
     /// What a client says without being asked.
     pub(super) fn notes(&mut self, client: &Client, note: &Notification) {
         match note.method.as_str() {
-            "notifications/initialized" => {
-                if let Era::Session { ready, .. } = &mut self.era
-                    && !std::mem::replace(ready, true)
-                {
-                    for at in 0..self.servers.len() {
-                        if self.servers.get(at).is_some_and(|server| !server.is_stateless) {
-                            self.begin_with(at);
-                        }
-                    }
-                    self.advance();
-                }
-            }
+            "notifications/initialized" => self.client_is_ready(),
             "notifications/cancelled" => {
                 let params = Object::of(note.params.as_deref());
                 if let Some(id) = params.get("requestId").and_then(Id::read) {

@@ -35,9 +35,12 @@ impl Hub {
     }
 
     /// Whether a request may be made: after `initialize`, or with what 2026-07-28 wants in its `_meta`.
-    pub(super) fn may_ask(&mut self, client: &Client, request: &Request) -> Result<(), Raw> {
-        let _ = client;
-        if matches!(self.era, Era::Session { .. }) {
+    pub(super) fn may_ask(&mut self, request: &Request) -> Result<(), Raw> {
+        if let Era::Session { asks, .. } = &self.era {
+            // Who asks for something has read the answer to `initialize`, and some clients leave the notification out.
+            if asks.is_none() && request.method != "ping" {
+                self.client_is_ready();
+            }
             return Ok(());
         }
         let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
@@ -154,6 +157,20 @@ impl Hub {
                 self.greet(at, !stateless);
             }
         }
+    }
+
+    /// The client has what `initialize` brought: the servers hear of it, once.
+    pub(super) fn client_is_ready(&mut self) {
+        let Era::Session { ready, .. } = &mut self.era else { return };
+        if std::mem::replace(ready, true) {
+            return;
+        }
+        for at in 0..self.servers.len() {
+            if self.servers.get(at).is_some_and(|server| !server.is_stateless) {
+                self.begin_with(at);
+            }
+        }
+        self.advance();
     }
 
     /// What follows a greeting: a server with sessions is told that the client is ready, once it is; then its tools are read.

@@ -7,11 +7,13 @@ mod auth;
 mod file;
 mod gateway;
 mod keys;
+mod profiles;
 pub(crate) mod units;
 
 pub use auth::AuthOptions;
 pub use gateway::ServerOptions;
 pub use keys::{KEYS, Key};
+pub use profiles::ProfileOptions;
 
 use std::fmt;
 
@@ -112,6 +114,9 @@ pub struct Config {
     /// What the files say of the gateway's servers, by name.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     servers: IndexMap<String, ServerOptions>,
+    /// The profiles that clients of the gateway may choose, by name.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    profiles: IndexMap<String, ProfileOptions>,
     /// The policy that a project's file names: it only tightens.
     #[serde(skip)]
     project_policy: Option<String>,
@@ -139,6 +144,7 @@ impl Config {
             settings,
             arms: Vec::new(),
             servers: IndexMap::new(),
+            profiles: IndexMap::new(),
             project_policy: None,
             by_project: Vec::new(),
             files: names,
@@ -157,6 +163,9 @@ impl Config {
                     ConfigScope::User => own.overlay(options),
                     ConfigScope::Project => own.tighten(&name, options, &place, &mut diagnostics),
                 }
+            }
+            for (name, options) in written.profiles {
+                config.take_profile(name, options.below(file), file.scope, &mut diagnostics);
             }
             for (key, value, place) in written.settings {
                 let value = file.value(key, value);
@@ -187,6 +196,25 @@ impl Config {
             config.set(name, value.clone(), Origin::Flag(flag), &mut diagnostics);
         }
         Loaded { value: config, diagnostics }
+    }
+
+    fn take_profile(
+        &mut self,
+        name: String,
+        options: ProfileOptions,
+        scope: ConfigScope,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let place = options.place.clone();
+        if scope == ConfigScope::Project {
+            let message = format!("`gateway.profile.{name}` is left out: a project cannot say what clients may choose");
+            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
+            return diagnostics.push(Diagnostic::warning("ignored-setting", place, message).help(help));
+        }
+        if let Some(Err(why)) = options.arm.as_deref().map(|arm| self.named_arm(arm)) {
+            return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why, place));
+        }
+        self.profiles.insert(name, options);
     }
 
     /// Takes what a project's file says of policy and trust; whether the value is one to set as any other.
@@ -325,6 +353,26 @@ impl Config {
     #[must_use]
     pub fn gateway_servers(&self) -> &IndexMap<String, ServerOptions> {
         &self.servers
+    }
+
+    /// The profiles that clients of the gateway may choose, by name.
+    #[must_use]
+    pub fn gateway_profiles(&self) -> &IndexMap<String, ProfileOptions> {
+        &self.profiles
+    }
+
+    /// The configuration as a profile that clients choose has it.
+    #[must_use]
+    pub fn with_profile(&self, options: &ProfileOptions) -> Self {
+        let mut own = self.clone();
+        let said = [("presentation.profile", &options.profile), ("presentation.arm", &options.arm)];
+        for (name, value) in said {
+            if let Some(value) = value {
+                let origin = Origin::File(options.place.clone());
+                own.settings.insert(name, Setting { value: value.clone(), origin });
+            }
+        }
+        own
     }
 
     /// The arms that the files put together.

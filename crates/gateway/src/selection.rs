@@ -10,10 +10,21 @@ use serde::{Deserialize, Serialize};
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::visible;
 
-use crate::settings::{Origin, Settings};
+use crate::settings::{Origin, Profile, Settings};
 
 const TOOLSETS: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 const READ_ONLY: HeaderName = HeaderName::from_static("x-mcp-readonly");
+const PROFILE: HeaderName = HeaderName::from_static("x-mcp-profile");
+
+/// The longest name of a profile that clients choose, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Whether a text can be the name of a profile that clients choose: it stands in an address as it is.
+#[must_use]
+pub fn is_profile_name(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+    !text.is_empty() && text.len() <= MAX_NAME && text.bytes().all(fits)
+}
 
 /// The toolset that is everything.
 const ALL: &str = "all";
@@ -25,6 +36,9 @@ pub struct Selection {
     toolsets: BTreeSet<BTreeSet<String>>,
     /// Only tools that say `readOnlyHint: true` of themselves.
     read_only: bool,
+    /// The profile by whose rules they are presented, of those that the settings name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile: Option<String>,
 }
 
 impl Selection {
@@ -40,28 +54,54 @@ impl Selection {
         Ok(own)
     }
 
-    /// What a request asks for: `toolsets` and `readonly` in the query of its address, and the headers of the same meaning.
-    /// What both say holds together. Other members of the query mean nothing here.
+    /// What a request asks for: a profile by the last part of its path (`/mcp/NAME`), `profile`, `toolsets` and `readonly` in
+    /// the query, and the headers of the same meaning. What several say holds together. Other members of the query mean nothing
+    /// here.
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn asked(query: Option<&str>, headers: &HeaderMap) -> Result<Self, String> {
+    pub fn asked(path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Self, String> {
         let mut own = Self::default();
+        if let Some(name) = path.strip_prefix("/mcp/").filter(|own| !own.is_empty()) {
+            own.present_by(name)?;
+        }
         for (name, value) in query.unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")))
         {
             match name {
                 "toolsets" => own.choose(&decoded(value)?)?,
                 "readonly" => own.read_only |= flag("readonly", value)?,
+                "profile" => own.present_by(&decoded(value)?)?,
                 _ => {}
             }
         }
-        for value in headers.get_all(&TOOLSETS) {
-            own.choose(value.to_str().map_err(|_| format!("the header {TOOLSETS} is no plain text"))?)?;
+        let plain = |name: &HeaderName| {
+            let values = headers.get_all(name).iter().map(|value| value.to_str().map(str::to_owned));
+            values.collect::<Result<Vec<_>, _>>().map_err(|_| format!("the header {name} is no plain text"))
+        };
+        for value in plain(&TOOLSETS)? {
+            own.choose(&value)?;
         }
-        for value in headers.get_all(&READ_ONLY) {
-            own.read_only |= flag(READ_ONLY.as_str(), value.to_str().unwrap_or("?"))?;
+        for value in plain(&READ_ONLY)? {
+            own.read_only |= flag(READ_ONLY.as_str(), &value)?;
+        }
+        for value in plain(&PROFILE)? {
+            own.present_by(&value)?;
         }
         Ok(own)
+    }
+
+    fn present_by(&mut self, name: &str) -> Result<(), String> {
+        if !is_profile_name(name) {
+            let short: String = name.chars().take(80).collect();
+            return Err(format!("`{}` cannot be the name of a profile", visible(&short)));
+        }
+        match &self.profile {
+            Some(own) if own != name => Err(format!("two profiles are asked for: `{own}` and `{name}`")),
+            _ => {
+                self.profile = Some(name.to_owned());
+                Ok(())
+            }
+        }
     }
 
     fn choose(&mut self, list: &str) -> Result<(), String> {
@@ -79,25 +119,52 @@ impl Selection {
     /// Whether it leaves everything as it is.
     #[must_use]
     pub fn is_all(&self) -> bool {
-        self.toolsets.is_empty() && !self.read_only
+        self.toolsets.is_empty() && !self.read_only && self.profile.is_none()
     }
 
     /// What is in both.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let toolsets = self.toolsets.union(&other.toolsets).cloned().collect();
-        Self { toolsets, read_only: self.read_only || other.read_only }
+        let profile = other.profile.clone().or_else(|| self.profile.clone());
+        Self { toolsets, read_only: self.read_only || other.read_only, profile }
     }
 
-    /// Whether every toolset is one that there is.
+    /// The settings under which a client of this selection is served: its profile's, and what all of them leave.
+    ///
+    /// # Errors
+    /// If there is no such profile or toolset; which there are.
+    pub fn settings(&self, of: &Settings) -> Result<Settings, String> {
+        self.check(of)?;
+        let mut own = of.clone();
+        if let Some(profile) = self.profile_of(of)? {
+            own.layers = profile.layers.clone();
+            own.selection = own.selection.and(&profile.selection);
+        }
+        own.selection = own.selection.and(self);
+        Ok(own)
+    }
+
+    fn profile_of<'s>(&self, settings: &'s Settings) -> Result<Option<&'s Profile>, String> {
+        let Some(name) = &self.profile else { return Ok(None) };
+        if let Some(profile) = settings.profiles.get(name) {
+            return Ok(Some(profile));
+        }
+        let all: Vec<String> = settings.profiles.keys().map(|name| format!("`{name}`")).collect();
+        let there = if all.is_empty() { "there are none".to_owned() } else { format!("there are {}", all.join(", ")) };
+        Err(format!("there is no profile `{name}`: {there}"))
+    }
+
+    /// Whether the profile and every toolset are some that there are.
     ///
     /// # Errors
     /// Which is not, and those that are.
     pub fn check(&self, settings: &Settings) -> Result<(), String> {
+        let layers = self.profile_of(settings)?.map_or(&settings.layers, |own| &own.layers);
         if self.toolsets.is_empty() {
             return Ok(());
         }
-        let mut known: BTreeSet<String> = settings.layers.categories().into_iter().collect();
+        let mut known: BTreeSet<String> = layers.categories().into_iter().collect();
         known.extend(settings.servers.iter().map(|own| own.name.clone()));
         let Some(unknown) = self.toolsets.iter().flatten().find(|name| !known.contains(*name)) else { return Ok(()) };
         let all: Vec<String> = known.iter().map(|name| format!("`{}`", visible(name))).collect();
@@ -112,7 +179,7 @@ impl Selection {
         origins: &mut BTreeMap<String, Origin>,
         category_of: &dyn Fn(&Catalog) -> BTreeMap<String, String>,
     ) -> Catalog {
-        if self.is_all() {
+        if self.toolsets.is_empty() && !self.read_only {
             return catalog;
         }
         let categories = if self.toolsets.is_empty() { BTreeMap::new() } else { category_of(&catalog) };
@@ -169,19 +236,40 @@ mod tests {
     fn query_and_headers_hold_together() {
         let mut headers = HeaderMap::new();
         headers.insert(TOOLSETS, "b, c".parse().unwrap());
-        let both = Selection::asked(Some("x=1&toolsets=a%2Cb&readonly=true"), &headers).unwrap();
+        let both = Selection::asked("/mcp", Some("x=1&toolsets=a%2Cb&readonly=true"), &headers).unwrap();
         let (one, two) = (Selection::of(Some("b,a"), true).unwrap(), Selection::of(Some("c,b"), false).unwrap());
         assert_eq!(both, one.and(&two));
-        assert!(Selection::asked(None, &HeaderMap::new()).unwrap().is_all());
-        assert!(Selection::asked(Some("toolsets=a,all&readonly=false"), &HeaderMap::new()).unwrap().is_all());
+        assert!(Selection::asked("/mcp", None, &HeaderMap::new()).unwrap().is_all());
+        assert!(Selection::asked("/mcp", Some("toolsets=a,all&readonly=false"), &HeaderMap::new()).unwrap().is_all());
+    }
+
+    #[test]
+    fn a_profile_is_asked_for_once() {
+        let mut headers = HeaderMap::new();
+        let by_path = Selection::asked("/mcp/one", None, &headers).unwrap();
+        assert_eq!(by_path, Selection::asked("/mcp", Some("profile=one"), &headers).unwrap());
+        assert!(!by_path.is_all() && Selection::asked("/mcp/", None, &headers).unwrap().is_all());
+        headers.insert(PROFILE, "two".parse().unwrap());
+        assert!(Selection::asked("/mcp/one", None, &headers).is_err());
+        assert!(Selection::asked("/mcp/two", Some("profile=two"), &headers).is_ok());
     }
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        for query in
-            ["toolsets=", "toolsets=,", "toolsets=%2", "toolsets=%zz", "toolsets=%ff", "readonly=yes", "readonly"]
-        {
-            assert!(Selection::asked(Some(query), &HeaderMap::new()).is_err(), "{query}");
+        for query in [
+            "toolsets=",
+            "toolsets=,",
+            "toolsets=%2",
+            "toolsets=%zz",
+            "toolsets=%ff",
+            "readonly=yes",
+            "readonly",
+            "profile=",
+            "profile=A",
+            "profile=..",
+            "profile=a&profile=b",
+        ] {
+            assert!(Selection::asked("/mcp", Some(query), &HeaderMap::new()).is_err(), "{query}");
         }
     }
 }

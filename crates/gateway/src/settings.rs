@@ -186,6 +186,15 @@ pub struct State {
 /// The tenant of a gateway that has only one.
 pub const DEFAULT_TENANT: &str = "default";
 
+/// A profile that clients may choose: other layers, and a part of the tools.
+#[derive(Clone)]
+pub struct Profile {
+    /// What makes its conversations.
+    pub layers: Arc<dyn Layers>,
+    /// Which of the tools it has.
+    pub selection: Selection,
+}
+
 /// A gateway's settings.
 #[derive(Clone)]
 pub struct Settings {
@@ -205,16 +214,20 @@ pub struct Settings {
     pub watch: Arc<dyn Watch>,
     /// Which of the tools clients get.
     pub selection: Selection,
+    /// The profiles that clients over HTTP may choose when they connect, by name.
+    pub profiles: BTreeMap<String, Profile>,
 }
 
 impl std::fmt::Debug for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { servers, always_namespace, layers: _, seal: _, tenant, state: _, watch: _, selection } = self;
+        let Self { servers, always_namespace, layers: _, seal: _, tenant, state: _, watch: _, selection, profiles } =
+            self;
         f.debug_struct("Settings")
             .field("servers", servers)
             .field("always_namespace", always_namespace)
             .field("tenant", tenant)
             .field("selection", selection)
+            .field("profiles", &profiles.keys())
             .finish_non_exhaustive()
     }
 }

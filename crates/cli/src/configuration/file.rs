@@ -5,6 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::gateway::{self, ServerOptions};
 use super::keys::KEYS;
+use super::profiles::{self, ProfileOptions};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::name::nearest;
 use toolfold::profile::{CustomArm, Delivery, Detail};
@@ -18,6 +19,8 @@ pub(super) struct Written {
     pub(super) arms: Vec<CustomArm>,
     /// What it says of the gateway's servers, with places.
     pub(super) servers: Vec<(String, ServerOptions, Place)>,
+    /// What it says of the profiles that the gateway's clients choose.
+    pub(super) profiles: Vec<(String, ProfileOptions)>,
 }
 
 /// The settings of a configuration file, in its order. Unknown keys are errors with the nearest known one.
@@ -51,6 +54,10 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
             let name = format!("{section_name}.{}", key.get_ref());
             if name == "gateway.server" {
                 gateway::read(value, &place, &mut written.servers, diagnostics);
+                continue;
+            }
+            if name == "gateway.profile" {
+                profiles::read(value, &place, &mut written.profiles, diagnostics);
                 continue;
             }
             if name == "experiment.unit" {

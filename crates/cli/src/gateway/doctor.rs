@@ -142,6 +142,7 @@ pub(super) fn run(args: &DoctorArgs) -> Outcome {
         state: None,
         watch: Arc::new(Nobody),
         selection: Selection::default(),
+        profiles: BTreeMap::new(),
     };
     let probed = probe(settings, layers, "doctor")?;
     let mut report = report(&config, &servers, &probed)?;

@@ -1,12 +1,14 @@
 //! `toolfold gateway` by itself: serves clients until they have gone.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: the token is taken from the environment")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
 
+use super::super::input::Input;
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
 use super::cache::Cache;
@@ -16,13 +18,14 @@ use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::Config;
+use toolfold::catalog::Catalog;
 use toolfold_gateway::board::Board;
 use toolfold_gateway::front::http::HttpSettings;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::{DEFAULT_TENANT, Settings};
+use toolfold_gateway::settings::{DEFAULT_TENANT, Profile, ServerSettings, Settings};
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
 
@@ -129,13 +132,17 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         state: None,
         watch,
         selection: Selection::of(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?,
+        profiles: profiles(&config, args.store.as_deref(), &servers)?,
     };
     settings.selection.check(&settings).map_err(Failure::usage)?;
+    check_profiles(&config, &settings)?;
     if let Some(address) = config.get("gateway.http") {
         let mut all = Vec::new();
         for own in &tenants {
             let store = own.store(args.store.as_deref())?;
-            all.push(Settings { tenant: own.name.as_str().into(), layers: layers(Some(store)), ..settings.clone() });
+            let profiles = profiles(&config, Some(&store), &servers)?;
+            let layers = layers(Some(store));
+            all.push(Settings { tenant: own.name.as_str().into(), layers, profiles, ..settings.clone() });
         }
         if all.is_empty() {
             all.push(settings);
@@ -162,6 +169,37 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     telemetry.end();
     served.map_err(failure)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The profiles that clients may choose.
+fn profiles(
+    config: &Config,
+    store: Option<&str>,
+    servers: &[ServerSettings],
+) -> Result<BTreeMap<String, Profile>, Failure> {
+    let mut all = BTreeMap::new();
+    for (name, options) in config.gateway_profiles() {
+        let own = config.with_profile(options);
+        let bad = |why: &str| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
+        let selection = Selection::of(options.toolsets.as_deref(), options.read_only).map_err(|why| bad(&why))?;
+        let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
+        all.insert(name.clone(), Profile { layers, selection });
+    }
+    Ok(all)
+}
+
+/// What a profile names must be there: its file, and its toolsets.
+fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
+    for (name, options) in config.gateway_profiles() {
+        // Read now, and not when the first client comes.
+        drop(Input::of(config.with_profile(options), Catalog::new())?);
+        if let Some(own) = settings.profiles.get(name) {
+            let under = Settings { layers: own.layers.clone(), ..settings.clone() };
+            let bad = |why: String| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
+            own.selection.check(&under).map_err(bad)?;
+        }
+    }
+    Ok(())
 }
 
 fn serve_http(

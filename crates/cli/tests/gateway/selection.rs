@@ -128,3 +128,68 @@ fn a_record_by_a_plain_name_is_said() {
         place.toolfold(&["gateway", "doctor", "--servers", &servers, "--policy", &policy, "--profile", "off"]);
     assert!(said.contains("[tool.\"mcp:one/odd\"]"), "{said}");
 }
+
+/// A configuration with three profiles, and the flag that names it.
+fn profiles(place: &Place) -> String {
+    place.put("odds.toml", "[category.odds]\ndescription = \"odd things\"\ntools = [\"odd\", \"odd_error\"]\n");
+    let text = "[gateway.profile.odds]\nprofile = \"odds.toml\"\narm = \"stable\"\ntoolsets = [\"odds\"]\n\
+                [gateway.profile.index]\nprofile = \"derived\"\narm = \"index\"\n\
+                [gateway.profile.reads]\nread_only = true\ntoolsets = \"one\"\n";
+    place.put("gateway.toml", text)
+}
+
+#[test]
+fn each_profile_has_an_address() {
+    let place = Place::new();
+    let config = profiles(&place);
+    let gateway = Http::gateway(&place, &command(&place, &["--profile", "off", "--config", &config]));
+    let address = gateway.address();
+    let (all, _) = session_list(address, "/mcp", &[]);
+    let (mut odds, id) = session_list(address, "/mcp/odds", &[]);
+    odds.sort();
+    assert_eq!(odds, ["odd", "odd_error"], "its file and its toolset");
+    let (index, _) = session_list(address, "/mcp/index", &[]);
+    assert!(index.contains(&"expand_tools".to_owned()) && index.len() < all.len(), "its arm: {index:?}");
+    let (reads, _) = session_list(address, "/mcp", &[("X-MCP-Profile", "reads")]);
+    assert!(!reads.is_empty() && reads.len() < all.len() && !reads.contains(&"expand_tools".to_owned()), "{reads:?}");
+    assert_eq!(stateless_list(address, "/mcp/reads"), reads);
+    assert_eq!(stateless_list(address, "/mcp?profile=reads"), reads);
+    assert_eq!(stateless_list(address, "/mcp"), all);
+    // Its session is its own.
+    let own = [("Mcp-Session-Id", id.as_str())];
+    let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    assert_eq!(request_at(address, "/mcp/odds", "POST", &own, ping).status, 200);
+    assert_eq!(request_at(address, "/mcp/reads", "POST", &own, ping).status, 400);
+    // Toolsets narrow it, and do not widen it.
+    assert_eq!(request_at(address, "/mcp/odds?toolsets=two", "POST", &[], &hello("{}")).status, 200);
+    assert!(stateless_list(address, "/mcp/reads?toolsets=two").is_empty());
+    for path in ["/mcp/none", "/mcp?profile=none", "/mcp/odds?profile=reads", "/mcp/Odds", "/mcp/%2e"] {
+        assert_eq!(request_at(address, path, "POST", &[], &hello("{}")).status, 400, "{path}");
+    }
+    let unknown = request_at(address, "/mcp/none", "POST", &[], &hello("{}"));
+    assert!(unknown.body.contains("there are `index`, `odds`, `reads`"), "{}", unknown.body);
+}
+
+#[test]
+fn a_profile_that_cannot_be_served_is_said_before_it_serves() {
+    let place = Place::new();
+    for (text, word) in [
+        ("[gateway.profile.a]\nprofile = \"none.toml\"\n", "none.toml"),
+        ("[gateway.profile.a]\narm = \"stabel\"\n", "stable"),
+        ("[gateway.profile.a]\ntoolsets = [\"nine\"]\n", "`nine`"),
+        ("[gateway.profile.a]\ntoolsets = []\n", "no toolset is named"),
+        ("[gateway.profile.a]\nread-only = true\n", "did you mean `read_only`"),
+        ("[gateway.profile.a]\nread_only = 1\n", "true or false"),
+        ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "small letters"),
+        ("[gateway.profile]\na = 1\n", "is not a table"),
+    ] {
+        let config = place.put("gateway.toml", text);
+        let (said, good) = place.toolfold(&["gateway", "--config", &config, "--url", "http://127.0.0.1:9/mcp"]);
+        assert!(!good && said.contains(word), "{text}: {said}");
+    }
+    // A project says nothing of them.
+    std::fs::remove_file(place.file("gateway.toml")).unwrap();
+    place.put("toolfold.toml", "[gateway.profile.a]\narm = \"full\"\n");
+    let (said, _) = place.toolfold(&["config", "--explain"]);
+    assert!(said.contains("`gateway.profile.a` is left out"), "{said}");
+}

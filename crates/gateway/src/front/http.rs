@@ -142,7 +142,11 @@ impl Listening {
         let status = Status { guard, board: board.clone(), desk: desk.clone() };
         let console = board.zip(console).map(|(board, guard)| Console::new(board, desk.clone(), guard));
         let attending = desk.filter(|_| console.is_some()).map(|desk| tokio::spawn(desk.attend()));
-        let mut routes = Router::new().route("/mcp", any(answer)).with_state(front.clone()).merge(status.routes());
+        let mut routes = Router::new()
+            .route("/mcp", any(answer))
+            .route("/mcp/{profile}", any(answer))
+            .with_state(front.clone())
+            .merge(status.routes());
         if let Some(console) = &console {
             routes = routes.merge(console.routes());
         }
@@ -220,7 +224,7 @@ async fn answer(State(front): State<Arc<Front>>, request: Request) -> Response {
     let Some(tenant) = tenant else {
         return plain(StatusCode::FORBIDDEN, "this token is for another part of the gateway");
     };
-    let selection = Selection::asked(request.uri().query(), request.headers());
+    let selection = Selection::asked(request.uri().path(), request.uri().query(), request.headers());
     let selection = match selection.and_then(|own| own.check(&tenant.settings).map(|()| own)) {
         Ok(selection) => selection,
         Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why)),

@@ -100,6 +100,7 @@ impl World {
             state: None,
             watch: Arc::new(board.clone()),
             selection: Selection::default(),
+            profiles: BTreeMap::new(),
         };
         let mut http = HttpSettings::new("127.0.0.1:0".parse().unwrap());
         if let Some(token) = token {

@@ -153,8 +153,8 @@ impl Sink for Streams {
 }
 
 impl Session {
-    pub(super) fn start(mut settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
-        settings.selection = settings.selection.and(&selection);
+    /// A session under the settings of its selection.
+    pub(super) fn start(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
         let streams = Arc::new(Streams::default());
         {
             let mut state = streams.state();

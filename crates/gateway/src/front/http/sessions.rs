@@ -63,6 +63,10 @@ impl Sessions {
 
     async fn begin(&self, message: Message, selection: &Selection) -> Response {
         let Message::Request(request) = message else { return accepted() };
+        let settings = match selection.settings(&self.settings) {
+            Ok(settings) => settings,
+            Err(why) => return refused(StatusCode::BAD_REQUEST, Some(request.id), error(code::INVALID_REQUEST, &why)),
+        };
         let Some(number) = random() else {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "the system gives no random bits");
         };
@@ -80,7 +84,7 @@ impl Sessions {
                 let why = format!("{} sessions are in use: end one, or try again later", self.most);
                 return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error(code::INTERNAL, &why));
             }
-            let session = Arc::new(Session::start(self.settings.clone(), conversation, selection.clone(), None));
+            let session = Arc::new(Session::start(settings, conversation, selection.clone(), None));
             open.insert(name.clone(), session.clone());
             session
         };
@@ -177,6 +181,8 @@ impl Sessions {
         else {
             return Err(unknown());
         };
+        // What it was begun with may be gone.
+        let settings = selection.settings(&self.settings).map_err(|_| unknown())?;
         let _one = self.taking_up.lock().await;
         if let Some(session) = self.open().get(name) {
             return Ok(session.clone());
@@ -198,7 +204,7 @@ impl Sessions {
         }
         tracing::info!(conversation, "a session is taken up");
         let goes = Goes { record, version };
-        let session = Arc::new(Session::start(self.settings.clone(), conversation, selection, Some(goes)));
+        let session = Arc::new(Session::start(settings, conversation, selection, Some(goes)));
         open.insert(name.to_owned(), session.clone());
         Ok(session)
     }

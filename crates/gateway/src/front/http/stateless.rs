@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::events::{self, Event};
 use super::sessions::unkept;
-use super::{accepted, json, plain};
+use super::{accepted, json, plain, refused};
 use crate::capture::digest;
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
@@ -103,14 +103,13 @@ impl Stateless {
         state.store.consume(&key, &format!("{}#{by}", std::process::id()), USED_MS).await
     }
 
-    fn hub(&self, selection: &Selection) -> (mpsc::Sender<ToHub>, Kept) {
+    fn hub(&self, selection: &Selection) -> Result<(mpsc::Sender<ToHub>, Kept), String> {
         let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = hubs.get_mut(selection).filter(|own| !own.to.is_closed()) {
             own.used = Instant::now();
-            return (own.to.clone(), own.kept.clone());
+            return Ok((own.to.clone(), own.kept.clone()));
         }
-        let mut settings = self.settings.clone();
-        settings.selection = settings.selection.and(selection);
+        let settings = selection.settings(&self.settings)?;
         let kept = Kept { key: self.key(selection), version: Arc::default() };
         // A conversation's id is its own: one that ends closes what was opened under it.
         let id = if selection.is_all() {
@@ -129,7 +128,7 @@ impl Stateless {
             // Requests that run hold it until they are answered.
             oldest.and_then(|own| hubs.remove(&own));
         }
-        (to, kept)
+        Ok((to, kept))
     }
 
     /// Where the conversation of a selection is kept: the same in every process.
@@ -162,7 +161,10 @@ impl Stateless {
     }
 
     pub(super) async fn post(&self, message: Message, selection: &Selection) -> Response {
-        let (hub, kept) = self.hub(selection);
+        let (hub, kept) = match self.hub(selection) {
+            Ok(own) => own,
+            Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why)),
+        };
         let key = self.next.fetch_add(1, Ordering::Relaxed);
         let (to, mut messages) = mpsc::unbounded_channel();
         let client = Client::new(key, Arc::new(One(to)));
@@ -172,7 +174,7 @@ impl Stateless {
         };
         match self.prepared((&hub, &kept), &message, key).await {
             Ok(None) => {}
-            Ok(Some(refused)) => return refused,
+            Ok(Some(answer)) => return answer,
             Err(why) => return unkept(&why),
         }
         let mut waits = Waits { hub: hub.clone(), key, done: false };

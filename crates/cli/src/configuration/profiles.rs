@@ -1,0 +1,104 @@
+//! What a configuration file says of the profiles that clients of the gateway may choose: `[gateway.profile.NAME]`.
+
+use serde::Serialize;
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::ConfigFile;
+use super::file::flat;
+use toolfold::diagnostic::{Diagnostic, Place, visible};
+use toolfold::name::nearest;
+use toolfold_gateway::selection::is_profile_name;
+
+const KNOWN: [&str; 4] = ["profile", "arm", "toolsets", "read_only"];
+
+/// One way in which the gateway presents its tools. What it does not say is as for every client.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ProfileOptions {
+    /// The profile: a file, `derived` or `off`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The arm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
+    /// Its toolsets, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toolsets: Option<String>,
+    /// Whether it has only tools that say they change nothing.
+    pub read_only: bool,
+    /// Where the file says so.
+    #[serde(skip)]
+    pub place: Place,
+}
+
+/// Reads the tables below `gateway.profile`.
+pub(super) fn read(
+    value: &Spanned<DeValue<'_>>,
+    place: &impl Fn(usize) -> Place,
+    profiles: &mut Vec<(String, ProfileOptions)>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let wrong = |at: usize, message: String| {
+        let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
+        Diagnostic::error("wrong-type", place(at), message).help(help)
+    };
+    let DeValue::Table(tables) = value.get_ref() else {
+        return diagnostics.push(wrong(value.span().start, "`gateway.profile` is not a table".to_owned()));
+    };
+    for (name, table) in tables {
+        let (own, at) = (visible(name.get_ref()).into_owned(), name.span().start);
+        let DeValue::Table(keys) = table.get_ref() else {
+            diagnostics.push(wrong(table.span().start, format!("`gateway.profile.{own}` is not a table")));
+            continue;
+        };
+        if !is_profile_name(name.get_ref()) {
+            let message = format!(
+                "`gateway.profile.{own}`: a profile that clients choose has a name of at most 64 small letters, digits, - and _"
+            );
+            diagnostics.push(Diagnostic::error("bad-setting", place(at), message).help("it stands in an address"));
+            continue;
+        }
+        let mut options = ProfileOptions { place: place(at), ..ProfileOptions::default() };
+        for (key, value) in keys {
+            if let Err((code, why, help)) = option(&mut options, key.get_ref(), value.get_ref()) {
+                let message = format!("`gateway.profile.{own}.{}`: {why}", visible(key.get_ref()));
+                diagnostics.push(Diagnostic::error(code, place(key.span().start), message).help(help));
+            }
+        }
+        profiles.push((name.get_ref().to_string(), options));
+    }
+}
+
+fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Result<(), (&'static str, String, String)> {
+    let wrong = |why: &str| ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned());
+    let text = || match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        _ => Err(wrong("it must be a text")),
+    };
+    match (key, value) {
+        ("profile", _) => options.profile = Some(text()?),
+        ("arm", _) => options.arm = Some(text()?),
+        ("toolsets", DeValue::String(_) | DeValue::Array(_)) => {
+            options.toolsets = Some(flat(value).ok_or_else(|| wrong("it must be a list of names"))?);
+        }
+        ("toolsets", _) => return Err(wrong("it must be a list of names")),
+        ("read_only", DeValue::Boolean(flag)) => options.read_only = *flag,
+        ("read_only", _) => return Err(wrong("it must be true or false")),
+        _ => {
+            let help = match nearest(key, KNOWN, 1).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", KNOWN.join(", ")),
+            };
+            return Err(("unknown-key", "there is no such setting".to_owned(), help));
+        }
+    }
+    Ok(())
+}
+
+impl ProfileOptions {
+    /// The same with its file below the folder of the configuration.
+    pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
+        self.profile = self.profile.map(|own| file.value("presentation.profile", own));
+        self
+    }
+}

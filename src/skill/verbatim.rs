@@ -21,7 +21,7 @@ pub fn front_matter(bytes: &[u8]) -> Option<Map<String, Value>> {
     let (cut, rescued) = split(&text, &Place::file("SKILL.md"), &mut Vec::new());
     let front = cut.front.filter(|front| !rescued && front.len() <= MAX_FRONT_MATTER)?;
     let reading = yaml::read(front);
-    if reading.broken.is_some() || !reading.repeated.is_empty() {
+    if reading.broken.is_some() || reading.repeats {
         return None;
     }
     match json(&reading.root?)? {
@@ -38,9 +38,7 @@ fn json(node: &Node) -> Option<Value> {
         Node::Map(entries) => {
             let mut fields = Map::new();
             for entry in entries {
-                if fields.insert(entry.key.clone(), json(&entry.value)?).is_some() {
-                    return None;
-                }
+                fields.insert(entry.key.clone(), json(&entry.value)?);
             }
             Value::Object(fields)
         }

@@ -56,6 +56,8 @@ pub(crate) struct Reading {
     pub(crate) forbidden: Option<Complaint>,
     /// Every repeated key of the outermost map.
     pub(crate) repeated: Vec<Entry>,
+    /// Whether any map has a key twice.
+    pub(crate) repeats: bool,
     /// Where quoted and block texts lie, in bytes and in the order of the text; `true` marks a block text.
     pub(crate) quoted: Vec<(Range<usize>, bool)>,
     /// The text that was read in place of the one given, if its quoted lines had to be indented.
@@ -219,6 +221,7 @@ impl<'a> Reader<'a> {
                 entries.push(entry);
             } else {
                 self.forbid(at, "a key that is there twice");
+                self.out.repeats = true;
                 if depth == 0 {
                     self.out.repeated.push(entry);
                 }

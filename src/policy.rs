@@ -59,6 +59,7 @@ mod host;
 pub mod links;
 mod load;
 mod memory_store;
+mod of_server;
 #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds some paths"))]
 mod path;
 mod policy_set;

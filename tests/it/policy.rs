@@ -22,6 +22,7 @@ mod links;
 mod looking;
 mod narrow;
 mod newcomer;
+mod of_server;
 mod options;
 mod paths;
 mod patterns;

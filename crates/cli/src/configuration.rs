@@ -117,6 +117,9 @@ pub struct Config {
     /// The profiles that clients of the gateway may choose, by name.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     profiles: IndexMap<String, ProfileOptions>,
+    /// Whether it is a gateway's, for whose servers the policies of servers are.
+    #[serde(skip)]
+    serves: bool,
     /// The policy that a project's file names: it only tightens.
     #[serde(skip)]
     project_policy: Option<String>,
@@ -145,6 +148,7 @@ impl Config {
             arms: Vec::new(),
             servers: IndexMap::new(),
             profiles: IndexMap::new(),
+            serves: false,
             project_policy: None,
             by_project: Vec::new(),
             files: names,
@@ -158,6 +162,7 @@ impl Config {
         }
         for (file, written) in files.iter().zip(written) {
             for (name, options, place) in written.servers {
+                let options = options.below(file);
                 let own = config.servers.entry(name.clone()).or_default();
                 match file.scope {
                     ConfigScope::User => own.overlay(options),
@@ -196,25 +201,6 @@ impl Config {
             config.set(name, value.clone(), Origin::Flag(flag), &mut diagnostics);
         }
         Loaded { value: config, diagnostics }
-    }
-
-    fn take_profile(
-        &mut self,
-        name: String,
-        options: ProfileOptions,
-        scope: ConfigScope,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        let place = options.place.clone();
-        if scope == ConfigScope::Project {
-            let message = format!("`gateway.profile.{name}` is left out: a project cannot say what clients may choose");
-            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
-            return diagnostics.push(Diagnostic::warning("ignored-setting", place, message).help(help));
-        }
-        if let Some(Err(why)) = options.arm.as_deref().map(|arm| self.named_arm(arm)) {
-            return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why, place));
-        }
-        self.profiles.insert(name, options);
     }
 
     /// Takes what a project's file says of policy and trust; whether the value is one to set as any other.
@@ -261,6 +247,18 @@ impl Config {
     #[must_use]
     pub fn project_policy(&self) -> Option<&str> {
         self.project_policy.as_deref().filter(|file| !file.is_empty())
+    }
+
+    /// The same as the configuration of a gateway.
+    #[must_use]
+    pub fn for_gateway(self) -> Self {
+        Self { serves: true, ..self }
+    }
+
+    /// The policies of single servers, by the server, for a gateway.
+    pub fn server_policies(&self) -> impl Iterator<Item = (&str, &str)> {
+        let servers = self.servers.iter().filter(|_| self.serves);
+        servers.filter_map(|(name, own)| Some((name.as_str(), own.policy.as_deref()?)))
     }
 
     /// Whether a value comes from the project's own configuration.
@@ -353,26 +351,6 @@ impl Config {
     #[must_use]
     pub fn gateway_servers(&self) -> &IndexMap<String, ServerOptions> {
         &self.servers
-    }
-
-    /// The profiles that clients of the gateway may choose, by name.
-    #[must_use]
-    pub fn gateway_profiles(&self) -> &IndexMap<String, ProfileOptions> {
-        &self.profiles
-    }
-
-    /// The configuration as a profile that clients choose has it.
-    #[must_use]
-    pub fn with_profile(&self, options: &ProfileOptions) -> Self {
-        let mut own = self.clone();
-        let said = [("presentation.profile", &options.profile), ("presentation.arm", &options.arm)];
-        for (name, value) in said {
-            if let Some(value) = value {
-                let origin = Origin::File(options.place.clone());
-                own.settings.insert(name, Setting { value: value.clone(), origin });
-            }
-        }
-        own
     }
 
     /// The arms that the files put together.

@@ -129,7 +129,8 @@ fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
 
 /// Whether the configuration has calls judged.
 pub(super) fn judges(config: &Config) -> bool {
-    let named = config.get("policy.file").is_some() || config.project_policy().is_some();
+    let mut named = config.get("policy.file").into_iter().chain(config.project_policy());
+    let named = named.next().is_some() || config.server_policies().next().is_some();
     named && mode(config) != Some("off")
 }
 
@@ -140,7 +141,7 @@ fn mode(config: &Config) -> Option<&str> {
     if by_flag && in_file { Some("enforce") } else { config.get("policy.mode") }
 }
 
-/// The configured policy: the user's, and the project's, which only tightens. `None` if layer 3 is off.
+/// The configured policy: the user's, the project's, which only tightens, and those of single servers. `None` if layer 3 is off.
 fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mode = mode(config);
     if mode == Some("off") {
@@ -155,6 +156,13 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
         say_all(&loaded.diagnostics);
         files.push(loaded.value);
     }
+    for (server, file) in config.server_policies() {
+        let loaded = load_policy_of(file, PolicyScope::User)?;
+        say_all(&loaded.diagnostics);
+        let loaded = loaded.value.of_server(server);
+        say_all(&loaded.diagnostics);
+        files.push(loaded.value);
+    }
     if files.is_empty() {
         return Ok(None);
     }
@@ -164,7 +172,8 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
 
 /// The files that say what the policy is: no call may write them.
 fn guarded(config: &Config) -> Vec<&Path> {
-    let policies = config.get("policy.file").into_iter().chain(config.project_policy()).filter_map(policy_path);
+    let policies = config.get("policy.file").into_iter().chain(config.project_policy());
+    let policies = policies.chain(config.server_policies().map(|(_, file)| file)).filter_map(policy_path);
     policies.chain(config.files().iter().map(Path::new)).collect()
 }
 

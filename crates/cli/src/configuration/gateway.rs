@@ -6,6 +6,7 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::ConfigFile;
 use super::auth::{self, AuthOptions};
 use super::file::flat;
 use super::units;
@@ -14,7 +15,8 @@ use toolfold::name::nearest;
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::trust::Trust;
 
-const KNOWN: [&str; 7] = ["auth", "include", "exclude", "namespace", "trust", "start_timeout", "call_timeout"];
+const KNOWN: [&str; 8] =
+    ["auth", "include", "exclude", "namespace", "trust", "policy", "start_timeout", "call_timeout"];
 
 /// What the files say of one server. What they do not say is `None`, or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -31,6 +33,9 @@ pub struct ServerOptions {
     /// `trusted` or `untrusted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
+    /// The file with the policy of its tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// How long it may take to start and to list, such as `30s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_timeout: Option<String>,
@@ -52,6 +57,7 @@ impl ServerOptions {
         }
         self.namespace = other.namespace.or(self.namespace.take());
         self.trust = other.trust.or(self.trust.take());
+        self.policy = other.policy.or(self.policy.take());
         self.start_timeout = other.start_timeout.or(self.start_timeout.take());
         self.call_timeout = other.call_timeout.or(self.call_timeout.take());
         // A login is of one piece: a client of one file with the secret of another would be none.
@@ -60,7 +66,7 @@ impl ServerOptions {
 
     /// Takes what a project's file may say: fewer tools, less trust.
     pub(super) fn tighten(&mut self, name: &str, other: Self, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
-        let Self { include, exclude, namespace, trust, start_timeout, call_timeout, auth } = other;
+        let Self { include, exclude, namespace, trust, policy, start_timeout, call_timeout, auth } = other;
         self.exclude.extend(exclude);
         let untrusts = trust.as_deref() == Some("untrusted");
         if untrusts {
@@ -70,6 +76,7 @@ impl ServerOptions {
             ("include", !include.is_empty()),
             ("namespace", namespace.is_some()),
             ("trust", trust.is_some() && !untrusts),
+            ("policy", policy.is_some()),
             ("start_timeout", start_timeout.is_some()),
             ("call_timeout", call_timeout.is_some()),
             ("auth", auth.is_some()),
@@ -81,6 +88,12 @@ impl ServerOptions {
             let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
             diagnostics.push(Diagnostic::warning("ignored-setting", place.clone(), message).help(help));
         }
+    }
+
+    /// The same with its file below the folder of the configuration.
+    pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
+        self.policy = self.policy.map(|own| file.value("policy.file", own));
+        self
     }
 
     /// Puts them on a server. Every text was checked when it was read.
@@ -114,8 +127,7 @@ pub(super) fn read(
         let own = visible(name.get_ref()).into_owned();
         let DeValue::Table(keys) = table.get_ref() else {
             let message = format!("`gateway.server.{own}` is not a table");
-            let help =
-                "write [gateway.server.NAME] with include, exclude, namespace, trust, start_timeout, call_timeout";
+            let help = "write [gateway.server.NAME] with include, exclude, namespace, trust, policy, start_timeout, call_timeout";
             diagnostics.push(Diagnostic::error("wrong-type", place(table.span().start), message).help(help));
             continue;
         };
@@ -163,6 +175,7 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
             }
             options.trust = Some(text);
         }
+        "policy" => options.policy = Some(text()?),
         "start_timeout" => options.start_timeout = Some(period()?),
         "call_timeout" => options.call_timeout = Some(period()?),
         "auth" => options.auth = Some(auth::read(value)?),

@@ -1,11 +1,12 @@
 //! What a configuration file says of the profiles that clients of the gateway may choose: `[gateway.profile.NAME]`.
 
+use indexmap::IndexMap;
 use serde::Serialize;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::ConfigFile;
 use super::file::flat;
+use super::{Config, ConfigFile, ConfigScope, Origin, Setting, refused};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::name::nearest;
 use toolfold_gateway::selection::is_profile_name;
@@ -100,5 +101,46 @@ impl ProfileOptions {
     pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.value("presentation.profile", own));
         self
+    }
+}
+
+impl Config {
+    pub(super) fn take_profile(
+        &mut self,
+        name: String,
+        options: ProfileOptions,
+        scope: ConfigScope,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let place = options.place.clone();
+        if scope == ConfigScope::Project {
+            let message = format!("`gateway.profile.{name}` is left out: a project cannot say what clients may choose");
+            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
+            return diagnostics.push(Diagnostic::warning("ignored-setting", place, message).help(help));
+        }
+        if let Some(Err(why)) = options.arm.as_deref().map(|arm| self.named_arm(arm)) {
+            return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why, place));
+        }
+        self.profiles.insert(name, options);
+    }
+
+    /// The profiles that clients of the gateway may choose, by name.
+    #[must_use]
+    pub fn gateway_profiles(&self) -> &IndexMap<String, ProfileOptions> {
+        &self.profiles
+    }
+
+    /// The configuration as a profile that clients choose has it.
+    #[must_use]
+    pub fn with_profile(&self, options: &ProfileOptions) -> Self {
+        let mut own = self.clone();
+        let said = [("presentation.profile", &options.profile), ("presentation.arm", &options.arm)];
+        for (name, value) in said {
+            if let Some(value) = value {
+                let origin = Origin::File(options.place.clone());
+                own.settings.insert(name, Setting { value: value.clone(), origin });
+            }
+        }
+        own
     }
 }

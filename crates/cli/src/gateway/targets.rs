@@ -84,7 +84,7 @@ impl TargetArgs {
             ("gateway.namespace", self.namespace.then(|| "on".to_owned())),
         ];
         let flags: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
-        InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags)
+        InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags).map(Config::for_gateway)
     }
 
     /// The servers, with what the configuration says of each. One that cannot be used ends the command.

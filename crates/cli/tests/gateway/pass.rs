@@ -6,10 +6,9 @@ use crate::drive::{At, Driven, SESSIONS, STATELESS, drive};
 use crate::lines::Lines;
 use crate::place::{Http, Place, server};
 
-/// Runs a script through a gateway, over the transports and with the lifecycles that are named.
-fn through(place: &Place, over: (bool, bool), client: &str, behind: &str, script: &[Value]) -> Driven {
-    let (down, up) = over;
-    let upstream = up.then(|| Http::fixture(behind.trim_start_matches("--stdio ")));
+/// The command of a gateway that folds nothing, before the fixture over HTTP or standard input, and the fixture if it runs.
+fn plain(over_http: bool, behind: &str) -> (Vec<String>, Option<Http>) {
+    let upstream = over_http.then(|| Http::fixture(behind.trim_start_matches("--stdio ")));
     let mut command: Vec<String> =
         [crate::place::TOOLFOLD, "gateway", "--arm", "full", "--profile", "off"].map(str::to_owned).into();
     match &upstream {
@@ -19,6 +18,13 @@ fn through(place: &Place, over: (bool, bool), client: &str, behind: &str, script
             command.extend(server(behind));
         }
     }
+    (command, upstream)
+}
+
+/// Runs a script through a gateway, over the transports and with the lifecycles that are named.
+fn through(place: &Place, over: (bool, bool), client: &str, behind: &str, script: &[Value]) -> Driven {
+    let (down, up) = over;
+    let (command, _upstream) = plain(up, behind);
     let options = format!("--protocol {client}");
     if !down {
         return drive(place, &options, &At::Command(&command), script);
@@ -264,6 +270,30 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
 }
 
 #[test]
+fn log_lines_come_in_the_order_of_the_server() {
+    const ROUNDS: usize = 20;
+    let place = Place::new();
+    for over_http in [false, true] {
+        let (command, _upstream) = plain(over_http, "--stdio --faults --only initialize");
+        let mut lines = Lines::session(&place, &command, &json!({}));
+        lines.asked("1", "logging/setLevel", &json!({"level": "warning"}));
+        for round in 0..ROUNDS {
+            lines.asked(&format!("{}", 10 + round), "tools/call", &json!({"name": "log", "arguments": {}}));
+        }
+        // Over HTTP they come on a stream of their own, and so perhaps after the answer.
+        let levels = std::cell::RefCell::new(Vec::new());
+        lines.until(&|line| {
+            let message: Value = serde_json::from_str(line).unwrap();
+            levels.borrow_mut().extend(message["params"]["level"].as_str().map(str::to_owned));
+            levels.borrow().len() == 5 * ROUNDS
+        });
+        let levels = levels.into_inner();
+        let order = ["warning", "error", "critical", "alert", "emergency"].iter().cycle();
+        assert!(levels.iter().zip(order).all(|(own, expected)| own == expected), "{command:?}: {levels:?}");
+    }
+}
+
+#[test]
 fn log_lines_and_updates_reach_a_session() {
     let place = Place::new();
     let script = [
@@ -278,9 +308,11 @@ fn log_lines_and_updates_reach_a_session() {
         let passed = through(&place, over, SESSIONS, "--stdio --faults --only initialize", &script);
         let notes = passed.of_kind("notification");
         let of = |method: &str| notes.iter().filter(|note| note["method"] == method).cloned().collect::<Vec<_>>();
-        let levels: Vec<Value> =
-            of("notifications/message").iter().map(|note| note["params"]["level"].clone()).collect();
-        assert_eq!(levels, ["warning", "error", "critical", "alert", "emergency"], "{over:?}");
+        let messages = of("notifications/message");
+        let mut levels: Vec<&str> = messages.iter().filter_map(|note| note["params"]["level"].as_str()).collect();
+        // The driver's SDK handles each notification in a task of its own, so that their order is not seen here.
+        levels.sort_unstable();
+        assert_eq!(levels, ["alert", "critical", "emergency", "error", "warning"], "{over:?}");
         let updated: Vec<Value> =
             of("notifications/resources/updated").iter().map(|note| note["params"]["uri"].clone()).collect();
         assert_eq!(updated, ["test://watched-resource"], "{over:?}: {}", passed.all());

@@ -303,3 +303,30 @@ fn sessions_over_http_do_not_share_approvals_and_leave_no_files_open() {
     eventually("its files are closed", || crate::place::files_of(gateway.child.id()) <= before + 3);
     judged.verified();
 }
+
+#[test]
+fn a_server_has_a_policy_of_its_own() {
+    let place = Place::new();
+    place.put("one.toml", "[[rule]]\ntool = \"*\"\ndecide = \"allow\"\n[[rule]]\ntool = \"add\"\ndecide = \"deny\"\n");
+    let config = place.put("own.toml", "[gateway.server.one]\npolicy = \"one.toml\"\n");
+    let servers = place.servers(&[("one", server("--raw")), ("two", server("--stdio --bare --faults"))]);
+    let store = place.file("own.db");
+    let flags = ["--servers", &servers, "--config", &config, "--arm", "full", "--profile", "off", "--store", &store];
+    let command: Vec<String> = [TOOLFOLD, "gateway"].iter().chain(&flags).map(|own| (*own).to_owned()).collect();
+    let mut lines = Lines::session(&place, &command, &json!({}));
+    let called = |lines: &mut Lines, id: &str, name: &str| {
+        let answer = lines.asked(id, "tools/call", &json!({"name": name, "arguments": {}}));
+        (answer["result"]["isError"] == true, answer.to_string())
+    };
+    let (refused, said) = called(&mut lines, "1", "odd");
+    assert!(!refused, "its own rules allow: {said}");
+    let (refused, said) = called(&mut lines, "2", "two_counts");
+    assert!(refused && said.contains("approv"), "nobody has spoken of the other server's tools: {said}");
+    // What is not the server's own to say is said, and then nothing runs unasked.
+    place.put("one.toml", "[policy]\ndefault = \"allow\"\n[tool.odd]\ntier = \"read_only\"\n");
+    let (said, _) = place.toolfold(&["gateway", "doctor", "--servers", &servers, "--config", &config]);
+    assert!(said.contains("`default` is set") && said.contains("server `one` alone"), "{said}");
+    let mut lines = Lines::session(&place, &command, &json!({}));
+    let (refused, said) = called(&mut lines, "3", "odd");
+    assert!(refused && said.contains("approv"), "{said}");
+}

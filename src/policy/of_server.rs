@@ -10,7 +10,6 @@ impl PolicyFile {
     ///
     /// What would reach further is reported, and makes the file [`broken`](Self::broken): another server, a rule for a family
     /// of tools such as `Bash(…)`, and what holds for every tool (`mode`, `default`, `read_only_shell`, `programs`).
-    #[must_use]
     pub fn of_server(mut self, server: &str) -> Loaded<Self> {
         let mut found = Vec::new();
         let file = self.source.0.clone();

@@ -34,6 +34,7 @@ mod expand;
 mod file;
 mod fold;
 mod naming;
+mod parts;
 mod plan;
 mod sentence;
 mod words;
@@ -52,6 +53,7 @@ pub use expand::{
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
+pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, PlannedTool, Presentation};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
 pub use workload::{Cache, Workload};

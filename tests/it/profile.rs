@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format, Tool};
 use toolfold::profile::{
-    Arm, CatalogNames, Detail, ExpandRequest, Expanded, Folded, Presentation, Tier, ToolProfile, expand,
-    first_sentence, profile_schema,
+    Arm, CatalogNames, Detail, ExpandRequest, Expanded, Folded, Presentation, ProfilePart, ProfileSource, Tier,
+    ToolProfile, expand, first_sentence, profile_schema,
 };
 
 use crate::project;
@@ -349,4 +349,58 @@ fn original_arm_declares_the_original_shape() {
         })
     );
     assert!(catalog.to_json(Format::OpenAiChat).starts_with(r#"[{"type":"function","function":{"name":"read_excel""#));
+}
+
+#[test]
+fn tools_of_servers_have_profiles_of_their_own() {
+    let tool =
+        |name: &str| json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}});
+    let names = ["db_read", "write", "drop", "list", "draw", "db_list"];
+    let text = Value::Array(names.map(tool).to_vec()).to_string();
+    let catalog = Catalog::from_mcp(&text).unwrap();
+    let parsed = |text: &str| ToolProfile::parse(text, "p.toml").into_result().unwrap();
+    // The database's tools are known to it by their own names; the names of the list are another's, too.
+    let own = parsed(
+        "core = [\"read\"]\nunlisted = \"hidden\"\n[category.rows]\ndescription = \"of tables\"\ntools = [\"w*\", \"list\"]\n\
+         [summary]\nwrite = \"Writes rows.\"\n",
+    );
+    let general = parsed("[category.rows]\ndescription = \"first\"\ntools = [\"*\"]\n");
+    let own_names = [("db_read", "read"), ("write", "write"), ("drop", "drop"), ("db_list", "list")];
+    let own_names = own_names.map(|(shown, own)| (shown.to_owned(), own.to_owned())).into();
+    let drawn = [("draw".to_owned(), "draw".to_owned())].into();
+    let parts = [
+        ProfilePart { source: ProfileSource::Written(&own), names: &own_names },
+        ProfilePart { source: ProfileSource::Off, names: &drawn },
+    ];
+    let whole = ToolProfile::of_parts(&catalog, ProfileSource::Written(&general), &parts);
+    assert!(!whole.has_errors(), "{:?}", whole.diagnostics);
+    let assigned = whole.value.assign(&catalog);
+    assert!(!assigned.has_errors(), "{:?}", assigned.diagnostics);
+    let found: Vec<(&str, Tier, &str)> =
+        names.iter().zip(assigned.value.iter()).map(|(name, own)| (*name, own.tier, own.category.as_str())).collect();
+    let expected = [
+        ("db_read", Tier::Core, "core"),
+        ("write", Tier::Extended, "rows"),
+        ("drop", Tier::Hidden, "other"),
+        ("list", Tier::Extended, "rows"),
+        ("draw", Tier::Core, "core"),
+        ("db_list", Tier::Extended, "rows"),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(assigned.value.at(1).unwrap().summary.as_deref(), Some("Writes rows."));
+    let categories: Vec<_> = assigned.value.categories().map(|(name, text)| (name.as_str(), text)).collect();
+    assert_eq!(categories[0], ("rows", "first"));
+    assert_eq!(categories.len(), 2, "rows and core: {categories:?}");
+    let said: Vec<&str> = whole.diagnostics.iter().chain(&assigned.diagnostics).map(|own| own.code).collect();
+    assert_eq!(said, ["unlisted-tools"], "what is hidden is said, once");
+    // Without parts it is what the profile alone makes of the catalogue.
+    for source in [ProfileSource::Derived, ProfileSource::Written(&general)] {
+        let alone = match source {
+            ProfileSource::Written(own) => own.clone(),
+            _ => ToolProfile::derive(&catalog),
+        };
+        let whole = ToolProfile::of_parts(&catalog, source, &[]).value.assign(&catalog).value;
+        let alone = alone.assign(&catalog).value;
+        assert!(whole.iter().eq(alone.iter()) && whole.categories().eq(alone.categories()), "{source:?}");
+    }
 }

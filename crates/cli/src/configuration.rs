@@ -261,6 +261,12 @@ impl Config {
         servers.filter_map(|(name, own)| Some((name.as_str(), own.policy.as_deref()?)))
     }
 
+    /// The profiles of single servers, by the server, for a gateway.
+    pub fn server_profiles(&self) -> impl Iterator<Item = (&str, &str)> {
+        let servers = self.servers.iter().filter(|_| self.serves);
+        servers.filter_map(|(name, own)| Some((name.as_str(), own.profile.as_deref()?)))
+    }
+
     /// Whether a value comes from the project's own configuration.
     #[must_use]
     pub fn is_of_project(&self, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! What a command works on: a tool list and a profile, from files, standard input or the binary.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 
@@ -13,7 +14,7 @@ use crate::configuration::{Config, ConfigFile};
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
-use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ToolProfile, Workload};
+use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ProfilePart, ProfileSource, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
@@ -97,6 +98,37 @@ impl Input {
     pub(super) fn of(config: Config, catalog: Catalog) -> Result<Self, Failure> {
         let mut diagnostics = Vec::new();
         let profile = profile(config.get("presentation.profile"), &catalog, &mut diagnostics)?;
+        Ok(Self { config, catalog, profile, builtin: false, diagnostics })
+    }
+
+    /// The same for the tools of servers, some of which have profiles of their own. `servers` gives for such a server its
+    /// tools: each by its name in the catalogue, with its own name.
+    pub(super) fn of_servers(
+        config: Config,
+        catalog: Catalog,
+        servers: &BTreeMap<String, BTreeMap<String, String>>,
+    ) -> Result<Self, Failure> {
+        let mut diagnostics = Vec::new();
+        let mut written = BTreeMap::new();
+        let named = config.server_profiles().filter(|(server, _)| servers.contains_key(*server));
+        for (_, name) in named.chain(config.get("presentation.profile").map(|name| ("", name))) {
+            if !matches!(name, "off" | "derived") && !written.contains_key(name) {
+                written.insert(name.to_owned(), load_profile(name, &mut diagnostics)?);
+            }
+        }
+        let source = |name: Option<&str>| match name {
+            Some("off") => ProfileSource::Off,
+            Some(name) => written.get(name).map_or(ProfileSource::Derived, ProfileSource::Written),
+            None => ProfileSource::Derived,
+        };
+        let parts: Vec<ProfilePart<'_>> = config
+            .server_profiles()
+            .filter_map(|(server, name)| Some(ProfilePart { source: source(Some(name)), names: servers.get(server)? }))
+            .collect();
+        let rest = source(config.get("presentation.profile"));
+        let whole = ToolProfile::of_parts(&catalog, rest, &parts);
+        diagnostics.extend(whole.diagnostics);
+        let profile = Some(whole.value);
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::visible;
 
-use crate::settings::{Origin, Profile, Settings};
+use crate::settings::{Layers, Origin, Profile, Settings};
 
 const TOOLSETS: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 const READ_ONLY: HeaderName = HeaderName::from_static("x-mcp-readonly");
@@ -172,17 +172,17 @@ impl Selection {
         Err(format!("there is no toolset `{}`: there are {} and `{ALL}`", visible(&short), all.join(", ")))
     }
 
-    /// Leaves the selected tools. `category_of` gives a tool's category by its name in the catalogue.
+    /// Leaves the selected tools. `layers` say which category a tool is in.
     pub(crate) fn narrow(
         &self,
         catalog: Catalog,
         origins: &mut BTreeMap<String, Origin>,
-        category_of: &dyn Fn(&Catalog) -> BTreeMap<String, String>,
+        layers: &dyn Layers,
     ) -> Catalog {
         if self.toolsets.is_empty() && !self.read_only {
             return catalog;
         }
-        let categories = if self.toolsets.is_empty() { BTreeMap::new() } else { category_of(&catalog) };
+        let categories = if self.toolsets.is_empty() { BTreeMap::new() } else { layers.category_of(&catalog, origins) };
         let kept: Vec<bool> = catalog
             .iter()
             .map(|tool| {

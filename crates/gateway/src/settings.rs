@@ -149,8 +149,8 @@ pub trait Layers: Send + Sync {
     }
 
     /// The category of each tool, by the tool's name. Default: none has one.
-    fn category_of(&self, catalog: &Catalog) -> BTreeMap<String, String> {
-        let _ = catalog;
+    fn category_of(&self, catalog: &Catalog, origins: &BTreeMap<String, Origin>) -> BTreeMap<String, String> {
+        let _ = (catalog, origins);
         BTreeMap::new()
     }
 

@@ -15,8 +15,8 @@ use toolfold::name::nearest;
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::trust::Trust;
 
-const KNOWN: [&str; 8] =
-    ["auth", "include", "exclude", "namespace", "trust", "policy", "start_timeout", "call_timeout"];
+const KNOWN: [&str; 9] =
+    ["auth", "include", "exclude", "namespace", "trust", "profile", "policy", "start_timeout", "call_timeout"];
 
 /// What the files say of one server. What they do not say is `None`, or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -33,6 +33,9 @@ pub struct ServerOptions {
     /// `trusted` or `untrusted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
+    /// The profile of its tools: a file, `derived` or `off`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// The file with the policy of its tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
@@ -57,6 +60,7 @@ impl ServerOptions {
         }
         self.namespace = other.namespace.or(self.namespace.take());
         self.trust = other.trust.or(self.trust.take());
+        self.profile = other.profile.or(self.profile.take());
         self.policy = other.policy.or(self.policy.take());
         self.start_timeout = other.start_timeout.or(self.start_timeout.take());
         self.call_timeout = other.call_timeout.or(self.call_timeout.take());
@@ -66,7 +70,7 @@ impl ServerOptions {
 
     /// Takes what a project's file may say: fewer tools, less trust.
     pub(super) fn tighten(&mut self, name: &str, other: Self, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
-        let Self { include, exclude, namespace, trust, policy, start_timeout, call_timeout, auth } = other;
+        let Self { include, exclude, namespace, trust, profile, policy, start_timeout, call_timeout, auth } = other;
         self.exclude.extend(exclude);
         let untrusts = trust.as_deref() == Some("untrusted");
         if untrusts {
@@ -76,6 +80,7 @@ impl ServerOptions {
             ("include", !include.is_empty()),
             ("namespace", namespace.is_some()),
             ("trust", trust.is_some() && !untrusts),
+            ("profile", profile.is_some()),
             ("policy", policy.is_some()),
             ("start_timeout", start_timeout.is_some()),
             ("call_timeout", call_timeout.is_some()),
@@ -90,8 +95,9 @@ impl ServerOptions {
         }
     }
 
-    /// The same with its file below the folder of the configuration.
+    /// The same with its files below the folder of the configuration.
     pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
+        self.profile = self.profile.map(|own| file.value("presentation.profile", own));
         self.policy = self.policy.map(|own| file.value("policy.file", own));
         self
     }
@@ -175,6 +181,7 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
             }
             options.trust = Some(text);
         }
+        "profile" => options.profile = Some(text()?),
         "policy" => options.policy = Some(text()?),
         "start_timeout" => options.start_timeout = Some(period()?),
         "call_timeout" => options.call_timeout = Some(period()?),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::super::input::Input;
+use super::super::input::{Input, load_profile};
 use super::super::layers::{Layers, Person, served_skills};
 use super::super::ledger::now_ms;
 use super::super::output::{Failure, warn};
@@ -72,17 +72,33 @@ impl OpenLayers {
         self
     }
 
-    /// The categories that clients may choose by: those of the profile's file. Those of a derived profile are other ones with
+    /// The categories that clients may choose by: those of the profiles' files. Those of a derived profile are other ones with
     /// every list.
     fn read_categories(&self) -> Vec<String> {
-        let Ok(Input { profile: Some(profile), .. }) = Input::of(self.config.clone(), Catalog::new()) else {
-            return Vec::new();
-        };
-        if profile.is_derived() {
-            return Vec::new();
+        let files = self.config.server_profiles().map(|(_, name)| name).chain(self.config.get("presentation.profile"));
+        let mut found = BTreeSet::new();
+        for file in files.filter(|own| !matches!(*own, "off" | "derived")) {
+            let Ok(profile) = load_profile(file, &mut Vec::new()) else { continue };
+            found.extend(profile.categories().map(|(name, _)| name.to_string()));
+            found.extend([CORE.to_owned(), OTHER.to_owned()]);
         }
-        let own = profile.categories().map(|(name, _)| name.to_string());
-        own.chain([CORE.to_owned(), OTHER.to_owned()]).collect()
+        found.into_iter().collect()
+    }
+
+    /// The tools under the profiles of the configuration: the general one, and those of servers that have their own.
+    fn input(&self, catalog: Catalog, origins: &BTreeMap<String, Origin>) -> Result<Input, Failure> {
+        let mut servers: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for (server, _) in self.config.server_profiles() {
+            let own = origins.iter().filter(|(_, origin)| origin.of == server);
+            let own: BTreeMap<String, String> = own.map(|(name, origin)| (name.clone(), origin.tool.clone())).collect();
+            if !own.is_empty() {
+                servers.insert(server.to_owned(), own);
+            }
+        }
+        if servers.is_empty() {
+            return Input::of(self.config.clone(), catalog);
+        }
+        Input::of_servers(self.config.clone(), catalog, &servers)
     }
 
     fn of(&self, id: &str) -> Result<Arc<Own>, Failure> {
@@ -109,7 +125,7 @@ impl OpenLayers {
         id: &str,
     ) -> Result<Opened, Failure> {
         let own = self.of(id)?;
-        let input = Input::of(self.config.clone(), catalog)?;
+        let input = self.input(catalog, origins)?;
         let arm = match self.config.arm() {
             _ if input.profile.is_none() => Arm::Full,
             // What it searches for must be there to be found.
@@ -170,8 +186,8 @@ impl GatewayLayers for OpenLayers {
         self.categories.get_or_init(|| self.read_categories()).clone()
     }
 
-    fn category_of(&self, catalog: &Catalog) -> BTreeMap<String, String> {
-        let Ok(Input { profile: Some(profile), .. }) = Input::of(self.config.clone(), catalog.clone()) else {
+    fn category_of(&self, catalog: &Catalog, origins: &BTreeMap<String, Origin>) -> BTreeMap<String, String> {
+        let Ok(Input { profile: Some(profile), .. }) = self.input(catalog.clone(), origins) else {
             return BTreeMap::new();
         };
         let assigned = profile.assign(catalog).value;

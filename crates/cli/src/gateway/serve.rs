@@ -188,11 +188,13 @@ fn profiles(
     Ok(all)
 }
 
-/// What a profile names must be there: its file, and its toolsets.
+/// What the profiles name must be there: their files, and their toolsets. Read now, and not when the first client comes.
 fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
+    let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
+    let read = |config: Config| Input::of_servers(config, Catalog::new(), &servers).map(drop);
+    read(config.clone())?;
     for (name, options) in config.gateway_profiles() {
-        // Read now, and not when the first client comes.
-        drop(Input::of(config.with_profile(options), Catalog::new())?);
+        read(config.with_profile(options))?;
         if let Some(own) = settings.profiles.get(name) {
             let under = Settings { layers: own.layers.clone(), ..settings.clone() };
             let bad = |why: String| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));

@@ -9,8 +9,9 @@ use crate::web::{Reply, hello, request_at};
 /// The command of a gateway before two servers.
 fn command(place: &Place, more: &[&str]) -> Vec<String> {
     let servers = place.servers(&[("one", server("--raw")), ("two", server("--stdio --bare --faults"))]);
-    let own = [TOOLFOLD, "gateway", "--servers", &servers, "--arm", "full"];
-    own.iter().chain(more).map(|word| (*word).to_owned()).collect()
+    let arm: &[&str] = if more.contains(&"--arm") { &[] } else { &["--arm", "full"] };
+    let own = [TOOLFOLD, "gateway", "--servers", &servers];
+    own.iter().chain(arm).chain(more).map(|word| (*word).to_owned()).collect()
 }
 
 fn names(answer: &Value) -> Vec<String> {
@@ -192,4 +193,31 @@ fn a_profile_that_cannot_be_served_is_said_before_it_serves() {
     place.put("toolfold.toml", "[gateway.profile.a]\narm = \"full\"\n");
     let (said, _) = place.toolfold(&["config", "--explain"]);
     assert!(said.contains("`gateway.profile.a` is left out"), "{said}");
+}
+
+#[test]
+fn servers_have_profiles_of_their_own() {
+    let place = Place::new();
+    place.put("two.toml", "[category.talk]\ndescription = \"echoes\"\ntools = [\"echo\", \"counts\"]\n");
+    let text = "[gateway.server.one]\nprofile = \"off\"\n[gateway.server.two]\nprofile = \"two.toml\"\n";
+    let config = place.put("gateway.toml", text);
+    let mut lines = Lines::session(&place, &command(&place, &["--config", &config, "--arm", "index"]), &json!({}));
+    let list = lines.asked("1", "tools/list", &json!({}));
+    let shown = names(&list);
+    assert!(
+        shown.contains(&"odd".to_owned()) && !shown.contains(&"two_echo".to_owned()),
+        "core and in a category: {shown:?}"
+    );
+    let expand = list["result"]["tools"].as_array().unwrap().iter().find(|own| own["name"] == "expand_tools");
+    let expand = expand.unwrap().to_string();
+    assert!(expand.contains("talk") && expand.contains("echoes"), "{expand}");
+    let chosen = command(&place, &["--config", &config, "--toolsets", "talk"]);
+    let mut lines = Lines::session(&place, &chosen, &json!({}));
+    let mut own = names(&lines.asked("1", "tools/list", &json!({})));
+    own.retain(|name| name != "expand_tools");
+    own.sort();
+    assert_eq!(own, ["two_counts", "two_echo"], "by its own names, whatever they are shown as");
+    place.put("two.toml", "[category.talk]\ntools = 1\n");
+    let (said, good) = place.toolfold(&["gateway", "--config", &config, "--url", "http://127.0.0.1:9/mcp"]);
+    assert!(!good && said.contains("two.toml"), "{said}");
 }

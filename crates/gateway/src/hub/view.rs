@@ -175,7 +175,7 @@ impl Hub {
         // What the catalogue could not take is not callable either.
         origins.retain(|name, _| catalog.get(name).is_some());
         let layers = &self.settings.layers;
-        let catalog = self.settings.selection.narrow(catalog, &mut origins, &|catalog| layers.category_of(catalog));
+        let catalog = self.settings.selection.narrow(catalog, &mut origins, &**layers);
         (catalog, origins)
     }
 

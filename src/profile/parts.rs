@@ -1,0 +1,127 @@
+//! One profile of a catalogue whose tools are presented by several: each server by its own.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::assign::CORE;
+use super::{Assignment, Category, Pattern, Tier, ToolProfile};
+use crate::catalog::{Catalog, Tool};
+use crate::diagnostic::{Diagnostic, Loaded, Place};
+use crate::name::ToolName;
+
+/// What presents some of a catalogue's tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProfileSource<'a> {
+    /// Nothing: they are core.
+    Off,
+    /// A profile that is derived from them.
+    Derived,
+    /// A profile that somebody wrote.
+    Written(&'a ToolProfile),
+}
+
+impl ProfileSource<'_> {
+    fn assign(self, catalog: &Catalog) -> Loaded<Assignment> {
+        match self {
+            Self::Off => ToolProfile { core: vec![pattern("*")], ..ToolProfile::empty() }.assign(catalog),
+            Self::Derived => ToolProfile::derive(catalog).assign(catalog),
+            Self::Written(profile) => profile.assign(catalog),
+        }
+    }
+}
+
+/// Some tools of a catalogue, and what presents them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProfilePart<'a> {
+    /// What presents them.
+    pub source: ProfileSource<'a>,
+    /// The tools: each by its name in the catalogue, with the name that the profile knows it by.
+    pub names: &'a BTreeMap<String, String>,
+}
+
+impl ToolProfile {
+    /// The profile of a catalogue in which some tools have one of their own; `rest` is that of the others. Categories of one
+    /// name are one category, with the description that comes first: that of `rest`, then in the order of the parts.
+    pub fn of_parts(catalog: &Catalog, rest: ProfileSource<'_>, parts: &[ProfilePart<'_>]) -> Loaded<Self> {
+        let mut whole = Self { name: "servers".to_owned(), ..Self::empty() };
+        let mut diagnostics = Vec::new();
+        let of_part = |name: &str| parts.iter().any(|part| part.names.contains_key(name));
+        let others: Vec<bool> = catalog.names().map(|name| !of_part(name.as_str())).collect();
+        let others = catalog.filtered(&others);
+        let as_they_are: Vec<ToolName> = others.names().cloned().collect();
+        if !others.is_empty() {
+            diagnostics.extend(whole.take(rest, &others, &as_they_are));
+        }
+        for part in parts {
+            let mut own = Catalog::new();
+            let mut shown = Vec::new();
+            for tool in catalog.iter() {
+                let Some(name) = part.names.get(tool.name().as_str()) else { continue };
+                let known = Tool::new(name, tool.description(), tool.parameters().clone()).ok();
+                // A name that no catalogue takes is in none.
+                if known.is_some_and(|known| own.add(known).is_ok()) {
+                    shown.push(tool.name().clone());
+                }
+            }
+            if !own.is_empty() {
+                diagnostics.extend(whole.take(part.source, &own, &shown));
+            }
+        }
+        Loaded { value: whole, diagnostics }
+    }
+
+    fn empty() -> Self {
+        Self {
+            name: String::new(),
+            derived: false,
+            core: Vec::new(),
+            verbatim: false,
+            unlisted: Tier::Extended,
+            categories: IndexMap::new(),
+            summaries: IndexMap::new(),
+            place: Place::default(),
+        }
+    }
+
+    /// Takes what a source makes of these tools, which have these names here.
+    fn take(&mut self, source: ProfileSource<'_>, catalog: &Catalog, names: &[ToolName]) -> Vec<Diagnostic> {
+        let Loaded { value: assignment, mut diagnostics } = source.assign(catalog);
+        for (name, description) in assignment.categories() {
+            let own = self.categories.entry(name.clone());
+            own.or_insert_with(|| Category { description: description.to_owned(), tools: Vec::new() });
+        }
+        for (assigned, name) in assignment.iter().zip(names) {
+            match assigned.tier {
+                Tier::Core => self.core.push(pattern(name.as_str())),
+                // Every other tool is listed.
+                Tier::Hidden => {
+                    self.unlisted = Tier::Hidden;
+                    if let ProfileSource::Written(profile) = source {
+                        self.place = profile.place.clone();
+                    }
+                    continue;
+                }
+                Tier::Extended => {}
+            }
+            if assigned.category.as_str() != CORE
+                && let Some(category) = self.categories.get_mut(&assigned.category)
+            {
+                category.tools.push(pattern(name.as_str()));
+            }
+            if let Some(summary) = &assigned.summary {
+                self.summaries.insert(name.clone(), (summary.clone(), Place::default()));
+            }
+        }
+        self.categories.retain(|_, own| !own.tools.is_empty());
+        if self.unlisted == Tier::Hidden {
+            // The whole profile says it of all.
+            diagnostics.retain(|own| own.code != "unlisted-tools");
+        }
+        diagnostics
+    }
+}
+
+fn pattern(text: &str) -> Pattern {
+    Pattern::new(text, Place::default())
+}

@@ -1,0 +1,132 @@
+// Runs one agent without a person against a scripted model, with the gateway as its only MCP server.
+//
+//   node agents.mjs NAME PACKAGES BINARIES WORK
+//
+// NAME is one of agents/known.mjs, PACKAGES the folder where npm has put it, BINARIES that of toolfold and toolfold-fixture, WORK
+// a folder for everything that it writes. Prints one line; ends with 1 if anything is other than it should be.
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { agents } from "./agents/known.mjs";
+import { Model } from "./agents/model.mjs";
+import { script } from "./agents/script.mjs";
+
+const PROMPT = "Do what the script of toolfold's test says.";
+const SECONDS = 60;
+const name = process.argv[2];
+const [packages, binaries, work] = process.argv.slice(3).map((path) => resolve(path));
+const agent = agents[name];
+const toolfold = join(binaries, "toolfold");
+const server = [join(binaries, "toolfold-fixture"), "--stdio", "--faults", "--bare", "--tools", "60"];
+const rest = (millis) => new Promise((done) => setTimeout(done, millis));
+
+/** Processes that a run in this folder started and that are still there. */
+const left = (folder) =>
+    readdirSync("/proc").filter((id) => {
+        try {
+            return /^\d+$/.test(id) && Number(id) !== process.pid && readFileSync(`/proc/${id}/cmdline`, "utf8").includes(folder);
+        } catch {
+            return false;
+        }
+    });
+
+/** Runs the agent once in a folder of its own, with one MCP server; gives what it wrote and its code. */
+async function run(folder, model, mcp) {
+    const place = (name) => {
+        const path = join(folder, name);
+        mkdirSync(path, { recursive: true });
+        return path;
+    };
+    const url = await model.listen();
+    const home = place("home");
+    const project = place("project");
+    // Only what it needs: no keys of whoever runs this, and no way out of this machine.
+    const env = {
+        PATH: process.env.PATH,
+        HOME: home,
+        TMPDIR: place("tmp"),
+        XDG_CONFIG_HOME: place("home/.config"),
+        XDG_DATA_HOME: place("home/.local/share"),
+        XDG_STATE_HOME: place("home/.local/state"),
+        XDG_CACHE_HOME: place("home/.cache"),
+        HTTP_PROXY: "http://127.0.0.1:9",
+        HTTPS_PROXY: "http://127.0.0.1:9",
+        NO_PROXY: "127.0.0.1,localhost",
+        NO_COLOR: "1",
+        CI: "1",
+    };
+    const made = agent.make({ url, home, project, mcp, prompt: PROMPT, write: (path, text) => {
+        mkdirSync(join(path, ".."), { recursive: true });
+        writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
+    } });
+    const [command, ...args] = [...agent.command(packages), ...made.args];
+    const child = spawn(command, args, { cwd: project, env: { ...env, ...made.env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+    const ended = new Promise((done) => {
+        child.on("error", (error) => done(`did not start: ${error.message}`));
+        child.on("close", (code, signal) => done(code ?? signal));
+    });
+    const late = setTimeout(() => {
+        model.fault ??= `it was not done after ${SECONDS} s`;
+        try {
+            process.kill(-child.pid, "SIGKILL");
+        } catch {}
+    }, SECONDS * 1000);
+    const code = await ended;
+    clearTimeout(late);
+    model.close();
+    // What the agent started ends with it; what does not is ended here, and said.
+    let ids = left(folder);
+    for (let tries = 0; tries < 50 && ids.length; tries++, ids = left(folder)) await rest(100);
+    for (const id of ids) {
+        try {
+            process.kill(Number(id), "SIGKILL");
+        } catch {}
+    }
+    if (ids.length) model.fault ??= `${ids.length} processes outlived the agent by 5 s`;
+    model.log.push(`ended with ${code}`);
+    return { said, code };
+}
+
+/** One run with a script; ends this process with 1 and what is known if it failed. */
+async function checked(kind, follow, mcp) {
+    const folder = join(work, name, kind);
+    mkdirSync(folder, { recursive: true });
+    const model = new Model(agent.wire, PROMPT, follow);
+    await follow.next();
+    const { said, code } = await run(folder, model, mcp(folder));
+    if (model.fault || !model.done || code !== 0) {
+        const why = model.fault ?? (model.done ? `it ended with ${code}` : "it ended before the script did");
+        console.log(`${name} ${agent.version}: ${kind}: ${why}`);
+        console.log(["requests:", ...model.log.slice(-20), "the agent, last:", ...said.trimEnd().split("\n").slice(-25)].join("\n  "));
+        process.exit(1);
+    }
+    return model.first;
+}
+
+const steps = {};
+const store = join(work, name, "store");
+const approve = async (id) => {
+    await promisify(execFile)(toolfold, ["approvals", "approve", id, "--store", store], { timeout: 20_000 });
+};
+const gateway = (folder) => {
+    const policy = join(folder, "policy.toml");
+    writeFileSync(policy, '[[rule]]\ntool = "*"\ndecide = "allow"\n[[rule]]\ntool = "mcp:server/echo"\ndecide = "ask"\n');
+    const flags = ["--client", agent.client, "--arm", agent.arm, "--policy", policy, "--store", store];
+    return [toolfold, "gateway", ...flags, "--", ...server];
+};
+async function* nothing() {
+    yield;
+}
+const started = Date.now();
+const folded = await checked("gateway", script({ arm: agent.arm, search: agent.search, approve, steps }), gateway);
+const direct = await checked("directly", nothing(), () => server);
+const size = ({ count, bytes }) => `${count} tools (${bytes} bytes)`;
+console.log(
+    `${name} ${agent.version}: first request ${size(folded)}, directly ${size(direct)}; arm ${agent.arm}, expand_tools ` +
+        `${steps.shown}${steps.searched ? " after the agent's search" : ""}; expand ${steps.expand}, call ${steps.call}, ` +
+        `confirm ${steps.confirm}; ${Math.round((Date.now() - started) / 1000)} s`,
+);
+process.exit(0);

@@ -3,7 +3,7 @@
 //   node agents.mjs NAME PACKAGES BINARIES WORK
 //
 // NAME is one of agents/known.mjs, PACKAGES the folder where npm has put it, BINARIES that of toolfold and toolfold-fixture, WORK
-// a folder for everything that it writes. Prints one line; ends with 1 if anything is other than it should be.
+// a folder for everything that it writes. Prints one line a run; ends with 1 if anything is other than it should be.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -32,7 +32,7 @@ const left = (folder) =>
     });
 
 /** Runs the agent once in a folder of its own, with one MCP server; gives what it wrote and its code. */
-async function run(folder, model, mcp) {
+async function run(folder, model, mcp, flags) {
     const place = (name) => {
         const path = join(folder, name);
         mkdirSync(path, { recursive: true });
@@ -56,7 +56,7 @@ async function run(folder, model, mcp) {
         NO_COLOR: "1",
         CI: "1",
     };
-    const made = agent.make({ url, home, project, mcp, prompt: PROMPT, write: (path, text) => {
+    const made = agent.make({ url, home, project, mcp, flags, prompt: PROMPT, write: (path, text) => {
         mkdirSync(join(path, ".."), { recursive: true });
         writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
     } });
@@ -91,12 +91,12 @@ async function run(folder, model, mcp) {
 }
 
 /** One run with a script; ends this process with 1 and what is known if it failed. */
-async function checked(kind, follow, mcp) {
+async function checked(kind, flags, follow, mcp) {
     const folder = join(work, name, kind);
     mkdirSync(folder, { recursive: true });
     const model = new Model(agent.wire, PROMPT, follow);
     await follow.next();
-    const { said, code } = await run(folder, model, mcp(folder));
+    const { said, code } = await run(folder, model, mcp(folder), flags);
     if (model.fault || !model.done || code !== 0) {
         const why = model.fault ?? (model.done ? `it ended with ${code}` : "it ended before the script did");
         console.log(`${name} ${agent.version}: ${kind}: ${why}`);
@@ -106,27 +106,27 @@ async function checked(kind, follow, mcp) {
     return model.first;
 }
 
-const steps = {};
-const store = join(work, name, "store");
-const approve = async (id) => {
-    await promisify(execFile)(toolfold, ["approvals", "approve", id, "--store", store], { timeout: 20_000 });
-};
-const gateway = (folder) => {
-    const policy = join(folder, "policy.toml");
-    writeFileSync(policy, '[[rule]]\ntool = "*"\ndecide = "allow"\n[[rule]]\ntool = "mcp:server/echo"\ndecide = "ask"\n');
-    const flags = ["--client", agent.client, "--arm", agent.arm, "--policy", policy, "--store", store];
-    return [toolfold, "gateway", ...flags, "--", ...server];
-};
-async function* nothing() {
-    yield;
-}
-const started = Date.now();
-const folded = await checked("gateway", script({ arm: agent.arm, search: agent.search, approve, steps }), gateway);
-const direct = await checked("directly", nothing(), () => server);
 const size = ({ count, bytes }) => `${count} tools (${bytes} bytes)`;
-console.log(
-    `${name} ${agent.version}: first request ${size(folded)}, directly ${size(direct)}; arm ${agent.arm}, expand_tools ` +
-        `${steps.shown}${steps.searched ? " after the agent's search" : ""}; expand ${steps.expand}, call ${steps.call}, ` +
-        `confirm ${steps.confirm}; ${Math.round((Date.now() - started) / 1000)} s`,
-);
+const about = `${name} ${agent.version}`;
+// What the agent sends without a gateway, for the comparison: the model says one thing and is done.
+const direct = await checked("directly", agent.runs[0].flags, (async function* () { yield; })(), () => server);
+for (const [at, { arm, flags, declines }] of agent.runs.entries()) {
+    const started = Date.now();
+    const steps = {};
+    const store = join(work, name, `store-${at}`);
+    const approve = (id) => promisify(execFile)(toolfold, ["approvals", "approve", id, "--store", store], { timeout: 20_000 });
+    const gateway = (folder) => {
+        const policy = join(folder, "policy.toml");
+        writeFileSync(policy, '[[rule]]\ntool = "*"\ndecide = "allow"\n[[rule]]\ntool = "mcp:server/echo"\ndecide = "ask"\n');
+        const told = ["--client", agent.client, "--arm", arm, "--policy", policy, "--store", store];
+        return [toolfold, "gateway", ...told, "--", ...server];
+    };
+    const follow = script({ arm, search: agent.search, declines, approve, steps });
+    const folded = await checked(`gateway-${at}`, flags, follow, gateway);
+    console.log(
+        `${about}${flags.length ? ` ${flags.join(" ")}` : ""}, arm ${arm}: first request ${size(folded)}, directly ${size(direct)}; ` +
+            `expand_tools ${steps.shown}${steps.searched ? ", the agent's own search" : ""}; expand ${steps.expand}, call ${steps.call}, ` +
+            `confirm ${steps.confirm}; ${((Date.now() - started) / 1000).toFixed(1)} s`,
+    );
+}
 process.exit(0);

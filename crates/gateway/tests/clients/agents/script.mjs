@@ -24,7 +24,7 @@ const told = (tool) => JSON.stringify(tool ?? {});
  * The script. `approve` allows the call of an id; `steps` takes what was seen to work. The first `next` has to be made
  * without a request, so that the second brings the first one.
  */
-export async function* script({ arm, search, approve, steps }) {
+export async function* script({ arm, search, declines, approve, steps }) {
     let { tools } = yield;
     let calls = 0;
     let found = "";
@@ -66,6 +66,13 @@ export async function* script({ arm, search, approve, steps }) {
     // It waits for a person; approved, the same call runs, once.
     const question = { question: `q-${process.pid}` };
     const refused = yield* call("echo", question);
+    if (declines) {
+        // An agent that answers forms by itself: nobody was asked, so nothing may have run.
+        const none = yield* call("counts", {});
+        check(/was not run/.test(refused) && !none.includes("echo"), "a call that nobody allowed ran", refused + none);
+        steps.confirm = "declined by the agent itself, not run";
+        return;
+    }
     const waiting = /approval \((ap-\d+)\)/.exec(refused);
     check(waiting, "the call was not held back for a person", refused);
     await approve(waiting[1]);

@@ -7,7 +7,7 @@
 //   search             the tool by which the agent itself keeps MCP tools back, if it does
 //   make               writes its configuration; gives its arguments and variables
 import { join } from "node:path";
-import { responses } from "./wires.mjs";
+import { chat, responses } from "./wires.mjs";
 
 const bin = (name) => (packages) => [join(packages, "node_modules", ".bin", name)];
 
@@ -50,6 +50,57 @@ default_tools_approval_mode = "approve"
 `,
             );
             return { args: ["exec", "--skip-git-repo-check", "-C", project, ...flags, prompt], env: { CODEX_HOME: place } };
+        },
+    },    opencode: {
+        package: "opencode-ai",
+        version: "1.18.33",
+        wire: chat,
+        client: "opencode",
+        runs: [
+            { arm: "stable", flags: [] },
+            { arm: "seed", flags: [] },
+        ],
+        // Scripts of packages are not run, so its own way to the binary of this machine is not there.
+        command: (packages) => [join(packages, "node_modules", `opencode-${process.platform}-${process.arch}`, "bin", "opencode")],
+        make({ url, project, mcp, flags, prompt, write }) {
+            write(join(project, "opencode.json"), {
+                model: "scripted/scripted",
+                small_model: "scripted/scripted",
+                autoupdate: false,
+                share: "disabled",
+                provider: {
+                    scripted: {
+                        npm: "@ai-sdk/openai-compatible",
+                        options: { baseURL: `${url}/v1`, apiKey: "none" },
+                        models: { scripted: { name: "scripted", tool_call: true } },
+                    },
+                },
+                mcp: { toolfold: { type: "local", command: mcp, enabled: true, timeout: 20_000 } },
+            });
+            const env = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
+            return { args: ["run", "--auto", ...flags, prompt], env };
+        },
+    },    qwen: {
+        package: "@qwen-code/qwen-code",
+        version: "0.24.4",
+        wire: chat,
+        client: "qwen",
+        runs: [
+            { arm: "stable", flags: [] },
+            { arm: "seed", flags: [] },
+        ],
+        search: { tool: "tool_search", input: (name) => ({ query: `select:${name}` }) },
+        command: bin("qwen"),
+        make({ url, home, mcp: [command, ...args], flags, prompt, write }) {
+            write(join(home, ".qwen", "settings.json"), {
+                security: { auth: { selectedType: "openai" } },
+                general: { enableAutoUpdate: false },
+                privacy: { usageStatisticsEnabled: false },
+                telemetry: { enabled: false },
+                mcpServers: { toolfold: { command, args, trust: true, timeout: 20_000 } },
+            });
+            const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" };
+            return { args: ["--approval-mode", "yolo", ...flags, prompt], env };
         },
     },
 };

@@ -32,7 +32,7 @@ const left = (folder) =>
     });
 
 /** Runs the agent once in a folder of its own, with one MCP server; gives what it wrote and its code. */
-async function run(folder, model, mcp, flags) {
+async function run(folder, model, mcp, { flags, entry }) {
     const place = (name) => {
         const path = join(folder, name);
         mkdirSync(path, { recursive: true });
@@ -56,7 +56,7 @@ async function run(folder, model, mcp, flags) {
         NO_COLOR: "1",
         CI: "1",
     };
-    const made = agent.make({ url, home, project, mcp, flags, prompt: PROMPT, write: (path, text) => {
+    const made = agent.make({ url, home, project, mcp, flags, entry, prompt: PROMPT, write: (path, text) => {
         mkdirSync(join(path, ".."), { recursive: true });
         writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
     } });
@@ -91,12 +91,12 @@ async function run(folder, model, mcp, flags) {
 }
 
 /** One run with a script; ends this process with 1 and what is known if it failed. */
-async function checked(kind, flags, follow, mcp) {
+async function checked(kind, how, follow, mcp) {
     const folder = join(work, name, kind);
     mkdirSync(folder, { recursive: true });
     const model = new Model(agent.wire, PROMPT, follow);
     await follow.next();
-    const { said, code } = await run(folder, model, mcp(folder), flags);
+    const { said, code } = await run(folder, model, mcp(folder), how);
     if (model.fault || !model.done || code !== 0) {
         const why = model.fault ?? (model.done ? `it ended with ${code}` : "it ended before the script did");
         console.log(`${name} ${agent.version}: ${kind}: ${why}`);
@@ -108,9 +108,15 @@ async function checked(kind, flags, follow, mcp) {
 
 const size = ({ count, bytes }) => `${count} tools (${bytes} bytes)`;
 const about = `${name} ${agent.version}`;
-// What the agent sends without a gateway, for the comparison: the model says one thing and is done.
-const direct = await checked("directly", agent.runs[0].flags, (async function* () { yield; })(), () => server);
-for (const [at, { arm, flags, declines }] of agent.runs.entries()) {
+/** What the agent sends without a gateway, for the comparison: the model says one thing and is done. */
+async function* nothing() {
+    yield;
+}
+const directly = new Map();
+for (const [at, one] of agent.runs.entries()) {
+    const { arm, flags, entry, declines } = one;
+    const as = JSON.stringify(entry ?? {});
+    if (!directly.has(as)) directly.set(as, await checked(`directly-${at}`, one, nothing(), () => server));
     const started = Date.now();
     const steps = {};
     const store = join(work, name, `store-${at}`);
@@ -122,10 +128,10 @@ for (const [at, { arm, flags, declines }] of agent.runs.entries()) {
         return [toolfold, "gateway", ...told, "--", ...server];
     };
     const follow = script({ arm, search: agent.search, declines, approve, steps });
-    const folded = await checked(`gateway-${at}`, flags, follow, gateway);
+    const folded = await checked(`gateway-${at}`, one, follow, gateway);
     console.log(
-        `${about}${flags.length ? ` ${flags.join(" ")}` : ""}, arm ${arm}: first request ${size(folded)}, directly ${size(direct)}; ` +
-            `expand_tools ${steps.shown}${steps.searched ? ", the agent's own search" : ""}; expand ${steps.expand}, call ${steps.call}, ` +
+        `${[about, ...flags, entry ? JSON.stringify(entry) : ""].join(" ").trimEnd()}, arm ${arm}: first request ${size(folded)}, directly ${size(directly.get(as))}; ` +
+            `expand_tools ${steps.shown}; expand ${steps.expand}, call ${steps.call}, ` +
             `confirm ${steps.confirm}; ${((Date.now() - started) / 1000).toFixed(1)} s`,
     );
 }

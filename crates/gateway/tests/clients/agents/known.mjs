@@ -3,11 +3,11 @@
 //   package, version   of npm
 //   wire               how it talks to its model
 //   client             what the gateway is told
-//   runs               the arms that it is run with, and further arguments of the agent for that
-//   search             the tool by which the agent itself keeps MCP tools back, if it does
+//   runs               the arms that it is run with, and further arguments of the agent or members of the server's entry for that
+//   search             the tools by which the agent itself keeps MCP tools back, if it does
 //   make               writes its configuration; gives its arguments and variables
 import { join } from "node:path";
-import { chat, responses } from "./wires.mjs";
+import { chat, gemini, responses } from "./wires.mjs";
 
 const bin = (name) => (packages) => [join(packages, "node_modules", ".bin", name)];
 
@@ -85,22 +85,45 @@ default_tools_approval_mode = "approve"
         version: "0.24.4",
         wire: chat,
         client: "qwen",
+        // It takes no notice of a list that changes, so arm seed has nothing to show it by.
         runs: [
             { arm: "stable", flags: [] },
-            { arm: "seed", flags: [] },
+            { arm: "stable", flags: [], entry: { alwaysLoadTools: true } },
         ],
-        search: { tool: "tool_search", input: (name) => ({ query: `select:${name}` }) },
+        // MCP tools are kept back: found by the first tool, called through the second.
+        search: { look: "tool_search", call: "tool_call", input: (name) => ({ query: `select:${name}` }) },
         command: bin("qwen"),
-        make({ url, home, mcp: [command, ...args], flags, prompt, write }) {
+        make({ url, home, mcp: [command, ...args], flags, entry, prompt, write }) {
             write(join(home, ".qwen", "settings.json"), {
                 security: { auth: { selectedType: "openai" } },
                 general: { enableAutoUpdate: false },
                 privacy: { usageStatisticsEnabled: false },
                 telemetry: { enabled: false },
-                mcpServers: { toolfold: { command, args, trust: true, timeout: 20_000 } },
+                mcpServers: { toolfold: { command, args, trust: true, timeout: 20_000, ...entry } },
             });
             const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" };
             return { args: ["--approval-mode", "yolo", ...flags, prompt], env };
+        },
+    },    gemini: {
+        package: "@google/gemini-cli",
+        version: "0.61.0",
+        wire: gemini,
+        client: "gemini-cli",
+        runs: [
+            { arm: "stable", flags: [] },
+            { arm: "seed", flags: [] },
+        ],
+        command: bin("gemini"),
+        make({ url, home, mcp: [command, ...args], flags, prompt, write }) {
+            write(join(home, ".gemini", "settings.json"), {
+                security: { auth: { selectedType: "gemini-api-key" } },
+                general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+                privacy: { usageStatisticsEnabled: false },
+                telemetry: { enabled: false },
+                mcpServers: { toolfold: { command, args, trust: true, timeout: 20_000 } },
+            });
+            const env = { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: "none" };
+            return { args: ["--approval-mode", "yolo", "--skip-trust", ...flags, "-m", "gemini-2.5-pro", "-p", prompt], env };
         },
     },
 };

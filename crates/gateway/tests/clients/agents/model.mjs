@@ -55,7 +55,7 @@ export class Model {
             return this.wire.write(response, body, { text: "A test." }, url);
         }
         this.first ??= { count: read.tools.length, bytes: Buffer.byteLength(JSON.stringify(body.tools)) };
-        const turn = await this.#next(read).catch((error) => {
+        const turn = await this.#next(read, raw).catch((error) => {
             // The run is over, but the agent may end as it likes.
             this.fault ??= error.message;
             return { text: "The test failed." };
@@ -65,7 +65,7 @@ export class Model {
         this.wire.write(response, body, turn, url);
     }
 
-    async #next(read) {
+    async #next(read, raw) {
         if (this.fault || this.done) return { text: "That is all." };
         const pending = this.#turn?.call;
         if (pending && !read.results.has(pending.id)) {
@@ -74,7 +74,9 @@ export class Model {
             return this.#turn;
         }
         this.#repeats = 0;
-        const { value, done } = await this.script.next({ tools: read.tools, result: pending && read.results.get(pending.id) });
+        const result = pending && read.results.get(pending.id);
+        // All that the request says, without the escapes of JSON, to look for names in.
+        const { value, done } = await this.script.next({ tools: read.tools, result, words: raw.replace(/\\./g, " ") });
         this.done = done;
         this.#turn = done ? { text: "That is all." } : value;
         return this.#turn;

@@ -25,44 +25,60 @@ const told = (tool) => JSON.stringify(tool ?? {});
  * without a request, so that the second brings the first one.
  */
 export async function* script({ arm, search, declines, approve, steps }) {
-    let { tools } = yield;
+    let { tools, words } = yield;
     let calls = 0;
-    let found = "";
-    // Calls a tool and gives its result. A tool that the agent keeps back is looked for first, as a model would.
-    async function* call(name, input) {
-        let tool = find(tools, name);
-        if (!tool && search) {
-            const by = find(tools, search.tool);
-            check(by, `neither ${name} nor ${search.tool} is there`, tools.map((tool) => tool.name));
-            const looked = yield { call: { id: `call_${++calls}`, tool: by, input: search.input(name) } };
-            tools = looked.tools;
-            found += looked.result;
-            tool = find(tools, name);
-            steps.searched = true;
-        }
-        check(tool, `there is no tool ${name}`, tools.map((tool) => tool.name));
+    async function* made(tool, input) {
         const next = yield { call: { id: `call_${++calls}`, tool, input } };
-        tools = next.tools;
+        ({ tools, words } = next);
         return next.result;
+    }
+    // What the model is told of a tool. One that the agent keeps back is looked up with the agent's own search, as a model
+    // would do it: by the name that stands in the agent's words.
+    async function* definition(name) {
+        const tool = find(tools, name);
+        if (tool || !search) return told(tool);
+        const by = find(tools, search.look);
+        const whole = new RegExp(`[A-Za-z0-9_-]*toolfold[A-Za-z0-9_-]*_${name}\\b`).exec(words)?.[0];
+        check(by && whole, `${name} is neither there nor kept back`, tools.map((tool) => tool.name));
+        const said = yield* made(by, search.input(whole));
+        check(said.includes(whole), `the agent's search did not find ${whole}`, said);
+        return said;
+    }
+    const kept = new Map();
+    async function* call(name, input) {
+        const tool = find(tools, name);
+        if (tool) return yield* made(tool, input);
+        if (!kept.has(name)) {
+            const said = yield* definition(name);
+            kept.set(name, new RegExp(`[A-Za-z0-9_-]*_${name}\\b`).exec(said)?.[0]);
+            check(kept.get(name), `there is no tool ${name}`, tools.map((tool) => tool.name));
+        }
+        // Found: the agent has declared it now, or calls it through a tool of its own.
+        return yield* find(tools, name)
+            ? made(find(tools, name), input)
+            : made(find(tools, search.call), { name: kept.get(name), arguments: input });
     }
 
     // Folded: the extended tool is not there, or without what its whole definition says. Something opens it.
     check(!JSON.stringify(tools).includes(WHOLE), "a whole definition is in the first request", told(find(tools, EXTENDED)));
-    check(find(tools, "expand_tools") || (search && find(tools, search.tool)), "nothing opens tools", tools.map((tool) => tool.name));
-    steps.shown = find(tools, "expand_tools") ? "at once" : "deferred";
+    steps.shown = find(tools, "expand_tools") ? "at once" : "by the agent's own search";
+    const before = yield* definition(EXTENDED);
+    check(!before.includes(WHOLE), "the agent's own search gives a whole definition", before);
 
     const opened = yield* call("expand_tools", arm === "seed" ? { category: CATEGORY } : { categories: [CATEGORY] });
     check(opened.includes(EXTENDED), "the category was not opened", opened);
     // An agent that hears of a new list while it makes its next request has it in the one after that.
     let late = 0;
-    while (arm === "seed" && !told(find(tools, EXTENDED)).includes(WHOLE) && late++ < 3) yield* call("counts", {});
-    const where = arm === "seed" ? told(find(tools, EXTENDED)) : opened;
+    let where = arm === "seed" ? yield* definition(EXTENDED) : opened;
+    for (; !where.includes(WHOLE) && arm === "seed" && late < 3; late++) {
+        yield* call("counts", {});
+        where = yield* definition(EXTENDED);
+    }
     check(where.includes(WHOLE), "the whole definition did not come", where);
     steps.expand = late ? `ok, listed ${late} request(s) later` : "ok";
 
     const workspace = `w-${process.pid}`;
     const called = yield* call(EXTENDED, { workspace, id: "abcd-1" });
-    check(!found.includes(WHOLE), "the agent's own search gave a whole definition", found);
     check(called.includes(EXTENDED) && called.includes(workspace), "the call's result did not come back", called);
     steps.call = "ok";
 

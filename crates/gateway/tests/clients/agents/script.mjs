@@ -71,7 +71,7 @@ export async function* script({ arm, search, declines, approve, steps }) {
     let late = 0;
     let where = arm === "seed" ? yield* definition(EXTENDED) : opened;
     for (; !where.includes(WHOLE) && arm === "seed" && late < 3; late++) {
-        yield* call("counts", {});
+        yield* call("late", { millis: 700 });
         where = yield* definition(EXTENDED);
     }
     check(where.includes(WHOLE), "the whole definition did not come", where);

@@ -1,11 +1,12 @@
 // Runs one agent without a person against a scripted model, with the gateway as its only MCP server.
 //
+//   node agents.mjs list                            names, packages and versions
 //   node agents.mjs NAME PACKAGES BINARIES WORK
 //
 // NAME is one of agents/known.mjs, PACKAGES the folder where npm has put it, BINARIES that of toolfold and toolfold-fixture, WORK
 // a folder for everything that it writes. Prints one line a run; ends with 1 if anything is other than it should be.
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { agents } from "./agents/known.mjs";
@@ -15,21 +16,44 @@ import { script } from "./agents/script.mjs";
 const PROMPT = "Do what the script of toolfold's test says.";
 const SECONDS = 60;
 const name = process.argv[2];
+if (name === "list") {
+    for (const [name, { package: of, version }] of Object.entries(agents)) console.log(`${name} ${of} ${version}`);
+    process.exit(0);
+}
 const [packages, binaries, work] = process.argv.slice(3).map((path) => resolve(path));
 const agent = agents[name];
 const toolfold = join(binaries, "toolfold");
 const server = [join(binaries, "toolfold-fixture"), "--stdio", "--faults", "--bare", "--tools", "60"];
 const rest = (millis) => new Promise((done) => setTimeout(done, millis));
 
-/** Processes that a run in this folder started and that are still there. */
-const left = (folder) =>
-    readdirSync("/proc").filter((id) => {
+/** Processes that a run in this folder started and that are still there: those that work in it or have been told of it. */
+const left = (folder) => {
+    const has = (read) => {
         try {
-            return /^\d+$/.test(id) && Number(id) !== process.pid && readFileSync(`/proc/${id}/cmdline`, "utf8").includes(folder);
+            return read().includes(folder);
         } catch {
             return false;
         }
+    };
+    return (existsSync("/proc/self") ? readdirSync("/proc") : [])
+        .filter((id) => /^\d+$/.test(id) && Number(id) !== process.pid)
+        .filter((id) =>
+            ["cmdline", "environ"].some((file) => has(() => readFileSync(`/proc/${id}/${file}`, "utf8"))) ||
+            has(() => readlinkSync(`/proc/${id}/cwd`)),
+        );
+};
+const kill = (id) => {
+    try {
+        process.kill(id, "SIGKILL");
+    } catch {}
+};
+for (const signal of ["SIGTERM", "SIGINT"]) {
+    process.on(signal, () => {
+        left(join(work, name)).forEach((id) => kill(Number(id)));
+        console.log(`${name}: ended by ${signal}`);
+        process.exit(1);
     });
+}
 
 /** Runs the agent once in a folder of its own, with one MCP server; gives what it wrote and its code. */
 async function run(folder, model, mcp, { flags, entry }) {
@@ -70,9 +94,7 @@ async function run(folder, model, mcp, { flags, entry }) {
     });
     const late = setTimeout(() => {
         model.fault ??= `it was not done after ${SECONDS} s`;
-        try {
-            process.kill(-child.pid, "SIGKILL");
-        } catch {}
+        kill(-child.pid);
     }, SECONDS * 1000);
     const code = await ended;
     clearTimeout(late);
@@ -80,11 +102,7 @@ async function run(folder, model, mcp, { flags, entry }) {
     // What the agent started ends with it; what does not is ended here, and said.
     let ids = left(folder);
     for (let tries = 0; tries < 50 && ids.length; tries++, ids = left(folder)) await rest(100);
-    for (const id of ids) {
-        try {
-            process.kill(Number(id), "SIGKILL");
-        } catch {}
-    }
+    ids.forEach((id) => kill(Number(id)));
     if (ids.length) model.fault ??= `${ids.length} processes outlived the agent by 5 s`;
     model.log.push(`ended with ${code}`);
     return { said, code };
@@ -113,6 +131,19 @@ async function* nothing() {
     yield;
 }
 const directly = new Map();
+// One that wants a newer Node.js may run all the same; only if it does not even start, that is the reason.
+const { engines } = JSON.parse(readFileSync(join(packages, "node_modules", agent.package, "package.json"), "utf8"));
+const [command, ...before] = agent.command(packages);
+mkdirSync(join(work, name), { recursive: true });
+const clean = { PATH: process.env.PATH, HOME: join(work, name), TMPDIR: join(work, name), CODEX_HOME: join(work, name) };
+const starts = await promisify(execFile)(command, [...before, "--version"], { timeout: 60_000, env: clean }).catch((error) => error);
+if (starts instanceof Error) {
+    const wants = Number(/\d+/.exec(engines?.node ?? "")?.[0] ?? 0);
+    const old = wants > Number(process.versions.node.split(".")[0]);
+    const said = `${starts.stdout}${starts.stderr || starts.message}`.trim().split("\n").slice(-10).join("\n  ");
+    console.log(`${about}: ${old ? `skipped: it wants Node.js ${engines.node}, there is ${process.versions.node}` : `does not start:\n  ${said}`}`);
+    process.exit(old ? 0 : 1);
+}
 for (const [at, one] of agent.runs.entries()) {
     const { arm, flags, entry, declines } = one;
     const as = JSON.stringify(entry ?? {});

@@ -60,8 +60,11 @@ default_tools_approval_mode = "approve"
             { arm: "stable", flags: [] },
             { arm: "seed", flags: [] },
         ],
-        // Scripts of packages are not run, so its own way to the binary of this machine is not there.
-        command: (packages) => [join(packages, "node_modules", `opencode-${process.platform}-${process.arch}`, "bin", "opencode")],
+        // Scripts of packages are not run, so its own way to the binary is not there; on x64 the one for every processor is taken.
+        command: (packages) => {
+            const kind = `${process.platform}-${process.arch}${process.arch === "x64" ? "-baseline" : ""}`;
+            return [join(packages, "node_modules", `opencode-${kind}`, "bin", "opencode")];
+        },
         make({ url, project, mcp, flags, prompt, write }) {
             write(join(project, "opencode.json"), {
                 model: "scripted/scripted",

@@ -145,8 +145,8 @@ if (starts instanceof Error) {
     process.exit(old ? 0 : 1);
 }
 for (const [at, one] of agent.runs.entries()) {
-    const { arm, flags, entry, declines } = one;
-    const as = JSON.stringify(entry ?? {});
+    const { arm, flags, entry, search, declines } = one;
+    const as = JSON.stringify([flags, entry]);
     if (!directly.has(as)) directly.set(as, await checked(`directly-${at}`, one, nothing(), () => server));
     const started = Date.now();
     const steps = {};
@@ -158,7 +158,7 @@ for (const [at, one] of agent.runs.entries()) {
         const told = ["--client", agent.client, "--arm", arm, "--policy", policy, "--store", store];
         return [toolfold, "gateway", ...told, "--", ...server];
     };
-    const follow = script({ arm, search: agent.search, declines, approve, steps });
+    const follow = script({ arm, search, declines, approve, steps });
     const folded = await checked(`gateway-${at}`, one, follow, gateway);
     console.log(
         `${[about, ...flags, entry ? JSON.stringify(entry) : ""].join(" ").trimEnd()}, arm ${arm}: first request ${size(folded)}, directly ${size(directly.get(as))}; ` +

@@ -3,13 +3,30 @@
 //   package, version   of npm
 //   wire               how it talks to its model
 //   client             what the gateway is told
-//   runs               the arms that it is run with, and further arguments of the agent or members of the server's entry for that
-//   search             the tools by which the agent itself keeps MCP tools back, if it does
+//   runs               the arms that it is run with, and further arguments of the agent or members of the server's entry for that;
+//                      `search`: how MCP tools are reached that the agent itself keeps back
 //   make               writes its configuration; gives its arguments and variables
 import { join } from "node:path";
 import { chat, gemini, responses } from "./wires.mjs";
 
 const bin = (name) => (packages) => [join(packages, "node_modules", ".bin", name)];
+
+/** Qwen Code finds tools that it keeps back by one tool, and calls them through another. */
+const bridge = {
+    look: "tool_search",
+    input: (name) => ({ query: `select:${name}` }),
+    call: "tool_call",
+    wrap: (name, input) => ({ name, arguments: input }),
+};
+/** Codex declares what its search found. */
+const found = { look: "tool_search", input: (name) => ({ query: name.replaceAll("_", " ") }) };
+/** Codex has its newer models write JavaScript, in which tools are functions. */
+const code = {
+    look: "exec",
+    input: (name) => `text(ALL_TOOLS.filter((tool) => tool.name.endsWith("${name}")));`,
+    call: "exec",
+    wrap: (name, input) => `text(await tools.${name}(${JSON.stringify(input)}));`,
+};
 
 export const agents = {
     codex: {
@@ -24,6 +41,8 @@ export const agents = {
             { arm: "stable", flags: ["--approve-for-me"] },
             { arm: "seed", flags: ["--approve-for-me", "--enable", "mcp_tool_list_changed"] },
             { arm: "stable", flags: [], declines: true },
+            { arm: "stable", flags: ["--approve-for-me", "-m", "gpt-5.5"], search: found },
+            { arm: "stable", flags: ["--approve-for-me", "-m", "gpt-6.1-sol"], search: code },
         ],
         command: bin("codex"),
         make({ url, home, project, mcp: [command, ...args], flags, prompt, write }) {
@@ -90,11 +109,9 @@ default_tools_approval_mode = "approve"
         client: "qwen",
         // It takes no notice of a list that changes, so arm seed has nothing to show it by.
         runs: [
-            { arm: "stable", flags: [] },
+            { arm: "stable", flags: [], search: bridge },
             { arm: "stable", flags: [], entry: { alwaysLoadTools: true } },
         ],
-        // MCP tools are kept back: found by the first tool, called through the second.
-        search: { look: "tool_search", call: "tool_call", input: (name) => ({ query: `select:${name}` }) },
         command: bin("qwen"),
         make({ url, home, mcp: [command, ...args], flags, entry, prompt, write }) {
             write(join(home, ".qwen", "settings.json"), {

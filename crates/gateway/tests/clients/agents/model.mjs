@@ -54,7 +54,7 @@ export class Model {
             this.log.push(`${url.pathname}: not the conversation, ${read.tools.length} tools`);
             return this.wire.write(response, body, { text: "A test." }, url);
         }
-        this.first ??= { count: read.tools.length, bytes: Buffer.byteLength(JSON.stringify(body.tools)) };
+        this.first ??= { count: read.tools.length, bytes: Buffer.byteLength(JSON.stringify(read.sent)) };
         const turn = await this.#next(read, raw).catch((error) => {
             // The run is over, but the agent may end as it likes.
             this.fault ??= error.message;

@@ -38,29 +38,27 @@ export async function* script({ arm, search, declines, approve, steps }) {
         const tool = find(tools, name);
         if (tool || !search) return told(tool);
         const by = find(tools, search.look);
-        const whole = new RegExp(`[A-Za-z0-9_-]*toolfold[A-Za-z0-9_-]*_${name}\\b`).exec(words)?.[0];
-        check(by && whole, `${name} is neither there nor kept back`, tools.map((tool) => tool.name));
+        check(by, `there is neither ${name} nor ${search.look}`, tools.map((tool) => tool.name));
+        const whole = new RegExp(`[A-Za-z0-9_-]*toolfold[A-Za-z0-9_-]*_${name}\\b`).exec(words)?.[0] ?? name;
         const said = yield* made(by, search.input(whole));
         check(said.includes(whole), `the agent's search did not find ${whole}`, said);
-        return said;
+        return find(tools, name) ? told(find(tools, name)) : said;
     }
     const kept = new Map();
     async function* call(name, input) {
-        const tool = find(tools, name);
-        if (tool) return yield* made(tool, input);
-        if (!kept.has(name)) {
+        if (!find(tools, name) && search && !kept.has(name)) {
             const said = yield* definition(name);
             kept.set(name, new RegExp(`[A-Za-z0-9_-]*_${name}\\b`).exec(said)?.[0]);
-            check(kept.get(name), `there is no tool ${name}`, tools.map((tool) => tool.name));
         }
-        // Found: the agent has declared it now, or calls it through a tool of its own.
-        return yield* find(tools, name)
-            ? made(find(tools, name), input)
-            : made(find(tools, search.call), { name: kept.get(name), arguments: input });
+        // The agent has declared it, at once or since it was looked up, or calls it through a tool of its own.
+        const tool = find(tools, name);
+        if (tool) return yield* made(tool, input);
+        check(kept.get(name), `there is no tool ${name}`, tools.map((tool) => tool.name));
+        return yield* made(find(tools, search.call), search.wrap(kept.get(name), input));
     }
 
     // Folded: the extended tool is not there, or without what its whole definition says. Something opens it.
-    check(!JSON.stringify(tools).includes(WHOLE), "a whole definition is in the first request", told(find(tools, EXTENDED)));
+    check(!words.includes(WHOLE), "a whole definition is in the first request", told(find(tools, EXTENDED)));
     steps.shown = find(tools, "expand_tools") ? "at once" : "by the agent's own search";
     const before = yield* definition(EXTENDED);
     check(!before.includes(WHOLE), "the agent's own search gives a whole definition", before);

@@ -1,7 +1,7 @@
 // The three wires that agents talk to models by. Each says what a request holds and how a turn of the model is answered:
 //
 //   path      which requests are for the model
-//   read      {tools, results, text}: the tools of the request, flat; the results of calls by the call's id; its last words
+//   read      {tools, results, sent}: the tools that the model has, flat; the results of calls by the call's id; the tools as sent
 //   write     sends a turn: {text} or {call: {id, tool, input}}
 
 const texts = (content) =>
@@ -17,26 +17,46 @@ const plain = (response, sent) => {
     response.end(JSON.stringify(sent));
 };
 let made = 0;
+const called = ({ tool: { type, name, namespace }, input }) => {
+    if (type === "tool_search") return { type: "tool_search_call", execution: "client", arguments: input, status: "completed" };
+    const of = namespace ? { name, namespace } : { name };
+    if (type === "custom") return { type: "custom_tool_call", ...of, input };
+    return { type: "function_call", ...of, arguments: JSON.stringify(input) };
+};
 
-/** OpenAI's Responses API, as Codex speaks it: tools of a server stand in a namespace. */
+/**
+ * OpenAI's Responses API, as Codex speaks it: tools of a server stand in a namespace, further ones among the input, and those
+ * that its search found in the search's result.
+ */
 export const responses = {
     path: /\/responses$/,
     read(body) {
-        const tools = (body.tools ?? []).flatMap((tool) =>
-            tool.type === "namespace" ? tool.tools.map((inner) => ({ ...inner, namespace: tool.name })) : [tool],
-        );
+        const flat = (tools) =>
+            tools.flatMap((tool) => (tool.type === "namespace" ? tool.tools.map((inner) => ({ ...inner, namespace: tool.name })) : [tool]));
+        const given = [...(body.tools ?? [])];
+        const found = [];
         const results = new Map();
         for (const item of body.input ?? []) {
-            if (item.type === "function_call_output") results.set(item.call_id, texts(item.output));
+            if (item.type === "additional_tools") given.push(...item.tools);
+            if (item.type === "tool_search_output") {
+                results.set(item.call_id, JSON.stringify(item.tools));
+                found.push(...item.tools);
+            }
+            if (/^(function|custom_tool)_call_output$/.test(item.type)) results.set(item.call_id, texts(item.output));
         }
-        return { tools: tools.filter((tool) => tool.name), results };
+        // The newest of a name counts. Some kinds have no name but their kind.
+        const tools = new Map();
+        for (const tool of flat([...given, ...found])) {
+            const name = tool.name ?? tool.type;
+            tools.set(`${tool.namespace} ${name}`, { ...tool, name });
+        }
+        return { tools: [...tools.values()], results, sent: given };
     },
     write(response, body, { text, call }) {
         const id = `resp_${++made}`;
         const item = call
-            ? { type: "function_call", id: `fc_${made}`, call_id: call.id, name: call.tool.name, arguments: JSON.stringify(call.input) }
+            ? { id: `call_item_${made}`, call_id: call.id, ...called(call) }
             : { type: "message", id: `msg_${made}`, role: "assistant", content: [{ type: "output_text", text, annotations: [] }] };
-        if (call?.tool.namespace) item.namespace = call.tool.namespace;
         const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
         const all = { id, object: "response", model: body.model, status: "completed", output: [item], usage };
         if (!body.stream) return plain(response, all);
@@ -58,7 +78,7 @@ export const chat = {
         for (const message of body.messages ?? []) {
             if (message.role === "tool") results.set(message.tool_call_id, texts(message.content));
         }
-        return { tools: (body.tools ?? []).map((tool) => tool.function), results };
+        return { tools: (body.tools ?? []).map((tool) => tool.function), results, sent: body.tools ?? [] };
     },
     write(response, body, { text, call }) {
         const message = { role: "assistant", content: text ?? null };
@@ -95,7 +115,7 @@ export const gemini = {
             const said = answer.response?.output ?? answer.response?.error ?? answer.response;
             results.set(answer.id ?? calls[at]?.id, typeof said === "string" ? said : JSON.stringify(said));
         });
-        return { tools: tools.map((tool) => ({ ...tool, parameters: tool.parametersJsonSchema ?? tool.parameters })), results };
+        return { tools, results, sent: body.tools ?? [] };
     },
     write(response, _body, { text, call }, url) {
         const part = call ? { functionCall: { id: call.id, name: call.tool.name, args: call.input } } : { text };

@@ -7,7 +7,7 @@
 // a folder for everything that it writes. Prints one line a run; ends with 1 if anything is other than it should be.
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { agents } from "./agents/known.mjs";
 import { Model } from "./agents/model.mjs";
@@ -80,12 +80,14 @@ async function run(folder, model, mcp, { flags, entry }) {
         NO_COLOR: "1",
         CI: "1",
     };
-    const made = agent.make({ url, home, project, mcp, flags, entry, prompt: PROMPT, write: (path, text) => {
-        mkdirSync(join(path, ".."), { recursive: true });
+    const write = (path, text) => {
+        mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
-    } });
+    };
+    const made = agent.make({ url, home, project, mcp, flags, entry, prompt: PROMPT, write });
     const [command, ...args] = [...agent.command(packages), ...made.args];
-    const child = spawn(command, args, { cwd: project, env: { ...env, ...made.env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const stdio = ["ignore", "pipe", "pipe"];
+    const child = spawn(command, args, { cwd: project, env: { ...env, ...made.env }, stdio, detached: true });
     let said = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
     const ended = new Promise((done) => {
@@ -117,11 +119,30 @@ async function checked(kind, how, follow, mcp) {
     const { said, code } = await run(folder, model, mcp(folder), how);
     if (model.fault || !model.done || code !== 0) {
         const why = model.fault ?? (model.done ? `it ended with ${code}` : "it ended before the script did");
-        console.log(`${name} ${agent.version}: ${kind}: ${why}`);
+        console.log(`${about}: ${kind}: ${why}`);
         console.log(["requests:", ...model.log.slice(-20), "the agent, last:", ...said.trimEnd().split("\n").slice(-25)].join("\n  "));
         process.exit(1);
     }
     return model.first;
+}
+
+/** One that wants a newer Node.js may run all the same; only if it does not even start, that is the reason. */
+async function starts() {
+    const { engines } = JSON.parse(readFileSync(join(packages, "node_modules", agent.package, "package.json"), "utf8"));
+    const place = join(work, name);
+    mkdirSync(place, { recursive: true });
+    const [command, ...args] = agent.command(packages);
+    const env = { PATH: process.env.PATH, HOME: place, TMPDIR: place, CODEX_HOME: place };
+    try {
+        await promisify(execFile)(command, [...args, "--version"], { timeout: 60_000, env });
+    } catch (error) {
+        const wants = Number(/\d+/.exec(engines?.node ?? "")?.[0] ?? 0);
+        const old = wants > Number(process.versions.node.split(".")[0]);
+        const said = `${error.stdout ?? ""}${error.stderr || error.message}`.trim().split("\n").slice(-10).join("\n  ");
+        const why = old ? `skipped: it wants Node.js ${engines.node}, there is ${process.versions.node}` : `does not start:\n  ${said}`;
+        console.log(`${about}: ${why}`);
+        process.exit(old ? 0 : 1);
+    }
 }
 
 const size = ({ count, bytes }) => `${count} tools (${bytes} bytes)`;
@@ -131,19 +152,7 @@ async function* nothing() {
     yield;
 }
 const directly = new Map();
-// One that wants a newer Node.js may run all the same; only if it does not even start, that is the reason.
-const { engines } = JSON.parse(readFileSync(join(packages, "node_modules", agent.package, "package.json"), "utf8"));
-const [command, ...before] = agent.command(packages);
-mkdirSync(join(work, name), { recursive: true });
-const clean = { PATH: process.env.PATH, HOME: join(work, name), TMPDIR: join(work, name), CODEX_HOME: join(work, name) };
-const starts = await promisify(execFile)(command, [...before, "--version"], { timeout: 60_000, env: clean }).catch((error) => error);
-if (starts instanceof Error) {
-    const wants = Number(/\d+/.exec(engines?.node ?? "")?.[0] ?? 0);
-    const old = wants > Number(process.versions.node.split(".")[0]);
-    const said = `${starts.stdout}${starts.stderr || starts.message}`.trim().split("\n").slice(-10).join("\n  ");
-    console.log(`${about}: ${old ? `skipped: it wants Node.js ${engines.node}, there is ${process.versions.node}` : `does not start:\n  ${said}`}`);
-    process.exit(old ? 0 : 1);
-}
+await starts();
 for (const [at, one] of agent.runs.entries()) {
     const { arm, flags, entry, search, declines } = one;
     const as = JSON.stringify([flags, entry]);
@@ -160,10 +169,11 @@ for (const [at, one] of agent.runs.entries()) {
     };
     const follow = script({ arm, search, declines, approve, steps });
     const folded = await checked(`gateway-${at}`, one, follow, gateway);
+    const kind = [about, ...flags, ...(entry ? [JSON.stringify(entry)] : [])].join(" ");
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
     console.log(
-        `${[about, ...flags, entry ? JSON.stringify(entry) : ""].join(" ").trimEnd()}, arm ${arm}: first request ${size(folded)}, directly ${size(directly.get(as))}; ` +
-            `expand_tools ${steps.shown}; expand ${steps.expand}, call ${steps.call}, ` +
-            `confirm ${steps.confirm}; ${((Date.now() - started) / 1000).toFixed(1)} s`,
+        `${kind}, arm ${arm}: first request ${size(folded)}, directly ${size(directly.get(as))}, expand_tools ${steps.shown}; ` +
+            `expand ${steps.expand}, call ${steps.call}, confirm ${steps.confirm}; ${seconds} s`,
     );
 }
 process.exit(0);

@@ -36,7 +36,8 @@ export const agents = {
         client: "codex",
         // `exec` never lets anybody be asked, and says no to every form in the person's name, which is final. With
         // --approve-for-me it puts forms aside instead, so that a person can answer elsewhere. That a list changed it only takes
-        // up with a feature that is off unless asked for.
+        // up with a feature that is off unless asked for. It sends MCP tools of models that it does not know only; of those that
+        // it knows it keeps them back, in two ways.
         runs: [
             { arm: "stable", flags: ["--approve-for-me"] },
             { arm: "seed", flags: ["--approve-for-me", "--enable", "mcp_tool_list_changed"] },
@@ -70,7 +71,8 @@ default_tools_approval_mode = "approve"
             );
             return { args: ["exec", "--skip-git-repo-check", "-C", project, ...flags, prompt], env: { CODEX_HOME: place } };
         },
-    },    opencode: {
+    },
+    opencode: {
         package: "opencode-ai",
         version: "1.18.33",
         wire: chat,
@@ -102,7 +104,8 @@ default_tools_approval_mode = "approve"
             const env = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
             return { args: ["run", "--auto", ...flags, prompt], env };
         },
-    },    qwen: {
+    },
+    qwen: {
         package: "@qwen-code/qwen-code",
         version: "0.24.4",
         wire: chat,
@@ -124,7 +127,8 @@ default_tools_approval_mode = "approve"
             const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" };
             return { args: ["--approval-mode", "yolo", ...flags, prompt], env };
         },
-    },    gemini: {
+    },
+    gemini: {
         package: "@google/gemini-cli",
         version: "0.61.0",
         wire: gemini,

@@ -31,7 +31,9 @@ impl FoundFile {
 /// project's, which is the user's word where the user trusts its folder.
 pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     if let Some(name) = named {
-        return Ok(vec![FoundFile::read(name, ConfigScope::User, None)?]);
+        // What it names lies beside it, wherever the command runs: no other folder gives it another policy.
+        let folder = Path::new(name).parent().filter(|own| name != "-" && !own.as_os_str().is_empty());
+        return Ok(vec![FoundFile::read(name, ConfigScope::User, folder)?]);
     }
     let own = user_file().filter(|file| file.is_file());
     let mut found = Vec::new();

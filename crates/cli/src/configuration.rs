@@ -96,7 +96,7 @@ impl ConfigFile<'_> {
             if own { part.to_owned() } else { format!("{folder}/{part}") }
         };
         match key {
-            "tools.file" | "presentation.capabilities" | "gateway.servers" => below(&value),
+            "tools.file" | "presentation.capabilities" | "gateway.servers" | "gateway.state" => below(&value),
             "presentation.profile" | "policy.file" if !name(&value) => below(&value),
             "skills.roots" => value.split(',').map(|part| below(part.trim())).collect::<Vec<_>>().join(","),
             _ => value,

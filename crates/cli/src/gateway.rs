@@ -7,6 +7,7 @@ mod init;
 mod layers;
 mod login;
 mod probe;
+mod profiles;
 mod records;
 mod serve;
 mod targets;

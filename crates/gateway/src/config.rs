@@ -2,14 +2,16 @@
 //! a program, `{"url", "headers"}` for a URL.
 //!
 //! Secrets are not written there: `${NAME}` takes a variable of the environment, anywhere in a text. A variable that is not
-//! set is an error, since an empty secret fails later and elsewhere.
+//! set is an error, since an empty secret fails later and elsewhere. A variable whose name says secret and that one server takes
+//! is empty for every other program: the client's own list gave it to that server alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 
 use crate::capture::digest;
+use crate::clients::secrets::{is_secret, references};
 use crate::link::Target;
 use crate::settings::ServerSettings;
 
@@ -58,7 +60,7 @@ impl Reader<'_> {
             self.error("has no `mcpServers`".to_owned(), "write {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}");
             return Vec::new();
         };
-        let mut servers = Vec::new();
+        let (mut servers, mut taken) = (Vec::new(), Vec::new());
         for (name, entry) in list {
             let Some(entry) = entry.as_object() else {
                 self.error(format!("server `{name}` is no object"), "write {\"command\": \"…\"} or {\"url\": \"…\"}");
@@ -71,6 +73,15 @@ impl Reader<'_> {
                 let mut server = ServerSettings::new(name, target);
                 server.identity = identity(entry);
                 servers.push(server);
+                taken.push(secrets(entry));
+            }
+        }
+        let all: BTreeSet<&String> = taken.iter().flatten().collect();
+        for (server, own) in servers.iter_mut().zip(&taken) {
+            if let Target::Stdio { env, .. } = &mut server.target {
+                for name in all.iter().filter(|name| !own.contains(**name)) {
+                    env.entry((*name).clone()).or_default();
+                }
             }
         }
         servers
@@ -184,6 +195,21 @@ impl Reader<'_> {
     }
 }
 
+/// The variables that an entry takes and whose names say secret.
+fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
+    fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+        match value {
+            Value::String(text) => found.push(text),
+            Value::Array(list) => list.iter().for_each(|own| texts(own, found)),
+            Value::Object(map) => map.values().for_each(|own| texts(own, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    entry.values().for_each(|own| texts(own, &mut found));
+    found.into_iter().flat_map(references).filter(|name| is_secret(name)).collect()
+}
+
 /// The identity of an entry as it is written: before variables are filled in, and without what stands in `env` and `headers`.
 fn identity(entry: &Map<String, Value>) -> String {
     let said = |key: &str| entry.get(key).map(Value::to_string).unwrap_or_default();
@@ -221,8 +247,35 @@ mod tests {
         assert_eq!(headers["Authorization"], "Bearer s3cret");
         assert_eq!(
             value[2].target,
-            Target::Stdio { command: "uvx".into(), args: vec!["open".into()], env: BTreeMap::new(), cwd: None }
+            Target::Stdio {
+                command: "uvx".into(),
+                args: vec!["open".into()],
+                env: BTreeMap::from([("TOKEN".to_owned(), String::new())]),
+                cwd: None
+            }
         );
+    }
+
+    #[test]
+    fn a_secret_of_one_server_is_empty_for_the_others() {
+        let text = r#"{"mcpServers": {
+            "a": {"command": "a", "env": {"A_TOKEN": "${A_TOKEN}", "HOME": "${HOME}"}},
+            "b": {"command": "b", "args": ["--key=${env:B_KEY}"]},
+            "c": {"url": "http://c/", "headers": {"Authorization": "Bearer ${C_TOKEN:-x}"}},
+            "d": {"command": "d", "env": {"B_KEY": "own"}}}}"#;
+        let env = |name: &str| Some(format!("value of {name}"));
+        let found = servers(text, "f", &env).into_result().unwrap();
+        let of = |at: usize| match &found[at].target {
+            Target::Stdio { env, .. } => env.clone(),
+            Target::Http { .. } => BTreeMap::new(),
+        };
+        let map = |own: &[(&str, &str)]| own.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let all: [BTreeMap<String, String>; 3] = [
+            map(&[("A_TOKEN", "value of A_TOKEN"), ("B_KEY", ""), ("C_TOKEN", ""), ("HOME", "value of HOME")]),
+            map(&[("A_TOKEN", ""), ("C_TOKEN", "")]),
+            map(&[("A_TOKEN", ""), ("B_KEY", "own"), ("C_TOKEN", "")]),
+        ];
+        assert_eq!([of(0), of(1), of(3)], all);
     }
 
     #[test]

@@ -9,12 +9,19 @@ use http::{HeaderMap, HeaderName};
 use serde::{Deserialize, Serialize};
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::visible;
+use toolfold::name::nearest;
 
 use crate::settings::{Layers, Origin, Profile, Settings};
 
 const TOOLSETS: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 const READ_ONLY: HeaderName = HeaderName::from_static("x-mcp-readonly");
 const PROFILE: HeaderName = HeaderName::from_static("x-mcp-profile");
+
+/// The members of the query; with the prefix, the headers.
+const KNOWN: [&str; 3] = ["toolsets", "readonly", "profile"];
+
+/// What the headers begin with.
+const PREFIX: &str = "x-mcp-";
 
 /// The longest name of a profile that clients choose, in bytes.
 const MAX_NAME: usize = 64;
@@ -56,7 +63,7 @@ impl Selection {
 
     /// What a request asks for: a profile by the last part of its path (`/mcp/NAME`), `profile`, `toolsets` and `readonly` in
     /// the query, and the headers of the same meaning. What several say holds together. Other members of the query mean nothing
-    /// here.
+    /// here, unless they are nearly one of these: a slip must not widen the list.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -71,8 +78,11 @@ impl Selection {
                 "toolsets" => own.choose(&decoded(value)?)?,
                 "readonly" => own.read_only |= flag("readonly", value)?,
                 "profile" => own.present_by(&decoded(value)?)?,
-                _ => {}
+                other => not_meant(other, &KNOWN, "")?,
             }
+        }
+        for name in headers.keys().filter_map(|name| name.as_str().strip_prefix(PREFIX)) {
+            not_meant(name, &KNOWN, PREFIX)?;
         }
         let plain = |name: &HeaderName| {
             let values = headers.get_all(name).iter().map(|value| value.to_str().map(str::to_owned));
@@ -202,6 +212,17 @@ impl Selection {
     }
 }
 
+/// Refuses a name that is nearly a known one.
+fn not_meant(name: &str, known: &[&str], prefix: &str) -> Result<(), String> {
+    if name.is_empty() || known.contains(&name) {
+        return Ok(());
+    }
+    match nearest(name, known.iter().copied(), 1).first() {
+        Some(near) => Err(format!("there is no `{prefix}{}`: did you mean `{prefix}{near}`?", visible(name))),
+        None => Ok(()),
+    }
+}
+
 fn flag(name: &str, value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "1" => Ok(true),
@@ -251,7 +272,9 @@ mod tests {
         assert!(!by_path.is_all() && Selection::asked("/mcp/", None, &headers).unwrap().is_all());
         headers.insert(PROFILE, "two".parse().unwrap());
         assert!(Selection::asked("/mcp/one", None, &headers).is_err());
-        assert!(Selection::asked("/mcp/two", Some("profile=two"), &headers).is_ok());
+        assert!(Selection::asked("/mcp/two", Some("profile=two&api=x"), &headers).is_ok());
+        headers.insert(HeaderName::from_static("x-mcp-toolset"), "a".parse().unwrap());
+        assert!(Selection::asked("/mcp/two", None, &headers).unwrap_err().contains("`x-mcp-toolsets`"));
     }
 
     #[test]

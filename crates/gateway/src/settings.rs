@@ -86,9 +86,15 @@ impl ServerSettings {
     /// Whether a tool is shown.
     #[must_use]
     pub fn shows(&self, tool: &str) -> bool {
-        let matches = |globs: &[String]| globs.iter().any(|glob| WildMatch::new(glob).matches(tool));
+        let matches = |globs: &[String]| globs.iter().any(|glob| glob_fits(glob, tool));
         (self.include.is_empty() || matches(&self.include)) && !matches(&self.exclude)
     }
+}
+
+/// Whether a glob of `include` and `exclude` fits a tool's name.
+#[must_use]
+pub fn glob_fits(glob: &str, tool: &str) -> bool {
+    WildMatch::new(glob).matches(tool)
 }
 
 /// The identity of a target: the program with its arguments and folder, or the URL, and the names of variables and headers.
@@ -202,6 +208,8 @@ pub struct Settings {
     pub servers: Vec<ServerSettings>,
     /// Whether every tool's name gets its server's namespace, and not only names that collide.
     pub always_namespace: bool,
+    /// Whether a person is asked about a call through the client, where it has forms.
+    pub elicits: bool,
     /// What makes conversations.
     pub layers: Arc<dyn Layers>,
     /// What seals the state that clients keep.
@@ -220,11 +228,22 @@ pub struct Settings {
 
 impl std::fmt::Debug for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { servers, always_namespace, layers: _, seal: _, tenant, state: _, watch: _, selection, profiles } =
-            self;
+        let Self {
+            servers,
+            always_namespace,
+            elicits,
+            layers: _,
+            seal: _,
+            tenant,
+            state: _,
+            watch: _,
+            selection,
+            profiles,
+        } = self;
         f.debug_struct("Settings")
             .field("servers", servers)
             .field("always_namespace", always_namespace)
+            .field("elicits", elicits)
             .field("tenant", tenant)
             .field("selection", selection)
             .field("profiles", &profiles.keys())

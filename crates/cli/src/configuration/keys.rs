@@ -31,7 +31,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 38] = [
+pub const KEYS: [Key; 39] = [
     Key {
         name: "tools.file",
         env: None,
@@ -240,6 +240,14 @@ pub const KEYS: [Key; 38] = [
         default: "generic",
         help: "the client that the gateway serves: which names are its own, whether it defers tools itself",
         check: client,
+    },
+    Key {
+        name: "gateway.elicitation",
+        env: Some("TOOLFOLD_GATEWAY_ELICITATION"),
+        flag: Some("--no-elicitation"),
+        default: "on",
+        help: "whether a person is asked through the client where it has forms; off: only toolfold approvals and the console",
+        check: switch,
     },
     Key {
         name: "gateway.http",

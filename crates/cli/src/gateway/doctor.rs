@@ -12,7 +12,9 @@ use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
 use super::layers::{OpenLayers, client};
 use super::probe::{Probed, Seen, probe};
+use super::profiles::{check_profiles, profiles};
 use super::records;
+use super::serve::log;
 use super::targets::TargetArgs;
 use super::text;
 use super::vault;
@@ -21,6 +23,7 @@ use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, ToolOrigin};
 use toolfold::tokens::{Meter, count_tools};
+use toolfold_gateway::capture::Capture;
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
 use toolfold_gateway::settings::{DEFAULT_TENANT, ServerSettings, Settings};
@@ -34,7 +37,7 @@ Examples:
   toolfold gateway doctor --servers mcp.json --client claude-code
   toolfold gateway doctor --config ~/.config/gateway/toolfold.toml --json
 
-Exit codes: 0 every server is up, 1 a server is down or an input is bad, 2 usage.";
+Exit codes: 0 every server is up, 1 a server is down or a file is wrong, 2 usage.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -57,6 +60,10 @@ pub(super) struct Report {
     /// Names that several servers have.
     pub(super) collisions: Vec<Collision>,
     pub(super) policy: PolicyReport,
+    /// What the gateway would refuse to serve with.
+    pub(super) faults: Vec<String>,
+    /// What is written for tools of a server and fits none of them.
+    pub(super) unmatched: Vec<String>,
     pub(super) client: ClientReport,
     /// What the client is shown; absent if there is nothing.
     pub(super) shown: Option<ShownReport>,
@@ -98,6 +105,8 @@ pub(super) struct PolicyReport {
     pub(super) without_record: Vec<String>,
     /// Records by a plain name, which hold for no tool of a server, and what to write instead.
     pub(super) plain_records: Vec<String>,
+    /// What is wrong with its files: while it is broken, every call asks.
+    pub(super) faults: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -124,6 +133,8 @@ pub(super) struct ShownReport {
 }
 
 pub(super) fn run(args: &DoctorArgs) -> Outcome {
+    // The last words of a server that does not start are in the log.
+    log();
     let config = args.targets.config(&[])?;
     let Loaded { value: servers, diagnostics } = args.targets.usable_servers(&config)?;
     let (errors, notes): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(|own| own.severity == Severity::Error);
@@ -136,6 +147,7 @@ pub(super) fn run(args: &DoctorArgs) -> Outcome {
     let settings = Settings {
         servers: servers.clone(),
         always_namespace: config.get("gateway.namespace") == Some("on"),
+        elicits: true,
         layers: Arc::new(OpenLayers::new(config.clone(), None, &servers).showing()),
         seal: Seal::random().map_err(Failure::wrong)?,
         tenant: DEFAULT_TENANT.into(),
@@ -144,20 +156,29 @@ pub(super) fn run(args: &DoctorArgs) -> Outcome {
         selection: Selection::default(),
         profiles: BTreeMap::new(),
     };
+    let faults = profiles(&config, None, &servers).and_then(|profiles| {
+        let settings = Settings { profiles, ..settings.clone() };
+        check_profiles(&config, &settings)
+    });
     let probed = probe(settings, layers, "doctor")?;
     let mut report = report(&config, &servers, &probed)?;
-    let line = |own: &Diagnostic| match &own.help {
-        Some(help) => format!("{}; {help}", own.message),
-        None => own.message.clone(),
-    };
     report.unusable = errors.iter().map(line).collect();
+    report.faults = faults.err().map(|why| why.to_string()).into_iter().collect();
     if args.json {
         emit_json(&report)?;
     } else {
         emit(&text::page(&report))?;
     }
     let down = !report.unusable.is_empty() || report.servers.iter().any(|own| !own.up);
-    Ok(if down { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let wrong = !report.faults.is_empty() || !report.policy.faults.is_empty();
+    Ok(if down || wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn line(own: &Diagnostic) -> String {
+    match &own.help {
+        Some(help) => format!("{}; {help}", own.message),
+        None => own.message.clone(),
+    }
 }
 
 fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Result<Report, Failure> {
@@ -173,11 +194,17 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
         tokens: tokens(&own.list, &meter),
         full_tokens: tokens(&own.full, &meter),
     });
+    let layers = Layers::showing(config)?;
+    let policy = layers.policy.as_ref().map(toolfold::engine::PolicyLayer::policy);
+    let listed = probed.servers.iter().filter_map(|(name, seen)| Some((name.clone(), tool_names(seen.list.as_ref()?))));
+    let unmatched = records::unmatched(policy, servers, &listed.collect());
     Ok(Report {
         servers: each.collect(),
         unusable: Vec::new(),
         collisions: collisions(probed),
-        policy: judged(Layers::showing(config)?.policy.as_ref().map(toolfold::engine::PolicyLayer::policy), probed),
+        policy: judged(policy, probed),
+        faults: Vec::new(),
+        unmatched: unmatched.iter().map(line).collect(),
         client: ClientReport {
             name: known.name.clone(),
             title: known.title.clone(),
@@ -208,7 +235,7 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
         wants_login: why.is_some() && vault::auth(settings).is_some_and(|own| own.refusal().is_some()),
         why,
         ms: seen.ms,
-        protocol: listed.and_then(toolfold_gateway::capture::Capture::protocol),
+        protocol: listed.and_then(Capture::protocol),
         tools,
         left_out: tools.saturating_sub(offered),
         tokens: listed.and_then(|list| tokens(&format!("[{}]", list.tools.join(",")), meter)),
@@ -225,6 +252,11 @@ fn tokens(array: &str, meter: &Meter) -> Option<usize> {
     let catalog = Catalog::import(&format!("{{\"tools\":{array}}}"), "tools/list", Some(Format::Mcp)).value;
     let tools: Vec<Value> = serde_json::from_str(&catalog.to_json(Format::OpenAiChat)).ok()?;
     count_tools(&tools, meter).ok().map(|counted| counted.tokens)
+}
+
+fn tool_names(list: &Capture) -> Vec<String> {
+    let tools = list.tools.iter().filter_map(|tool| serde_json::from_str::<Value>(tool).ok());
+    tools.filter_map(|tool| tool.get("name")?.as_str().map(str::to_owned)).collect()
 }
 
 fn collisions(probed: &Probed) -> Vec<Collision> {
@@ -244,6 +276,7 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
             refused: Vec::new(),
             without_record: Vec::new(),
             plain_records: Vec::new(),
+            faults: Vec::new(),
         };
     };
     let context = Context { interactive: true, ..Context::default() };
@@ -262,7 +295,15 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
             without_record.push(identity);
         }
     }
-    let line = |own: Diagnostic| format!("{}; {}", own.message, own.help.unwrap_or_default());
-    let plain_records = records::plain(policy, &probed.origins).into_iter().map(line).collect();
-    PolicyReport { configured: true, refused, without_record, plain_records }
+    let plain_records = records::plain(policy, &probed.origins).iter().map(line).collect();
+    let mut faults = Vec::new();
+    for file in policy.files() {
+        if file.broken {
+            faults.push(format!("{} cannot be read whole: until it is mended every call asks", file.source.0));
+        }
+        let checked = file.check(None);
+        let errors = checked.iter().filter(|own| own.severity == Severity::Error);
+        faults.extend(errors.map(|own| format!("{}: {}", file.source.0, line(own))));
+    }
+    PolicyReport { configured: true, refused, without_record, plain_records, faults }
 }

@@ -1,31 +1,29 @@
 //! `toolfold gateway` by itself: serves clients until they have gone.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: the token is taken from the environment")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
 
-use super::super::input::Input;
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
 use super::cache::Cache;
 use super::console;
 use super::layers::{OpenLayers, client};
+use super::profiles::{check_profiles, profiles};
 use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::Config;
-use toolfold::catalog::Catalog;
 use toolfold_gateway::board::Board;
 use toolfold_gateway::front::http::HttpSettings;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::{DEFAULT_TENANT, Profile, ServerSettings, Settings};
+use toolfold_gateway::settings::{DEFAULT_TENANT, Settings};
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
 
@@ -82,6 +80,10 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     eager_cache: bool,
 
+    /// Ask nobody through the client's forms: what waits is approved by `toolfold approvals` or on the console
+    #[arg(long)]
+    no_elicitation: bool,
+
     /// Where approvals and the audit trail are kept [default: in the user's state folder]
     #[arg(long, value_name = "FILE")]
     store: Option<String>,
@@ -97,6 +99,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         ("gateway.http", args.http.clone()),
         ("gateway.token_env", args.token_env.clone()),
         ("gateway.eager_cache", args.eager_cache.then(|| "on".to_owned())),
+        ("gateway.elicitation", args.no_elicitation.then(|| "off".to_owned())),
         ("gateway.state", args.state.clone()),
         ("gateway.state_key_env", args.state_key_env.clone()),
     ])?;
@@ -126,6 +129,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     let settings = Settings {
         servers: servers.clone(),
         always_namespace: config.get("gateway.namespace") == Some("on"),
+        elicits: config.get("gateway.elicitation") != Some("off"),
         layers: layers(args.store.clone()),
         seal: seal(&config)?,
         tenant: DEFAULT_TENANT.into(),
@@ -169,39 +173,6 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     telemetry.end();
     served.map_err(failure)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The profiles that clients may choose.
-fn profiles(
-    config: &Config,
-    store: Option<&str>,
-    servers: &[ServerSettings],
-) -> Result<BTreeMap<String, Profile>, Failure> {
-    let mut all = BTreeMap::new();
-    for (name, options) in config.gateway_profiles() {
-        let own = config.with_profile(options);
-        let bad = |why: &str| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-        let selection = Selection::of(options.toolsets.as_deref(), options.read_only).map_err(|why| bad(&why))?;
-        let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
-        all.insert(name.clone(), Profile { layers, selection });
-    }
-    Ok(all)
-}
-
-/// What the profiles name must be there: their files, and their toolsets. Read now, and not when the first client comes.
-fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
-    let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
-    let read = |config: Config| Input::of_servers(config, Catalog::new(), &servers).map(drop);
-    read(config.clone())?;
-    for (name, options) in config.gateway_profiles() {
-        read(config.with_profile(options))?;
-        if let Some(own) = settings.profiles.get(name) {
-            let under = Settings { layers: own.layers.clone(), ..settings.clone() };
-            let bad = |why: String| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-            own.selection.check(&under).map_err(bad)?;
-        }
-    }
-    Ok(())
 }
 
 fn serve_http(
@@ -273,7 +244,7 @@ fn seal(config: &Config) -> Result<Seal, Failure> {
 }
 
 /// What happens goes to standard error; how much, `TOOLFOLD_LOG` says.
-fn log() {
+pub(super) fn log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLFOLD_LOG");
     let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("toolfold_gateway=warn"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);

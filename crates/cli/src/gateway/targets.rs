@@ -2,14 +2,13 @@
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use clap::Args;
 
 use super::super::input::{InputArgs, read};
 use super::super::output::{Failure, say_all};
 use super::vault;
-use crate::configuration::{Config, Origin};
+use crate::configuration::Config;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
 use toolfold::name::nearest;
@@ -113,10 +112,10 @@ impl TargetArgs {
             }
             (None, None) => None,
         };
-        let mut all = match (target, servers_file(config)) {
+        let mut all = match (target, config.get("gateway.servers")) {
             (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
             (None, Some(file)) => {
-                servers(&read(&file, MAX_BYTES)?, &file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()))
+                servers(&read(file, MAX_BYTES)?, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()))
             }
             (None, None) => {
                 let help = "name a file with --servers, a --url, or a command behind --; `toolfold gateway init` makes \
@@ -153,13 +152,4 @@ fn overlay(config: &Config, all: &mut [ServerSettings]) -> Vec<Diagnostic> {
         unknown.push(Diagnostic::warning("unknown-server", Place::default(), message).help(help));
     }
     unknown
-}
-
-/// The file of the configured servers. What a file says is below that file's folder.
-fn servers_file(config: &Config) -> Option<String> {
-    let file = config.get("gateway.servers")?;
-    let Some(Origin::File(place)) = config.origin("gateway.servers") else { return Some(file.to_owned()) };
-    let folder = place.file.as_deref().and_then(|own| Path::new(own).parent());
-    let below = folder.filter(|_| file != "-").map(|folder| folder.join(file).to_string_lossy().into_owned());
-    Some(below.unwrap_or_else(|| file.to_owned()))
 }

@@ -11,11 +11,14 @@ const NAMES: usize = 8;
 pub(super) fn page(report: &Report) -> String {
     let mut problems = problems(report);
     let (down, up): (Vec<&ServerReport>, Vec<&ServerReport>) = report.servers.iter().partition(|own| !own.up);
+    let faults = report.faults.len() + report.policy.faults.len();
+    let wrong =
+        if faults == 0 { String::new() } else { format!("; {faults} thing{} wrong with the configuration", s(faults)) };
     let verdict = match (down.len() + report.unusable.len(), up.len()) {
         (0, up) => format!("{up} server{} up", s(up)),
         (down, up) => format!("{down} server{} down, {up} up", s(down)),
     };
-    let mut out = format!("{BOLD}{verdict}{BOLD:#}\n");
+    let mut out = format!("{BOLD}{verdict}{wrong}{BOLD:#}\n");
     let indented = problems.drain(..).map(|problem| format!("  {problem}\n")).collect::<String>();
     if !indented.is_empty() {
         out.push_str(&format!("\n{indented}"));
@@ -40,6 +43,15 @@ fn problems(report: &Report) -> Vec<String> {
     }
     for why in &report.unusable {
         found.push(format!("down      {}", visible(why)));
+    }
+    for fault in &report.faults {
+        found.push(format!("refused   {fault}"));
+    }
+    for fault in &report.policy.faults {
+        found.push(format!("policy    {fault}"));
+    }
+    for what in &report.unmatched {
+        found.push(format!("no tool   {what}"));
     }
     if !report.policy.configured {
         let help = "write one with `toolfold policy new`, and name it in [policy] or with --policy";

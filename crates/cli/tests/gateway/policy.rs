@@ -330,3 +330,44 @@ fn a_server_has_a_policy_of_its_own() {
     let (refused, said) = called(&mut lines, "3", "odd");
     assert!(refused && said.contains("approv"), "{said}");
 }
+
+#[test]
+fn a_client_with_forms_is_not_asked_where_that_is_off() {
+    for client in [SESSIONS, STATELESS] {
+        let judged = Judged::new();
+        let options = format!("--protocol {client}");
+        let command: Vec<String> = judged.command("--stdio --bare --faults");
+        let at = command.iter().position(|word| word == "--").unwrap();
+        let mut without = command.clone();
+        without.insert(at, "--no-elicitation".to_owned());
+        let ran = drive(&judged.place, &options, &At::Command(&without), &[yes(), echo(1)]);
+        assert!(ran.text(2).contains("waits for a person's approval"), "{client}: {}", ran.all());
+        judged.approve(&approval_in(&ran.text(2)));
+    }
+}
+
+#[test]
+fn what_a_configuration_names_lies_beside_it() {
+    let place = Place::new();
+    let servers = place.servers(&[("one", server("--raw"))]);
+    place.put(
+        "own/policy.toml",
+        "[[rule]]\ntool = \"mcp:one/add\"\ndecide = \"deny\"\n[tool.\"mcp:one/od\"]\ntier = \"read_only\"\n",
+    );
+    let text = format!(
+        "[gateway]\nservers = {servers:?}\n[gateway.server.one]\nexclude = [\"wirte_*\"]\n[policy]\nfile = \"policy.toml\"\n"
+    );
+    place.put("own/toolfold.toml", &text);
+    // Whoever writes the working folder changes nothing.
+    place.put("policy.toml", "[policy]\nmode = \"off\"\n");
+    for config in ["own/toolfold.toml", &place.file("own/toolfold.toml")] {
+        let (said, good) = place.toolfold(&["gateway", "doctor", "--config", config]);
+        assert!(good && said.contains("every call asks a person"), "{said}");
+        // What fits nothing is said.
+        assert!(said.contains("[tool.\"mcp:one/od\"]") && said.contains("did you mean `odd`"), "{said}");
+        assert!(said.contains("`wirte_*`"), "{said}");
+    }
+    place.put("own/policy.toml", "[tool.\"mcp:one/odd\"]\nteir = \"b\"\n");
+    let (said, good) = place.toolfold(&["gateway", "doctor", "--config", "own/toolfold.toml"]);
+    assert!(!good && said.contains("every call asks") && said.contains("1 thing wrong"), "{said}");
+}

@@ -202,14 +202,19 @@ fn large_answers_are_not_kept() {
     let gateway = started(&place, "");
     let address = gateway.address();
     let id = session(address, "{}");
-    for number in 0..10 {
+    let held = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    };
+    let before = held();
+    for number in 0..30 {
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"big","arguments":{{"bytes":5000000}}}}}}"#
         );
         assert!(post(address, &[("Mcp-Session-Id", &id)], &body).body.len() > 5_000_000);
     }
-    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.child.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
-    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-    assert!(kib < 64 * 1024, "{line} after 50 MB of answers");
+    let after = held();
+    // Some copies of the last ones are free, and stay with the allocator.
+    assert!(after < before + 75, "{before} MiB before, {after} MiB after 150 MB of answers");
 }

@@ -88,11 +88,17 @@ pub fn variable(text: &str) -> String {
     if own.is_empty() || own.starts_with(|c: char| c.is_ascii_digit()) { format!("V_{own}") } else { own }
 }
 
+/// Whether a variable's name says that it holds a secret.
+#[must_use]
+pub fn is_secret(variable: &str) -> bool {
+    name_says(variable)
+}
+
 /// The variables that a text uses.
 #[must_use]
 pub fn references(text: &str) -> Vec<String> {
     let inside = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
-    inside.map(|(name, _)| name.split(":-").next().unwrap_or(name).to_owned()).collect()
+    inside.map(|(name, _)| name.split(":-").next().unwrap_or(name).trim_start_matches("env:").to_owned()).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,7 @@ impl Hub {
         // `{}` is the form that 2025-06-18 knew; later ones name it (SEP-1036).
         let forms =
             can.is_some_and(|can| can.as_object().is_some_and(|can| can.is_empty() || can.contains_key("form")));
-        if !forms || self.view.as_ref().is_none_or(|view| view.approver.is_none()) {
+        if !forms || !self.settings.elicits || self.view.as_ref().is_none_or(|view| view.approver.is_none()) {
             return self.reply_kept(client, &id, Ok(self.text_result(&confirm.content(), true)));
         }
         self.save();

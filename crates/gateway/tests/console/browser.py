@@ -248,7 +248,7 @@ def check(browser, url, shots):
         bob.call("search", query="stop", folder="/")
     except Exception:  # noqa: BLE001 - its server has ended: whatever comes will do
         pass
-    browser.until("document.getElementById('servers').innerText.includes('on fire')", "why a server went down is shown")
+    browser.until("document.getElementById('servers').innerText.includes('exit status: 1')", "how a server went down is shown")
     if shots:
         browser.look(f"{shots}/console-end.png", 1280, True)
     strangers = [asked for asked in browser.requests if not asked.startswith(("about:", "data:", f"http://{address}/console"))]

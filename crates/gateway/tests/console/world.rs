@@ -94,6 +94,7 @@ impl World {
         let settings = Settings {
             servers: vec![ServerSettings::new("disk", target)],
             always_namespace: false,
+            elicits: true,
             layers: Arc::new(Own { store }),
             seal: Seal::random().unwrap(),
             tenant: DEFAULT_TENANT.into(),

@@ -154,7 +154,7 @@ async function* nothing() {
 const directly = new Map();
 await starts();
 for (const [at, one] of agent.runs.entries()) {
-    const { arm, flags, entry, search, declines } = one;
+    const { arm, flags, told = [], entry, search, declines } = one;
     const as = JSON.stringify([flags, entry]);
     if (!directly.has(as)) directly.set(as, await checked(`directly-${at}`, one, nothing(), () => server));
     const started = Date.now();
@@ -164,12 +164,12 @@ for (const [at, one] of agent.runs.entries()) {
     const gateway = (folder) => {
         const policy = join(folder, "policy.toml");
         writeFileSync(policy, '[[rule]]\ntool = "*"\ndecide = "allow"\n[[rule]]\ntool = "mcp:server/echo"\ndecide = "ask"\n');
-        const told = ["--client", agent.client, "--arm", arm, "--policy", policy, "--store", store];
-        return [toolfold, "gateway", ...told, "--", ...server];
+        const usual = ["--client", agent.client, "--arm", arm, "--policy", policy, "--store", store];
+        return [toolfold, "gateway", ...usual, ...told, "--", ...server];
     };
     const follow = script({ arm, search, declines, approve, steps });
     const folded = await checked(`gateway-${at}`, one, follow, gateway);
-    const kind = [about, ...flags, ...(entry ? [JSON.stringify(entry)] : [])].join(" ");
+    const kind = [about, ...told, ...flags, ...(entry ? [JSON.stringify(entry)] : [])].join(" ");
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     console.log(
         `${kind}, arm ${arm}: first request ${size(folded)}, directly ${size(directly.get(as))}, expand_tools ${steps.shown}; ` +

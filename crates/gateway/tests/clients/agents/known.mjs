@@ -4,7 +4,7 @@
 //   wire               how it talks to its model
 //   client             what the gateway is told
 //   runs               the arms that it is run with, and further arguments of the agent or members of the server's entry for that;
-//                      `search`: how MCP tools are reached that the agent itself keeps back
+//                      `told`: further arguments of the gateway; `search`: how MCP tools are reached that the agent itself keeps back
 //   make               writes its configuration; gives its arguments and variables
 import { join } from "node:path";
 import { chat, gemini, responses } from "./wires.mjs";
@@ -41,6 +41,7 @@ export const agents = {
         runs: [
             { arm: "stable", flags: ["--approve-for-me"] },
             { arm: "seed", flags: ["--approve-for-me", "--enable", "mcp_tool_list_changed"] },
+            { arm: "stable", flags: [], told: ["--no-elicitation"] },
             { arm: "stable", flags: [], declines: true },
             { arm: "stable", flags: ["--approve-for-me", "-m", "gpt-5.5"], search: found },
             { arm: "stable", flags: ["--approve-for-me", "-m", "gpt-6.1-sol"], search: code },

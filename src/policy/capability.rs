@@ -122,6 +122,9 @@ pub struct ToolCapability {
     pub undo: Undo,
     /// The tiers of its actions.
     pub actions: Option<Actions>,
+    /// Why it is in its tier: a person who is asked reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// Where the record is written.
     #[serde(skip)]
     pub place: Place,
@@ -167,9 +170,9 @@ impl ToolCapability {
 
     /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
-        let (undo, place, is_broken) = (self.undo, self.place.clone(), self.is_broken);
+        let (undo, place, is_broken, why) = (self.undo, self.place.clone(), self.is_broken, self.why.clone());
         undo != Undo::default()
-            && Self::builtin(tool).is_some_and(|known| *self == Self { undo, place, is_broken, ..known })
+            && Self::builtin(tool).is_some_and(|known| *self == Self { undo, place, is_broken, why, ..known })
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its

@@ -221,7 +221,10 @@ impl Policy {
         let (effect, text) = match (cx.tier, self.default) {
             (Some(PolicyTier::ReadOnly), _) => (Effect::Allow, format!("`{tool}` only reads")),
             (Some(PolicyTier::B), _) => (Effect::Allow, format!("`{tool}` is Tier B: it runs and is audited")),
-            (Some(PolicyTier::A), _) => (Effect::Ask, format!("`{tool}` is Tier A: a person must approve it first")),
+            (Some(PolicyTier::A), _) => {
+                let why = cx.capability.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+                (Effect::Ask, format!("`{tool}` is Tier A: a person must approve it first{why}"))
+            }
             (None, Some(Effect::Allow)) => (Effect::Allow, "allowed by default".to_owned()),
             (None, Some(Effect::Deny)) => {
                 (Effect::Deny, format!("no rule or tier covers `{tool}`, and the default is to deny"))

@@ -162,6 +162,9 @@ impl Hub {
                 break;
             }
         }
+        if self.ends.is_some() {
+            self.end_unfinished();
+        }
         // Nobody hears them any more, so that none waits to be heard.
         drop(servers);
         self.abandon_all().await;

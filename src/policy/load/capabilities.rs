@@ -38,8 +38,8 @@ pub(super) fn read(
         let silent = capability.command.is_none() && capability.target.is_none() && capability.reads.is_empty();
         let silent = silent && capability.writes.is_none() && capability.hosts.is_empty();
         if let Some(known) = ToolCapability::builtin(name.get_ref()).filter(|_| silent) {
-            let ToolCapability { tier, undo, actions, place, is_broken, .. } = capability;
-            capability = ToolCapability { tier, undo, actions, place, is_broken, ..known };
+            let ToolCapability { tier, undo, actions, why, place, is_broken, .. } = capability;
+            capability = ToolCapability { tier, undo, actions, why, place, is_broken, ..known };
         }
         capabilities.insert(name.get_ref().to_string(), capability);
     }
@@ -81,7 +81,7 @@ fn field(
             }
         }
         "actions" => actions(reader, capability, value),
-        "why" => drop(reader.text(value, key)),
+        "why" => capability.why = reader.text(value, key),
         _ => reader.unknown_key(key_at, key, KEYS),
     }
     reader.diagnostics.len() == before

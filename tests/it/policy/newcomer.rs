@@ -306,3 +306,17 @@ fn what_is_wrong_is_said_once_and_at_its_place() {
     assert_eq!(checked("[tool.Read]\ntier = \"read_only\"", &[read]), [""; 0], "what nobody wrote is no mistake");
     assert_eq!(checked("", &[read]), ["the tool `Read` has no tier: every call to it asks"]);
 }
+
+#[test]
+fn why_a_tool_is_in_tier_a_is_shown() {
+    let text = "[tool.pay]\ntier = \"a\"\nwrites = []\nwhy = \"moves money\"\n";
+    let reason = |scope| {
+        let file = PolicyFile::load(text, "policy.toml", scope).into_result().unwrap();
+        let call = PolicyCall { tool: "pay", origin: &ToolOrigin::Native, arguments: &json!({}) };
+        let verdict = Policy::new(vec![file]).decide(&call, &Context { interactive: true, ..Context::default() }, &[]);
+        serde_json::to_string(&verdict.reasons).unwrap()
+    };
+    assert!(reason(PolicyScope::User).contains("a person must approve it first: moves money"));
+    // A project's words are not put before a person as the user's.
+    assert!(!reason(PolicyScope::Project).contains("moves money"));
+}

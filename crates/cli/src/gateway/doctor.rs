@@ -226,7 +226,9 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
     let offered = probed.origins.values().filter(|own| own.of == settings.name).count();
     let why = match (&seen.down, listed) {
         (Some(why), _) => Some(why.clone()),
-        (None, None) => Some("it did not list its tools in time".to_owned()),
+        (None, None) => {
+            Some("it did not list its tools in time (start_timeout of its table in [gateway.server])".to_owned())
+        }
         (None, Some(_)) => None,
     };
     ServerReport {

@@ -93,7 +93,8 @@ fn files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, Failure>
     let places: Vec<String> = client.config.files.iter().filter_map(full).collect();
     let there: Vec<String> = places.iter().filter(|file| Path::new(file).is_file()).cloned().collect();
     if there.is_empty() {
-        let looked = if places.is_empty() { "no place is known".to_owned() } else { places.join(", ") };
+        let looked =
+            if places.is_empty() { "no place: none is known for this client".to_owned() } else { places.join(", ") };
         let why = format!("no configuration of {} is found: looked for {looked}", client.title);
         return Err(Failure::wrong(why).help("name it with --from FILE"));
     }

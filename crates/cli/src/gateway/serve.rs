@@ -225,8 +225,13 @@ fn failure(why: RunError) -> Failure {
 
 /// What a variable of the environment holds, which has to hold something.
 fn variable(name: &str) -> Result<String, Failure> {
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_name {
+        // Somebody may have given the secret itself.
+        return Err(Failure::usage("what is given is no name of a variable").help("name the variable that holds it"));
+    }
     let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-    value.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`")))
+    value.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))
 }
 
 /// The key that ids and state are sealed with. Without one of the user's it is this process's, and what it sealed ends with it.

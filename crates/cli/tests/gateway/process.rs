@@ -61,6 +61,24 @@ fn a_killed_gateway_leaves_no_server() {
 }
 
 #[test]
+fn a_call_that_does_not_end_in_time_is_answered_as_unknown() {
+    let place = Place::new();
+    let gateway = http(&place, FULL, &server("--raw"));
+    let address = gateway.address().to_owned();
+    let id = session(&address, "{}");
+    let call = std::thread::spawn(move || {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "late", "arguments": {"millis": 60_000}}});
+        post(&address, &[("Mcp-Session-Id", &id)], &body.to_string())
+    });
+    eventually("its server runs", || !children(gateway.child.id()).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    terminate(gateway.child.id());
+    let Reply { status, body, .. } = call.join().unwrap();
+    assert!(status == 200 && body.contains("whether it was carried out is not known"), "{status} {body}");
+}
+
+#[test]
 fn asked_to_end_under_load_it_answers_what_runs() {
     let place = Place::new();
     let policy = place.put("policy.toml", "[tool.\"mcp:server/late\"]\ntier = \"b\"\nwrites = []\n");

@@ -11,7 +11,7 @@ use super::rounds::Again;
 use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Message, Raw, Request, raw};
+use crate::rpc::{Answer, Id, Message, Raw, Request, code, error, raw};
 use crate::watch::{Exchange, Sending};
 
 /// Whom an answer is for.
@@ -235,6 +235,27 @@ impl Hub {
             self.cancel(&key, Some("the gateway is ending"));
             let told = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
             reply(&client, &key.1, Ok(raw(&told)));
+        }
+    }
+
+    /// Answers what has not ended in time, as the gateway ends: a client must not take an unknown end for none.
+    pub(super) fn end_unfinished(&mut self) {
+        let open = self.pending.values().filter_map(|own| Some((own.of.clone()?, matches!(own.what, For::Call(_)))));
+        let held = self.held.iter().map(|(client, request)| ((client.clone(), request.id.clone()), false));
+        let asked = self.asked.values().filter_map(|own| Some(((own.client.clone(), own.of.clone()?), false)));
+        // A call at a server counts before a question that it has led to.
+        let all: HashMap<(u64, Id), (Client, bool)> =
+            asked.chain(held).chain(open).map(|((client, id), called)| ((client.key, id), (client, called))).collect();
+        for (key, (client, called)) in all {
+            self.cancel(&key, Some("the gateway is ending"));
+            let answer = if called {
+                let text =
+                    "the gateway was asked to end and did so during the call: whether it was carried out is not known";
+                Ok(self.text_result(text, true))
+            } else {
+                Err(error(code::INTERNAL, "the gateway is ending"))
+            };
+            reply(&client, &key.1, answer);
         }
     }
 

@@ -214,7 +214,8 @@ impl Hub {
             };
             server.due = None;
             match server.state {
-                State::Starting => self.closed(at, "it did not introduce itself in time"),
+                State::Starting => self
+                    .closed(at, "it did not introduce itself in time (start_timeout of its table in [gateway.server])"),
                 State::Down => self.start_server(at),
                 State::Idle | State::Ready => {}
             }

@@ -4,7 +4,7 @@
     python3 benches/gateway/overhead.py [--calls 3000] [--toolfold target/dist/toolfold] [--peers]
 
 Builds nothing: `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers` also runs the peers that are
-installed (mcp-proxy, fastmcp, mcp-compressor, supergateway). Times are wall time in milliseconds, seen by a client that
+on PATH (mcp-proxy, fastmcp, mcp-compressor of PyPI, supergateway of npm). Times are wall time in milliseconds, seen by a client that
 does nothing else; CPU and memory are the gateway's own, from /proc. Nothing here fails a test: it prints a table.
 """
 
@@ -16,6 +16,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -137,15 +138,16 @@ def spread(values):
     return statistics.median(values), values[int(len(values) * 0.99)]
 
 
-def compare(name, direct, other, calls, call):
-    """Interleaves calls to both, after warming up."""
+def compare(name, direct, other, calls, call, theirs=None):
+    """Interleaves calls to both, after warming up. `theirs` is the call as the other one has it."""
+    theirs = theirs or call
     for _ in range(200):
-        call(direct), call(other)
+        call(direct), theirs(other)
     before = cpu(other.process.pid)
     plain, through = [], []
     for _ in range(calls):
         plain.append(timed(lambda: call(direct)))
-        through.append(timed(lambda: call(other)))
+        through.append(timed(lambda: theirs(other)))
     spent = (cpu(other.process.pid) - before) / calls * 1e6
     lists = [timed(lambda: other.ask("tools/list")) for _ in range(300)]
     (direct_mid, direct_99), (mid, p99) = spread(plain), spread(through)
@@ -183,14 +185,23 @@ def parallel(command, calls=3000, width=32):
     return rate
 
 
-def peers():
+def peers(folder):
+    """What is installed: a name, how it is started at a port, and the tool's name and arguments there."""
     found = []
-    server = " ".join(SERVER)
+    echo = {"name": "echo", "arguments": ARGUMENTS}
+    if shutil.which("mcp-compressor"):
+        invoke = {"name": "server_invoke_tool", "arguments": {"tool_name": "echo", "tool_input": ARGUMENTS}}
+        found.append(("mcp-compressor (stdio)", lambda _: Stdio(["mcp-compressor", "--", *SERVER]), invoke))
+    if shutil.which("fastmcp"):
+        config = os.path.join(folder, "fastmcp.json")
+        with open(config, "w") as file:
+            json.dump({"mcpServers": {"fixture": {"command": SERVER[0], "args": SERVER[1:]}}}, file)
+        found.append(("fastmcp (stdio)", lambda _: Stdio(["fastmcp", "run", config]), echo))
     if shutil.which("mcp-proxy"):
-        found.append(("mcp-proxy (HTTP)", lambda port: Http(["mcp-proxy", "--port", str(port), "--", *SERVER], port)))
+        found.append(("mcp-proxy (HTTP)", lambda port: Http(["mcp-proxy", "--port", str(port), "--", *SERVER], port), echo))
     if shutil.which("supergateway"):
-        command = ["supergateway", "--stdio", server, "--outputTransport", "streamableHttp", "--stateful"]
-        found.append(("supergateway (HTTP)", lambda port: Http([*command, "--port", str(port)], port)))
+        command = ["supergateway", "--stdio", " ".join(SERVER), "--outputTransport", "streamableHttp", "--stateful"]
+        found.append(("supergateway (HTTP)", lambda port: Http([*command, "--port", str(port)], port), echo))
     return found
 
 
@@ -210,10 +221,12 @@ def main():
     compare("toolfold (HTTP)", direct, gateway, flags.calls, call)
     gateway.end()
     if flags.peers:
-        for at, (name, start) in enumerate(peers()):
+        folder = tempfile.TemporaryDirectory()
+        for at, (name, start, params) in enumerate(peers(folder.name)):
+            theirs = lambda server, params=params: server.ask("tools/call", params)
+            other = start(3980 + at)
             try:
-                other = start(3980 + at).start()
-                compare(name, direct, other, min(flags.calls, 1000), call)
+                compare(name, direct, other.start(), min(flags.calls, 1000), call, theirs)
                 other.end()
             except (OSError, SystemExit, KeyError, ValueError, http.client.HTTPException) as why:
                 print(f"{name:<22} did not run: {why}")

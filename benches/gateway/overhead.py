@@ -3,8 +3,8 @@
 
     python3 benches/gateway/overhead.py [--calls 3000] [--toolfold target/dist/toolfold] [--peers]
 
-Builds nothing: `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers` also runs the peers that are
-on PATH (mcp-proxy, fastmcp, mcp-compressor of PyPI, supergateway of npm). Times are wall time in milliseconds, seen by a client that
+Builds nothing: `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers`
+also runs the peers that are on PATH (mcp-proxy, fastmcp, mcp-compressor of PyPI, supergateway of npm). Times are wall time in milliseconds, seen by a client that
 does nothing else; CPU and memory are the gateway's own, from /proc. Nothing here fails a test: it prints a table.
 """
 

@@ -13,10 +13,10 @@ impl PolicyFile {
     pub fn of_server(mut self, server: &str) -> Loaded<Self> {
         let mut found = Vec::new();
         let file = self.source.0.clone();
-        let mut too_far = |place: Place, what: &str| {
+        let too_far = |place: Place, what: &str| {
             let message = format!("{what}, but the file is the policy of the server `{}` alone", visible(server));
             let help = "write it in the gateway's own policy, `file` of [policy]";
-            found.push(Diagnostic::error("policy-not-of-server", place, message).help(help));
+            Diagnostic::error("policy-not-of-server", place, message).help(help)
         };
         let whole = [
             ("`mode` is set", self.mode.take().is_some()),
@@ -25,7 +25,7 @@ impl PolicyFile {
             ("[programs] are named", !std::mem::take(&mut self.programs).is_empty()),
         ];
         for (what, _) in whole.into_iter().filter(|(_, is_set)| *is_set) {
-            too_far(Place::file(&file), what);
+            found.push(too_far(Place::file(&file), what));
         }
         let own = format!("mcp:{server}/");
         for (name, capability) in std::mem::take(&mut self.capabilities) {
@@ -33,11 +33,17 @@ impl PolicyFile {
                 false => format!("{own}{name}"),
                 true if name.starts_with(&own) => name,
                 true => {
-                    too_far(capability.place.clone(), &format!("[tool.\"{}\"] is of another server", visible(&name)));
+                    let what = format!("[tool.\"{}\"] is of another server", visible(&name));
+                    found.push(too_far(capability.place.clone(), &what));
                     continue;
                 }
             };
-            self.capabilities.insert(identity, capability);
+            let (place, written) = (capability.place.clone(), visible(&identity).into_owned());
+            if self.capabilities.insert(identity, capability).is_some() {
+                let message = format!("the tool `{written}` has two records");
+                let help = "keep one: its own name alone is enough";
+                found.push(Diagnostic::error("policy-two-records", place, message).help(help));
+            }
         }
         for mut rule in std::mem::take(&mut self.rules) {
             let tool = match &rule.tool {
@@ -47,7 +53,7 @@ impl PolicyFile {
                 ToolPattern::Mcp { server: named, tool } => (named == server).then(|| tool.clone()),
             };
             let Some(tool) = tool else {
-                too_far(rule.place.clone(), "a rule covers tools of others");
+                found.push(too_far(rule.place.clone(), "a rule covers tools of others"));
                 continue;
             };
             rule.tool = ToolPattern::Mcp { server: server.to_owned(), tool };

@@ -9,6 +9,7 @@ mod gateway;
 mod keys;
 mod profiles;
 pub(crate) mod units;
+mod value;
 
 pub use auth::AuthOptions;
 pub use gateway::ServerOptions;

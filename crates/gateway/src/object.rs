@@ -86,6 +86,20 @@ pub fn elements(list: Option<&RawValue>) -> Vec<Raw> {
     list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
 }
 
+/// How long the string at the beginning of a JSON text is, in bytes and with both quotes; of one that does not end, the whole.
+pub(crate) fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

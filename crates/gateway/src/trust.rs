@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::object::Object;
+use crate::object::{Object, string_length};
 use crate::rpc::{Raw, raw};
 
 /// How far a server is trusted.
@@ -64,7 +64,7 @@ pub fn strings(json: &Raw) -> Raw {
     let mut rest = text;
     while let Some(start) = rest.find('"') {
         let (before, from) = rest.split_at(start);
-        let Some((string, behind)) = from.split_at_checked(end_of_string(from)) else { break };
+        let Some((string, behind)) = from.split_at_checked(string_length(from)) else { break };
         out.push_str(before);
         match serde_json::from_str::<String>(string) {
             Ok(own) if own.chars().any(hides) => out.push_str(raw(visible(&own).as_ref()).get()),
@@ -78,20 +78,6 @@ pub fn strings(json: &Raw) -> Raw {
     } else {
         serde_json::value::RawValue::from_string(out).unwrap_or_else(|_| json.clone())
     }
-}
-
-/// How long the string at the beginning of a JSON text is, with both quotes.
-fn end_of_string(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 /// A tool's definition as an untrusted server's is taken.

@@ -59,6 +59,15 @@ fn what_reaches_further_is_said_and_every_call_asks() {
 }
 
 #[test]
+fn two_records_of_one_tool_are_said_and_neither_counts_in_silence() {
+    let text = "[tool.drop]\ntier = \"a\"\nwrites = []\n[tool.\"mcp:db/drop\"]\ntier = \"read_only\"\n";
+    let (file, found) = of(text, "db");
+    assert_eq!(found, ["the tool `mcp:db/drop` has two records"]);
+    let policy = Policy::new(vec![file]);
+    assert_eq!(decided(&policy, &ToolOrigin::Mcp("db".to_owned()), "drop"), Decision::Confirm);
+}
+
+#[test]
 fn the_same_file_for_another_server_is_another_policy() {
     let version = |server| Policy::new(vec![of(OWN, server).0]).version().to_owned();
     assert_eq!(version("db"), version("db"));

@@ -4,15 +4,12 @@ use serde::Serialize;
 use toml::de::DeValue;
 
 use super::file::flat;
+use super::value::{Bad, text, unknown, wrong};
 use toolfold::diagnostic::visible;
-use toolfold::name::nearest;
 use toolfold_gateway::link::auth::{AuthSettings, Grant};
 
 const KNOWN: [&str; 8] =
     ["client_id", "client_metadata_url", "client_secret", "grant", "issuer", "private_key", "redirect_port", "scopes"];
-
-/// Why a setting is none: code, reason, way out.
-type Bad = (&'static str, String, String);
 
 /// What the files say of one server's login. Secrets stand in it as `${NAME}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -95,33 +92,28 @@ pub(super) fn read(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
 }
 
 fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
-    let wrong = |why: &str| ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned());
     let bad = |why: String, help: &str| ("bad-setting", why, help.to_owned());
-    let text = || match value {
-        DeValue::String(text) => Ok(text.to_string()),
-        _ => Err(wrong("it must be a text")),
-    };
     let url = || {
-        let text = text()?;
+        let text = text(value)?;
         let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
         if is_url { Ok(text) } else { Err(bad("it must be a URL".to_owned(), "begin it with https://")) }
     };
     let secret = || {
-        let text = text()?;
+        let text = text(value)?;
         // What was written may be the secret: it is not repeated.
         let help = "put it into a variable of the environment, and write \"${NAME}\"";
         variable(&text).map(|_| text.clone()).ok_or_else(|| bad("a secret is not written here".to_owned(), help))
     };
     match key {
         "grant" => {
-            let text = text()?;
+            let text = text(value)?;
             if !Grant::ALL.iter().any(|own| own.name() == text) {
                 let known = Grant::ALL.map(Grant::name).join(" or ");
                 return Err(bad(format!("`{}` is no grant", visible(&text)), &format!("write {known}")));
             }
             own.grant = Some(text);
         }
-        "client_id" => own.client_id = Some(text()?),
+        "client_id" => own.client_id = Some(text(value)?),
         "client_secret" => own.client_secret = Some(secret()?),
         "private_key" => own.private_key = Some(secret()?),
         "client_metadata_url" => own.client_metadata_url = Some(url()?),
@@ -144,13 +136,7 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
                 _ => return Err(wrong("it must be a list of texts")),
             }
         }
-        _ => {
-            let help = match nearest(key, KNOWN, 1).first() {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", KNOWN.join(", ")),
-            };
-            return Err(("unknown-key", "there is no such setting".to_owned(), help));
-        }
+        _ => return Err(unknown(key, &KNOWN)),
     }
     Ok(())
 }

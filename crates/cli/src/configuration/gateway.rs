@@ -10,8 +10,8 @@ use super::ConfigFile;
 use super::auth::{self, AuthOptions};
 use super::file::flat;
 use super::units;
+use super::value::{Bad, text, unknown, wrong};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::name::nearest;
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::trust::Trust;
 
@@ -149,14 +149,9 @@ pub(super) fn read(
     }
 }
 
-fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result<(), (&'static str, String, String)> {
-    let wrong = |why: &str| ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned());
-    let text = || match value {
-        DeValue::String(text) => Ok(text.to_string()),
-        _ => Err(wrong("it must be a text")),
-    };
+fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
     let list = || match value {
-        DeValue::String(_) => text().map(|one| vec![one]),
+        DeValue::String(_) => text(value).map(|one| vec![one]),
         DeValue::Array(list) => {
             let globs: Option<Vec<String>> = list.iter().map(|own| flat(own.get_ref())).collect();
             globs.ok_or_else(|| wrong("it must be a list of globs"))
@@ -164,7 +159,7 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
         _ => Err(wrong("it must be a list of globs")),
     };
     let period = || {
-        let text = text()?;
+        let text = text(value)?;
         let bad = |help: String| ("bad-setting", format!("`{text}` is not a period"), help);
         units::period_ms(&text).map_err(bad)?;
         Ok(text)
@@ -172,27 +167,21 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
     match key {
         "include" => options.include = list()?,
         "exclude" => options.exclude = list()?,
-        "namespace" => options.namespace = Some(text()?),
+        "namespace" => options.namespace = Some(text(value)?),
         "trust" => {
-            let text = text()?;
+            let text = text(value)?;
             if Trust::parse(&text).is_none() {
                 let why = format!("`{}` is neither trusted nor untrusted", visible(&text));
                 return Err(("bad-setting", why, "leave it out if nobody vouches for the server".to_owned()));
             }
             options.trust = Some(text);
         }
-        "profile" => options.profile = Some(text()?),
-        "policy" => options.policy = Some(text()?),
+        "profile" => options.profile = Some(text(value)?),
+        "policy" => options.policy = Some(text(value)?),
         "start_timeout" => options.start_timeout = Some(period()?),
         "call_timeout" => options.call_timeout = Some(period()?),
         "auth" => options.auth = Some(auth::read(value)?),
-        _ => {
-            let help = match nearest(key, KNOWN, 1).first() {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", KNOWN.join(", ")),
-            };
-            return Err(("unknown-key", "there is no such setting".to_owned(), help));
-        }
+        _ => return Err(unknown(key, &KNOWN)),
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::file::flat;
+use super::value::{Bad, text, unknown, wrong};
 use super::{Config, ConfigFile, ConfigScope, Origin, Setting, refused};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::name::nearest;
 use toolfold_gateway::selection::is_profile_name;
 
 const KNOWN: [&str; 4] = ["profile", "arm", "toolsets", "read_only"];
@@ -39,17 +39,17 @@ pub(super) fn read(
     profiles: &mut Vec<(String, ProfileOptions)>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let wrong = |at: usize, message: String| {
+    let no_table = |at: usize, message: String| {
         let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
         Diagnostic::error("wrong-type", place(at), message).help(help)
     };
     let DeValue::Table(tables) = value.get_ref() else {
-        return diagnostics.push(wrong(value.span().start, "`gateway.profile` is not a table".to_owned()));
+        return diagnostics.push(no_table(value.span().start, "`gateway.profile` is not a table".to_owned()));
     };
     for (name, table) in tables {
         let (own, at) = (visible(name.get_ref()).into_owned(), name.span().start);
         let DeValue::Table(keys) = table.get_ref() else {
-            diagnostics.push(wrong(table.span().start, format!("`gateway.profile.{own}` is not a table")));
+            diagnostics.push(no_table(table.span().start, format!("`gateway.profile.{own}` is not a table")));
             continue;
         };
         if !is_profile_name(name.get_ref()) {
@@ -70,28 +70,17 @@ pub(super) fn read(
     }
 }
 
-fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Result<(), (&'static str, String, String)> {
-    let wrong = |why: &str| ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned());
-    let text = || match value {
-        DeValue::String(text) => Ok(text.to_string()),
-        _ => Err(wrong("it must be a text")),
-    };
+fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
     match (key, value) {
-        ("profile", _) => options.profile = Some(text()?),
-        ("arm", _) => options.arm = Some(text()?),
+        ("profile", _) => options.profile = Some(text(value)?),
+        ("arm", _) => options.arm = Some(text(value)?),
         ("toolsets", DeValue::String(_) | DeValue::Array(_)) => {
             options.toolsets = Some(flat(value).ok_or_else(|| wrong("it must be a list of names"))?);
         }
         ("toolsets", _) => return Err(wrong("it must be a list of names")),
         ("read_only", DeValue::Boolean(flag)) => options.read_only = *flag,
         ("read_only", _) => return Err(wrong("it must be true or false")),
-        _ => {
-            let help = match nearest(key, KNOWN, 1).first() {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", KNOWN.join(", ")),
-            };
-            return Err(("unknown-key", "there is no such setting".to_owned(), help));
-        }
+        _ => return Err(unknown(key, &KNOWN)),
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! JSON with comments and trailing commas, as editors write it, made plain JSON.
 
+use crate::object::string_length;
+
 /// The text without comments and trailing commas; line breaks stay, so that places of errors still fit.
 #[must_use]
 pub fn plain(text: &str) -> String {
@@ -10,7 +12,7 @@ pub fn plain(text: &str) -> String {
     while let Some(c) = rest.chars().next() {
         let length = if c == '"' {
             comma = None;
-            let end = string_end(rest);
+            let end = string_length(rest);
             out.push_str(rest.get(..end).unwrap_or(rest));
             end
         } else if rest.starts_with("//") {
@@ -37,19 +39,6 @@ pub fn plain(text: &str) -> String {
         rest = rest.get(length..).unwrap_or("");
     }
     out
-}
-
-fn string_end(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]

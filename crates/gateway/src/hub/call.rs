@@ -42,7 +42,7 @@ impl Hub {
     /// What the conversation says of a call.
     pub(super) fn decided(&mut self, client: &Client, id: Id, params: Object, outcome: Outcome) {
         match outcome {
-            Outcome::Forward(forward) => self.forward(client, id, params, forward, None),
+            Outcome::Forward(forward) => self.forward(client, id, params, forward),
             Outcome::Reply(answer) => {
                 let kind = serde_json::to_value(answer.kind).ok();
                 let kind = kind.as_ref().and_then(serde_json::Value::as_str).unwrap_or("answered");
@@ -63,14 +63,7 @@ impl Hub {
     }
 
     /// Gives a call to the server that has the tool.
-    pub(super) fn forward(
-        &mut self,
-        client: &Client,
-        id: Id,
-        mut params: Object,
-        forward: Forward,
-        approval: Option<String>,
-    ) {
+    pub(super) fn forward(&mut self, client: &Client, id: Id, mut params: Object, forward: Forward) {
         let origin = self.view.as_ref().and_then(|view| view.origins.get(forward.target.as_str())).cloned();
         let running =
             origin.as_ref().and_then(|origin| self.servers.get(origin.server)).filter(|server| server.is_ready());
@@ -93,7 +86,6 @@ impl Hub {
         let what = For::Call(Box::new(Running {
             call: forward.id,
             note: forward.note,
-            approval,
             tool: origin.tool,
             verdict: forward.context.policy,
             since: Instant::now(),
@@ -116,7 +108,7 @@ impl Hub {
 
     /// The result of a call.
     pub(super) fn called(&mut self, at: usize, client: &Client, id: &Id, running: &Running, answer: Answer) {
-        let Running { call, note, approval, tool, verdict, since } = running;
+        let Running { call, note, tool, verdict, since } = running;
         let asks_back = answer.as_ref().is_ok_and(is_input_required);
         let failed = match &answer {
             Ok(result) => result.get().contains("\"isError\"") && is_error(result),
@@ -131,7 +123,8 @@ impl Hub {
         let (server, took) = (self.name(at), since.elapsed());
         self.tell(&Observed::Called { server, tool, verdict, took, ok: !failed });
         let answer = match answer {
-            Ok(result) if asks_back => return self.asked_back(at, client, id, &result, approval.as_deref()),
+            // The server asks the client for something before it goes on with the call (SEP-2322).
+            Ok(result) if asks_back => return reply(client, id, Ok(result)),
             Ok(result) => Ok(match note {
                 Some(note) => noted(&result, note),
                 None => result,

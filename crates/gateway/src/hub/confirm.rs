@@ -7,7 +7,7 @@ use super::ask::Question;
 use super::{Era, Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Raw, Request, raw};
+use crate::rpc::{Answer, Id, Request, raw};
 use crate::seal::Sealed;
 use crate::watch::Observed;
 
@@ -105,7 +105,7 @@ impl Hub {
         let resumed = view.conversation.resume(&waiting);
         self.save();
         match resumed {
-            Ok(Resumed::Run(forward)) => self.forward(client, id, params, forward, Some(approval.to_owned())),
+            Ok(Resumed::Run(forward)) => self.forward(client, id, params, forward),
             Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(self.text_result(&refuse.content, true))),
             Ok(Resumed::Waiting(confirm)) => reply(client, &id, Ok(self.text_result(&confirm.content(), true))),
             Err(why) => {
@@ -113,12 +113,6 @@ impl Hub {
                 reply(client, &id, Ok(self.text_result(&text, true)));
             }
         }
-    }
-
-    /// A server asks the client for something before it goes on with a call (SEP-2322).
-    pub(super) fn asked_back(&mut self, at: usize, client: &Client, id: &Id, result: &Raw, approval: Option<&str>) {
-        let _ = (at, approval);
-        reply(client, id, Ok(result.clone()));
     }
 }
 

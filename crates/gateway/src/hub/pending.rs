@@ -52,8 +52,6 @@ pub(super) struct Running {
     pub(super) call: CallId,
     /// A line that goes before the result.
     pub(super) note: Option<String>,
-    /// The approval that a person has given, which goes on with what the server asks back.
-    pub(super) approval: Option<String>,
     /// The tool's name at the server.
     pub(super) tool: String,
     /// What policy said.

@@ -103,6 +103,10 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         ("gateway.state", args.state.clone()),
         ("gateway.state_key_env", args.state_key_env.clone()),
     ])?;
+    if config.get("gateway.servers") == Some("-") && config.get("gateway.http").is_none() {
+        let why = "the list of servers cannot be read from standard input, where the client speaks";
+        return Err(Failure::usage(why).help("write it to a file, or serve over HTTP"));
+    }
     let tenants = tenants(&args.tenant)?;
     let mut servers = args.targets.servers(&config)?;
     let own = ["gateway.token_env", "gateway.state_key_env"].into_iter().filter_map(|key| config.get(key));

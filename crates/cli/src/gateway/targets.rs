@@ -83,7 +83,9 @@ impl TargetArgs {
             ("gateway.namespace", self.namespace.then(|| "on".to_owned())),
         ];
         let flags: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
-        InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags).map(Config::for_gateway)
+        let config = InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags)?.for_gateway();
+        no_standard_input(&config)?;
+        Ok(config)
     }
 
     /// The servers, with what the configuration says of each. One that cannot be used ends the command.
@@ -133,6 +135,18 @@ impl TargetArgs {
         }
         Ok(all)
     }
+}
+
+/// Refuses `-` where a file is read again for every conversation; on standard input the client speaks.
+fn no_standard_input(config: &Config) -> Result<(), Failure> {
+    let general = [config.get("presentation.profile"), config.get("policy.file"), config.project_policy()];
+    let of_servers = config.server_profiles().chain(config.server_policies()).map(|(_, file)| file);
+    let chosen = config.gateway_profiles().values().filter_map(|own| own.profile.as_deref());
+    if general.into_iter().flatten().chain(of_servers).chain(chosen).any(|file| file == "-") {
+        let why = "a gateway cannot read a profile or a policy from standard input";
+        return Err(Failure::usage(why).help("write it to a file, and name that"));
+    }
+    Ok(())
 }
 
 /// Puts what the configuration says on each server; a name that no server has is said.

@@ -221,3 +221,26 @@ fn servers_have_profiles_of_their_own() {
     let (said, good) = place.toolfold(&["gateway", "--config", &config, "--url", "http://127.0.0.1:9/mcp"]);
     assert!(!good && said.contains("two.toml"), "{said}");
 }
+
+#[test]
+fn nothing_is_read_where_the_client_speaks() {
+    let place = Place::new();
+    let said_of = |text: &str, more: &[&str]| {
+        let config = place.put("gateway.toml", text);
+        let url = ["--url", "http://127.0.0.1:9/mcp"];
+        let url: &[&str] = if more.contains(&"--servers") { &[] } else { &url };
+        let (said, good) = place.toolfold(&[&["gateway", "--config", &config], url, more].concat());
+        assert!(!good, "{said}");
+        said
+    };
+    for (text, more) in [
+        ("", &["--profile", "-"][..]),
+        ("", &["--policy", "-"]),
+        ("", &["--servers", "-"]),
+        ("[gateway.server.server]\nprofile = \"-\"\n", &[]),
+        ("[gateway.server.server]\npolicy = \"-\"\n", &[]),
+        ("[gateway.profile.a]\nprofile = \"-\"\n", &[]),
+    ] {
+        assert!(said_of(text, more).contains("standard input"), "{text} {more:?}");
+    }
+}

@@ -2,14 +2,18 @@
 //!
 //! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 
+mod ab;
 mod approvals;
 mod audit;
 mod builtin;
+mod capture;
+mod check;
 mod checkpoint;
 mod config;
 mod config_files;
 pub mod configuration;
 mod count;
+mod diff;
 mod disk;
 mod expand;
 mod gateway;
@@ -18,20 +22,27 @@ mod input;
 mod layers;
 mod ledger;
 mod lines;
+mod lint;
+mod lock;
 mod log;
 mod new_file;
 mod output;
 mod policy;
 mod presented;
+mod probe;
 mod profile;
 mod records;
 mod reference;
 mod report;
 mod session;
+mod sim;
 mod skills;
+mod suggest;
 mod table;
 mod tools;
+mod tree;
 mod undo;
+mod why;
 
 pub use report::report_schema;
 pub use session::session_schema;
@@ -128,6 +139,28 @@ enum Command {
     Undo(undo::UndoArgs),
     /// Read the log of a session: calls, repairs, refusals, loops, approvals.
     Log(log::LogArgs),
+    /// Run recorded tasks through arms with a driver, and judge every argument.
+    Ab(Box<ab::AbArgs>),
+    /// Save the tools of a server with its identity and digest.
+    Capture(Box<capture::CaptureArgs>),
+    /// Hold what tools cost against budgets and toolfold.lock.
+    Check(Box<check::CheckArgs>),
+    /// Show what changed since toolfold.lock.
+    Diff(Box<diff::DiffArgs>),
+    /// Find what is wrong with a tool list, and what each finding costs.
+    Lint(Box<lint::LintArgs>),
+    /// Write toolfold.lock: what each tool costs, with its digest.
+    Lock(Box<lock::LockArgs>),
+    /// Ask a model what it takes: schemas in results, call_tool, native deferral.
+    Probe(Box<probe::ProbeArgs>),
+    /// Simulate what a session costs under each arm, prompt caching counted.
+    Sim(Box<sim::SimArgs>),
+    /// Suggest a profile from how tools were used.
+    Suggest(Box<suggest::SuggestArgs>),
+    /// Show where the tokens are: category, tool, part.
+    Tree(Box<tree::TreeArgs>),
+    /// Show what the parts of one tool cost, and what each detail drops.
+    Why(Box<why::WhyArgs>),
     /// Print a completion script for a shell.
     Completions(reference::CompletionsArgs),
     /// Print or write the manual pages.
@@ -181,6 +214,17 @@ fn run(cli: Cli) -> Outcome {
         Some(Command::Audit(command)) => audit::run(&command),
         Some(Command::Undo(args)) => undo::run(&args),
         Some(Command::Log(args)) => log::run(&args),
+        Some(Command::Ab(args)) => ab::run(&args),
+        Some(Command::Capture(args)) => capture::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Lint(args)) => lint::run(&args),
+        Some(Command::Lock(args)) => lock::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::Sim(args)) => sim::run(&args),
+        Some(Command::Suggest(args)) => suggest::run(&args),
+        Some(Command::Tree(args)) => tree::run(&args),
+        Some(Command::Why(args)) => why::run(&args),
         Some(Command::Completions(args)) => reference::completions(&args),
         Some(Command::Man(args)) => reference::man(&args),
     }

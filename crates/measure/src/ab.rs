@@ -1,0 +1,1 @@
+//! `ab`: recorded tasks through arms, judged on every argument of the true calls.

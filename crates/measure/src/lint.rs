@@ -1,0 +1,1 @@
+//! `lint`: what is wrong with a tool list, and what each finding costs.

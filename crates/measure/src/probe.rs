@@ -1,0 +1,1 @@
+//! `probe`: what a model takes, by requests with a control that must fail.

@@ -1,0 +1,1 @@
+//! `sim`: what a session costs under each arm, prompt caching counted.

@@ -1,0 +1,1 @@
+//! `suggest`: a profile from how tools are used.

@@ -1,0 +1,1 @@
+//! `tree`: where the tokens of a tool list are.

@@ -1,0 +1,1 @@
+//! How tools were used: calls read from logs and transcripts of any wire.

@@ -1,0 +1,1 @@
+//! `why`: what the parts of one tool cost, and what each detail drops.

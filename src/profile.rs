@@ -37,6 +37,7 @@ mod naming;
 mod parts;
 mod plan;
 mod sentence;
+mod session_bill;
 mod words;
 mod workload;
 mod write;
@@ -56,7 +57,10 @@ pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, PlannedTool, Presentation};
 pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
-pub use workload::{Cache, Workload};
+pub use session_bill::{
+    CacheLoss, CacheRules, PromptPart, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,
+};
+pub use workload::Workload;
 
 use indexmap::IndexMap;
 use serde::Serialize;

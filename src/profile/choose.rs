@@ -1,7 +1,8 @@
 //! Arm `auto`: which arm a session gets, and why, without loading a vocabulary.
 
 use super::cost::{Candidate, CostModel, TokenFactors};
-use super::workload::{Cache, Workload};
+use super::session_bill::CacheRules;
+use super::workload::Workload;
 use super::{Arm, Assignment, Delivery};
 use crate::catalog::Catalog;
 
@@ -31,7 +32,7 @@ pub struct AutoContext<'s> {
     /// Deliveries that are known not to work there, each with who says so.
     pub refused: &'s [(Delivery, String)],
     /// What cached input costs there.
-    pub cache: Cache,
+    pub cache: CacheRules,
     /// The most tools that one request may hold there, less those that the host adds to an arm's own.
     pub max_tools: Option<usize>,
     /// What tokens are worth there.

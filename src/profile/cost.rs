@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::{Cache, Shape, Workload};
+use super::session_bill::CacheRules;
+use super::workload::{Shape, Workload};
 use super::{Arm, Assignment, Delivery, Expanded, PlannedTool, Presentation};
 use crate::catalog::{Catalog, Tool};
 
@@ -39,7 +40,7 @@ pub(super) struct Candidate {
 pub(super) struct CostModel<'s> {
     pub(super) catalog: &'s Catalog,
     pub(super) assignment: &'s Assignment,
-    pub(super) cache: Cache,
+    pub(super) cache: CacheRules,
     pub(super) tokens: TokenFactors,
     pub(super) workload: Workload,
 }

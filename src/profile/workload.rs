@@ -1,32 +1,8 @@
 //! What a session is expected to cost, prompt caching counted: the yardstick of arm `auto`.
 //!
-//! The model: a request is billed as hit × read + new × write, where the hit is the
-//! whole request before it if that was long enough to be cached. What the model writes, lifetimes and blocks of 128 tokens are
-//! left out: they are much the same in every arm.
+//! What the model writes, pauses and steps of a provider's cache are left out: they are much the same in every arm.
 
-/// What cached input costs, in thousandths of the price of input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cache {
-    /// Input that is read from the cache.
-    pub read: u32,
-    /// Input that is written to it.
-    pub write: u32,
-    /// A request of fewer tokens is not cached.
-    pub minimum: usize,
-}
-
-impl Cache {
-    /// No cache at all: every token costs the price of input each time.
-    pub const NONE: Self = Self { read: 1_000, write: 1_000, minimum: 0 };
-}
-
-impl Default for Cache {
-    /// Where nothing is known: reads at a tenth, writes at five quarters, from 1,024 tokens. Of the providers' price
-    /// lists that is the commonest, and among those that gain least by folding.
-    fn default() -> Self {
-        Self { read: 100, write: 1_250, minimum: 1_024 }
-    }
-}
+use super::session_bill::{CacheRules, SessionRequest, bill_session};
 
 /// How long a session is expected to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,25 +40,22 @@ pub(super) struct Shape {
 
 impl Workload {
     /// The input of a session under an arm whose array never changes, in tokens at the price of input.
-    pub(super) fn cost(&self, shape: Shape, cache: Cache) -> usize {
+    pub(super) fn cost(&self, shape: Shape, rules: CacheRules) -> usize {
         let requests = self.requests.clamp(1, MAX_REQUESTS);
         let expansions = self.expansions.min(shape.categories).min(MAX_REQUESTS);
         let all_requests = requests + expansions;
         // Expansions come evenly spaced: so many are due before the request at that place.
         let due = |at: usize| (at * (expansions + 1) / all_requests).min(expansions);
-        let (mut conversation, mut before, mut sum) = (self.system_tokens, 0_usize, 0_usize);
-        for at in 0..all_requests {
-            let all = shape.block.saturating_add(conversation);
-            let hit = if before >= cache.minimum { before } else { 0 };
-            let new = if all >= cache.minimum { cache.write } else { 1_000 };
-            let milli =
-                hit.saturating_mul(cache.read as usize).saturating_add((all - hit).saturating_mul(new as usize));
-            sum = sum.saturating_add(milli);
-            before = all;
+        let mut messages = 0_usize;
+        let session = (0..all_requests).map(|at| {
+            let request =
+                SessionRequest { tools: shape.block, system: self.system_tokens, messages, ..Default::default() };
             let expands = due(at + 1) > due(at);
-            conversation = conversation.saturating_add(if expands { shape.reply } else { self.step_tokens });
-        }
-        sum / 1_000
+            messages = messages.saturating_add(if expands { shape.reply } else { self.step_tokens });
+            request
+        });
+        let milli = bill_session(&rules, session).milli_tokens(&rules);
+        usize::try_from(milli / 1_000).unwrap_or(usize::MAX)
     }
 }
 
@@ -93,27 +66,27 @@ mod tests {
     const SHAPE: Shape = Shape { block: 2_000, reply: 500, categories: 9 };
 
     #[track_caller]
-    fn check(requests: usize, expansions: usize, cache: Cache, expected: usize) {
+    fn check(requests: usize, expansions: usize, cache: CacheRules, expected: usize) {
         let workload = Workload { requests, expansions, system_tokens: 0, step_tokens: 100 };
         assert_eq!(workload.cost(SHAPE, cache), expected);
     }
 
     #[test]
     fn a_session_is_billed_request_by_request() {
-        let cache = Cache { read: 100, write: 1_250, minimum: 1_024 };
+        let cache = CacheRules::new(100, 1_250, 1_024);
         check(1, 0, cache, 2_500);
         check(2, 0, cache, 2_500 + 200 + 125);
-        check(2, 0, Cache::NONE, 2_000 + 2_100);
+        check(2, 0, CacheRules::NONE, 2_000 + 2_100);
         // One expansion: three requests, and its answer before the last.
-        check(2, 1, Cache::NONE, 2_000 + 2_100 + 2_100 + 500);
-        check(0, 0, Cache::NONE, 2_000);
+        check(2, 1, CacheRules::NONE, 2_000 + 2_100 + 2_100 + 500);
+        check(0, 0, CacheRules::NONE, 2_000);
         let with_system = Workload { requests: 1, expansions: 0, system_tokens: 300, step_tokens: 100 };
-        assert_eq!(with_system.cost(SHAPE, Cache::NONE), 2_300);
+        assert_eq!(with_system.cost(SHAPE, CacheRules::NONE), 2_300);
     }
 
     #[test]
     fn a_prefix_under_the_minimum_is_paid_whole() {
-        let cache = Cache { read: 100, write: 1_250, minimum: 2_150 };
+        let cache = CacheRules::new(100, 1_250, 2_150);
         check(2, 0, cache, 2_000 + 2_100);
         check(3, 0, cache, 2_000 + 2_100 + 2_200 * 5 / 4);
     }
@@ -123,6 +96,6 @@ mod tests {
         let most = usize::MAX;
         let endless = Workload { requests: most, expansions: most, system_tokens: most, step_tokens: most };
         let shape = Shape { block: usize::MAX, reply: usize::MAX, categories: usize::MAX };
-        assert!(endless.cost(shape, Cache::default()) > 0);
+        assert!(endless.cost(shape, CacheRules::default()) > 0);
     }
 }

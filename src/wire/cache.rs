@@ -3,7 +3,7 @@
 use super::Wire;
 use super::capability::{Capabilities, before};
 use crate::model::{ModelId, ModelPattern};
-use crate::profile::Cache;
+use crate::profile::CacheRules;
 
 /// One row: what cached input costs with some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +25,10 @@ pub struct CacheRow {
 }
 
 impl CacheRow {
-    /// The prices alone.
+    /// The rules alone.
     #[must_use]
-    pub fn cache(&self) -> Cache {
-        Cache { read: self.read, write: self.write, minimum: self.minimum }
+    pub fn cache(&self) -> CacheRules {
+        CacheRules::new(self.read, self.write, self.minimum)
     }
 }
 
@@ -46,7 +46,7 @@ impl Capabilities {
     }
 
     /// What cached input costs with a model on a wire: the first row that covers it. `None` where nothing is known; there
-    /// [`Cache::default`] is as good a guess as any.
+    /// [`CacheRules::default`] is as good a guess as any.
     #[must_use]
     pub fn cache_of(&self, wire: Wire, model: Option<&str>) -> Option<&CacheRow> {
         let id = model.map(ModelId::parse);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Cache, ToolProfile, Workload};
+use toolfold::profile::{Arm, CacheRules, ToolProfile, Workload};
 use toolfold::wire::{Capabilities, RenderedFacts, Wire};
 
 use crate::project;
@@ -32,8 +32,8 @@ fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
 }
 
 /// A conversation where cached input costs so much.
-fn cached(engine: &Engine, cache: Cache) -> Conversation {
-    let Cache { read, write, minimum } = cache;
+fn cached(engine: &Engine, cache: CacheRules) -> Conversation {
+    let CacheRules { read, write, minimum, .. } = cache;
     let row = format!(
         "[[cache]]\nwire = 'openai-chat'\nmodel = '*'\nread = {read}\nwrite = {write}\nminimum = {minimum}\n\
          source = 'own'\ndate = '2026-11'\n"
@@ -50,13 +50,13 @@ fn where_the_session_costs_more_than_full_nothing_is_folded() {
     check(&excel(short).talk(), Arm::Full, &["nothing is folded", "kept would cost about", "11 expansions"]);
     // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
     let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
-    let cache = Cache { read: 25, write: 1_250, minimum: 4_096 };
+    let cache = CacheRules::new(25, 1_250, 4_096);
     let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
     let talkative = Workload { step_tokens: 600, ..quiet };
     let session = cached(&excel(talkative), cache);
     check(&session, Arm::Kept, &["60 requests"]);
-    check(&cached(&excel(quiet), Cache::NONE), Arm::Kept, &[]);
+    check(&cached(&excel(quiet), CacheRules::NONE), Arm::Kept, &[]);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn the_table_of_caches_is_asked_by_model() {
     let own = Capabilities::parse(&format!("{row}source = 'own'\ndate = '2026-11'"), "own.toml").into_result().unwrap();
     let both = table.with_caches(own.caches().cloned());
     let found = both.cache_of(Wire::OpenAiChat, Some("kimi-k3")).map(toolfold::wire::CacheRow::cache);
-    assert_eq!(found, Some(Cache { read: 250, write: 1_000, minimum: 0 }));
+    assert_eq!(found, Some(CacheRules::new(250, 1_000, 0)));
     assert!(both.cache_of(Wire::Gemini, None).is_some(), "the table's own rows stay");
     let unsourced = Capabilities::parse(&format!("{row}source = ''\ndate = '2026-11'"), "own.toml");
     assert!(unsourced.has_errors() && unsourced.value.caches().count() == 0);
@@ -111,7 +111,7 @@ fn small_catalogues_are_never_folded() {
     let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
     let profile = ToolProfile::derive(&catalog);
     let engine = Engine::builder(catalog).profile(profile).build().unwrap();
-    for cache in [Cache::NONE, Cache::default()] {
+    for cache in [CacheRules::NONE, CacheRules::default()] {
         let session = cached(&engine, cache);
         check(&session, Arm::Full, &["nothing is folded", "under 2000"]);
     }

@@ -1,0 +1,342 @@
+//! What a session costs with prompt caching: the one model behind arm `auto`, `report`, `sim` and `suggest`.
+//!
+//! Providers cache the longest unchanged *prefix* of a request, which begins with the tools, then the system text, then the
+//! messages. A request is billed as hit × read + new × write: the hit is what of the prefix of the request before is still
+//! valid, and what is new is written to the cache if the whole is long enough to be cached. A changed tool array leaves
+//! nothing valid, and neither does a pause longer than the cache lives.
+
+use serde::{Deserialize, Serialize};
+
+/// How a provider caches prompts and what it bills for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheRules {
+    /// Input that is read from the cache, in thousandths of the price of input.
+    pub read: u32,
+    /// Input that is written to it, in thousandths of the price of input; 1,000 where writing is not billed apart.
+    pub write: u32,
+    /// A prefix of fewer tokens is not cached.
+    pub minimum: usize,
+    /// A hit is a multiple of so many tokens: 128 on OpenAI, else 1. 0 counts as 1.
+    pub step: usize,
+    /// How long a prefix is kept after it was last used, in seconds; `None` where that is not known or never matters.
+    pub lifetime: Option<u64>,
+}
+
+impl CacheRules {
+    /// No cache at all: every token costs the price of input each time.
+    pub const NONE: Self = Self { read: 1_000, write: 1_000, minimum: 0, step: 1, lifetime: None };
+
+    /// Rules with these prices and this minimum, without steps and lifetime.
+    #[must_use]
+    pub fn new(read: u32, write: u32, minimum: usize) -> Self {
+        Self { read, write, minimum, ..Self::NONE }
+    }
+
+    /// Whether caching changes any price. Where it does not, every token counts as uncached.
+    #[must_use]
+    pub fn matters(&self) -> bool {
+        self.read != 1_000 || self.write != 1_000
+    }
+
+    /// How much of a prefix of so many tokens is cached.
+    fn cacheable(&self, tokens: usize) -> usize {
+        let whole_steps = tokens - tokens % self.step.max(1);
+        if self.matters() && whole_steps >= self.minimum { whole_steps } else { 0 }
+    }
+}
+
+impl Default for CacheRules {
+    /// Where nothing is known: reads at a tenth, writes at five quarters, from 1,024 tokens. Of the providers' price
+    /// lists that is the commonest, and among those that gain least by folding.
+    fn default() -> Self {
+        Self::new(100, 1_250, 1_024)
+    }
+}
+
+/// A part of a request, in the order in which it stands in the prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptPart {
+    /// The tool array.
+    Tools,
+    /// The system text.
+    System,
+    /// The messages.
+    Messages,
+}
+
+/// One request to the model, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRequest {
+    /// The tool array, without tools that the provider keeps out of the prompt.
+    pub tools: usize,
+    /// The system text.
+    pub system: usize,
+    /// All messages so far.
+    pub messages: usize,
+    /// What the model writes in answer. It is no part of this request; the caller adds it to the messages of the next.
+    pub output: usize,
+    /// The first part that is not as it was in the request before, other than messages added at the end. It and what
+    /// stands behind it are lost from the cache.
+    pub changed: Option<PromptPart>,
+    /// The pause since the request before, in seconds.
+    pub idle_seconds: u64,
+}
+
+impl SessionRequest {
+    /// The input of the request.
+    #[must_use]
+    pub fn input(&self) -> usize {
+        self.tools.saturating_add(self.system).saturating_add(self.messages)
+    }
+
+    /// How many tokens of this request are, in the same place, in the request `before`.
+    fn shared_with(&self, before: &Self) -> usize {
+        match self.changed {
+            Some(PromptPart::Tools) => 0,
+            Some(PromptPart::System) => self.tools.min(before.tools),
+            Some(PromptPart::Messages) => {
+                let head = self.tools.saturating_add(self.system);
+                head.min(before.tools.saturating_add(before.system))
+            }
+            None => self.input().min(before.input()),
+        }
+    }
+}
+
+/// Why something that was cached could not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheLoss {
+    /// A part of the prefix changed: a cache break.
+    Changed,
+    /// The pause was longer than the cache lives.
+    Expired,
+}
+
+/// What a request is billed for, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestBill {
+    /// Input read from the cache.
+    pub cached: usize,
+    /// Input written to the cache.
+    pub written: usize,
+    /// Input that is neither.
+    pub uncached: usize,
+    /// What the model writes.
+    pub output: usize,
+    /// Why less was read than was cached, if so.
+    pub loss: Option<CacheLoss>,
+}
+
+impl RequestBill {
+    /// The input of the request, in tokens.
+    #[must_use]
+    pub fn input(&self) -> usize {
+        self.cached.saturating_add(self.written).saturating_add(self.uncached)
+    }
+
+    /// Whether a change lost what was cached.
+    #[must_use]
+    pub fn broke_cache(&self) -> bool {
+        self.loss == Some(CacheLoss::Changed)
+    }
+
+    /// The price of the input in thousandths of a token at the price of input.
+    #[must_use]
+    pub fn milli_tokens(&self, rules: &CacheRules) -> u64 {
+        let cost = |tokens: usize, price: u32| (tokens as u64).saturating_mul(u64::from(price));
+        let kept = cost(self.cached, rules.read).saturating_add(cost(self.written, rules.write));
+        kept.saturating_add(cost(self.uncached, 1_000))
+    }
+
+    /// The price of the request in US dollars.
+    #[must_use]
+    pub fn usd(&self, prices: &TokenPrices) -> f64 {
+        let cost = |tokens: usize, price: f64| tokens as f64 * price / 1_000_000.0;
+        cost(self.cached, prices.cache_read)
+            + cost(self.written, prices.cache_write)
+            + cost(self.uncached, prices.input)
+            + cost(self.output, prices.output)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.cached = self.cached.saturating_add(other.cached);
+        self.written = self.written.saturating_add(other.written);
+        self.uncached = self.uncached.saturating_add(other.uncached);
+        self.output = self.output.saturating_add(other.output);
+    }
+}
+
+/// What tokens cost, in US dollars for a million.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TokenPrices {
+    /// Input that is not cached.
+    pub input: f64,
+    /// Input written to the cache; the price of input where writing is not billed apart.
+    pub cache_write: f64,
+    /// Input read from the cache.
+    pub cache_read: f64,
+    /// What the model writes.
+    pub output: f64,
+}
+
+/// A session's bill, request by request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionBill {
+    /// The requests in order.
+    pub requests: Vec<RequestBill>,
+}
+
+impl SessionBill {
+    /// All requests added up; its `loss` is `None`.
+    #[must_use]
+    pub fn total(&self) -> RequestBill {
+        let mut total = RequestBill::default();
+        self.requests.iter().for_each(|request| total.add(request));
+        total
+    }
+
+    /// How often a change lost what was cached.
+    #[must_use]
+    pub fn breaks(&self) -> usize {
+        self.requests.iter().filter(|request| request.broke_cache()).count()
+    }
+
+    /// The price of all input in thousandths of a token at the price of input.
+    #[must_use]
+    pub fn milli_tokens(&self, rules: &CacheRules) -> u64 {
+        self.total().milli_tokens(rules)
+    }
+
+    /// The price of the session in US dollars.
+    #[must_use]
+    pub fn usd(&self, prices: &TokenPrices) -> f64 {
+        self.total().usd(prices)
+    }
+}
+
+/// Bills the requests of a session, in order.
+///
+/// ```
+/// use toolfold::profile::{CacheRules, PromptPart, SessionRequest, bill_session};
+///
+/// let rules = CacheRules::new(100, 1_250, 1_024);
+/// let first = SessionRequest { tools: 2_000, messages: 100, ..SessionRequest::default() };
+/// let kept = SessionRequest { messages: 300, ..first };
+/// let expanded = SessionRequest { tools: 2_500, changed: Some(PromptPart::Tools), ..kept };
+/// let bill = bill_session(&rules, [first, kept, expanded]);
+/// let cached: Vec<usize> = bill.requests.iter().map(|request| request.cached).collect();
+/// assert_eq!((cached, bill.breaks()), (vec![0, 2_100, 0], 1));
+/// ```
+#[must_use]
+pub fn bill_session(rules: &CacheRules, requests: impl IntoIterator<Item = SessionRequest>) -> SessionBill {
+    let mut before: Option<SessionRequest> = None;
+    let bill = |request: SessionRequest| bill_request(rules, before.replace(request).as_ref(), &request);
+    SessionBill { requests: requests.into_iter().map(bill).collect() }
+}
+
+/// One request after another. That the request before alone is asked is enough: what it does not share with an earlier one is
+/// no part of this request's prefix, and a prefix that was too short for the cache is too short still.
+fn bill_request(rules: &CacheRules, before: Option<&SessionRequest>, request: &SessionRequest) -> RequestBill {
+    let there = before.map_or(0, |before| rules.cacheable(before.input()));
+    let expired = rules.lifetime.is_some_and(|lifetime| request.idle_seconds > lifetime);
+    let shared = before.map_or(0, |before| rules.cacheable(request.shared_with(before)));
+    let cached = if expired { 0 } else { shared };
+    let kept = rules.cacheable(request.input()).max(cached);
+    let loss = match (expired, request.changed) {
+        (true, _) if there > 0 => Some(CacheLoss::Expired),
+        (false, Some(_)) if there > cached => Some(CacheLoss::Changed),
+        _ => None,
+    };
+    let uncached = request.input() - kept;
+    RequestBill { cached, written: kept - cached, uncached, output: request.output, loss }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: CacheRules = CacheRules { read: 100, write: 1_250, minimum: 1_024, step: 1, lifetime: Some(300) };
+    const FIRST: SessionRequest =
+        SessionRequest { tools: 2_000, system: 500, messages: 100, output: 40, changed: None, idle_seconds: 0 };
+
+    /// Requests after [`FIRST`], and what each is billed: cached, written, uncached.
+    #[track_caller]
+    fn check(rules: CacheRules, rest: &[SessionRequest], expected: &[[usize; 3]]) -> SessionBill {
+        let bill = bill_session(&rules, [FIRST].into_iter().chain(rest.iter().copied()));
+        let found: Vec<[usize; 3]> =
+            bill.requests.iter().skip(1).map(|own| [own.cached, own.written, own.uncached]).collect();
+        assert_eq!(found, expected);
+        bill
+    }
+
+    fn then(messages: usize) -> SessionRequest {
+        SessionRequest { messages, ..FIRST }
+    }
+
+    #[test]
+    fn what_changed_and_what_stands_behind_it_is_lost() {
+        let changed = |part, tools| SessionRequest { changed: part, tools, ..then(300) };
+        let losses = |part, tools, expected: [usize; 3]| {
+            let bill = check(RULES, &[changed(part, tools)], &[expected]);
+            bill.breaks()
+        };
+        assert_eq!(losses(None, 2_000, [2_600, 200, 0]), 0);
+        assert_eq!(losses(Some(PromptPart::Messages), 2_000, [2_500, 300, 0]), 1);
+        assert_eq!(losses(Some(PromptPart::System), 2_000, [2_000, 800, 0]), 1);
+        assert_eq!(losses(Some(PromptPart::Tools), 2_000, [0, 2_800, 0]), 1, "the same size is not the same array");
+        assert_eq!(losses(Some(PromptPart::Tools), 1_500, [0, 2_300, 0]), 1);
+        let broken = SessionRequest { changed: Some(PromptPart::Tools), ..then(300) };
+        check(RULES, &[broken, then(400)], &[[0, 2_800, 0], [2_800, 100, 0]]);
+    }
+
+    #[test]
+    fn a_prefix_under_the_minimum_is_neither_read_nor_written() {
+        let rules = CacheRules { minimum: 2_650, ..RULES };
+        let bill = check(rules, &[then(149), then(150), then(160)], &[[0, 0, 2_649], [0, 2_650, 0], [2_650, 10, 0]]);
+        assert_eq!((bill.requests[0].uncached, bill.requests[0].written), (2_600, 0));
+        let lost = SessionRequest { changed: Some(PromptPart::Tools), ..then(150) };
+        assert_eq!(check(rules, &[lost], &[[0, 2_650, 0]]).breaks(), 0, "nothing was cached that could be lost");
+        // What is left of the prefix is too short to be found.
+        let system = SessionRequest { changed: Some(PromptPart::System), ..then(150) };
+        check(CacheRules { minimum: 2_001, ..RULES }, &[system], &[[0, 2_650, 0]]);
+    }
+
+    #[test]
+    fn hits_come_in_steps() {
+        let rules = CacheRules { step: 128, write: 1_000, ..RULES };
+        let bill = check(rules, &[then(216), then(300)], &[[2_560, 128, 28], [2_688, 0, 112]]);
+        assert_eq!((bill.requests[0].written, bill.requests[0].uncached), (2_560, 40));
+        check(CacheRules { step: 0, ..RULES }, &[then(216)], &[[2_600, 116, 0]]);
+    }
+
+    #[test]
+    fn a_pause_longer_than_the_lifetime_loses_everything() {
+        let late = |idle_seconds| SessionRequest { idle_seconds, ..then(300) };
+        let bill = check(RULES, &[late(300)], &[[2_600, 200, 0]]);
+        assert_eq!(bill.requests[1].loss, None);
+        let bill = check(RULES, &[late(301)], &[[0, 2_800, 0]]);
+        assert_eq!((bill.requests[1].loss, bill.breaks()), (Some(CacheLoss::Expired), 0));
+        check(CacheRules { lifetime: None, ..RULES }, &[late(u64::MAX)], &[[2_600, 200, 0]]);
+    }
+
+    #[test]
+    fn a_bill_is_priced() {
+        let bill = check(RULES, &[then(300)], &[[2_600, 200, 0]]);
+        assert_eq!(bill.milli_tokens(&RULES), 2_600 * 1_250 + 2_600 * 100 + 200 * 1_250);
+        let prices = TokenPrices { input: 4.0, cache_write: 5.0, cache_read: 0.5, output: 20.0 };
+        let usd = (2_800.0 * 5.0 + 2_600.0 * 0.5 + 80.0 * 20.0) / 1_000_000.0;
+        assert!((bill.usd(&prices) - usd).abs() < 1e-12);
+        let bill = check(CacheRules::NONE, &[then(300)], &[[0, 0, 2_800]]);
+        assert_eq!(bill.milli_tokens(&CacheRules::NONE), 5_400_000);
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        let most = SessionRequest { tools: usize::MAX, messages: usize::MAX, output: usize::MAX, ..FIRST };
+        let bill = bill_session(&RULES, [most; 3]);
+        assert_eq!(bill.milli_tokens(&RULES), u64::MAX);
+        assert_eq!(bill.total().output, usize::MAX);
+    }
+}

@@ -42,6 +42,7 @@ pub(crate) use names::{NameTable, Named, NoFreeName};
 pub(crate) use openai_responses::search_output;
 pub(crate) use render::{MetaEntry, MetaRole, RenderInput};
 pub use render::{RenderOptions, ToolEntry, chat_tool};
+pub use steps::PastCall;
 pub(crate) use steps::{Step, StepResult};
 
 use std::fmt;

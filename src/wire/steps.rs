@@ -4,7 +4,18 @@ use serde_json::Value;
 
 use super::calls::{WireCall, calls, request_id};
 use super::reader::At;
-use super::{Wire, WireError};
+use super::{Arguments, Wire, WireError};
+
+/// A call that a message array tells of, for readers of transcripts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastCall {
+    /// The provider's id; `None` if it gave none.
+    pub id: Option<String>,
+    /// The name, as the model wrote it; `None` for a `tool_search_call`, which has none.
+    pub name: Option<String>,
+    /// What it was called with.
+    pub arguments: Arguments,
+}
 
 /// One thing that a message array tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +39,19 @@ pub(crate) struct StepResult {
 }
 
 impl Wire {
+    /// The calls that a message array, or the request that holds one, tells of, in order. Nothing is judged or mapped:
+    /// names are as the model wrote them.
+    ///
+    /// # Errors
+    /// [`WireError::Shape`] names the place where the array has not the wire's shape.
+    pub fn past_calls(self, messages: &Value) -> Result<Vec<PastCall>, WireError> {
+        let calls = self.steps(messages)?.into_iter().filter_map(|step| match step {
+            Step::Call(WireCall { id, name, arguments, .. }) => Some(PastCall { id, name, arguments }),
+            Step::Result(_) => None,
+        });
+        Ok(calls.collect())
+    }
+
     /// Everything that a message array, or the request that holds one, tells in order.
     ///
     /// # Errors

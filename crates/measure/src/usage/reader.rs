@@ -1,0 +1,337 @@
+//! Putting calls together by conversation, value by value.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+use toolfold::catalog::Catalog;
+use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold::wire::{Arguments, PastCall, Wire};
+
+use super::names::{Meant, Names};
+use super::record::{self, Said};
+use super::shape::{Shape, id, shape};
+use super::{Usage, UsedCall, UsedSession};
+
+/// The most conversations that are counted.
+pub const MAX_SESSIONS: usize = 100_000;
+
+/// The most calls that are counted, over all conversations.
+pub const MAX_CALLS: usize = 1_000_000;
+
+/// How often `call_tool` may wrap itself.
+const MAX_WRAPPING: usize = 4;
+
+/// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names of the catalogue.
+///
+/// ```
+/// use toolfold::catalog::Catalog;
+/// use toolfold::diagnostic::Place;
+/// use toolfold_measure::usage::UsageReader;
+///
+/// let catalog = Catalog::from_mcp(r#"[{"name": "read_file", "inputSchema": {"type": "object"}}]"#)?;
+/// let mut reader = UsageReader::new(&catalog);
+/// reader.begin_file();
+/// let call = serde_json::json!({"conversation": "c-1", "tool": "read_file"});
+/// assert!(reader.take(&call, &Place::file("calls.jsonl").line_column(1, 1)).is_empty());
+/// assert_eq!(reader.finish().calls(), 1);
+/// # Ok::<(), toolfold::error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct UsageReader<'c> {
+    catalog: &'c Catalog,
+    names: Names<'c>,
+    sessions: Vec<Reading>,
+    /// The session that goes on under an id.
+    by_id: HashMap<String, usize>,
+    /// The session of a transcript without an id, by all that it says.
+    by_content: HashMap<u64, usize>,
+    /// The session of what a file says without an id, and of an event log's conversation without one.
+    of_file: Option<usize>,
+    of_log: Option<usize>,
+    calls: usize,
+    meta_calls: usize,
+    silent: usize,
+    cut: bool,
+}
+
+#[derive(Debug, Default)]
+struct Reading {
+    session: UsedSession,
+    /// The calls that are counted already: transcripts tell of them again and again.
+    seen: HashSet<u64>,
+}
+
+impl<'c> UsageReader<'c> {
+    /// A reader of what was done with a catalogue's tools.
+    #[must_use]
+    pub fn new(catalog: &'c Catalog) -> Self {
+        Self {
+            catalog,
+            names: Names::new(catalog),
+            sessions: Vec::new(),
+            by_id: HashMap::new(),
+            by_content: HashMap::new(),
+            of_file: None,
+            of_log: None,
+            calls: 0,
+            meta_calls: 0,
+            silent: 0,
+            cut: false,
+        }
+    }
+
+    /// Another file begins: what has no id there is a conversation of its own. Conversations with ids go on.
+    pub fn begin_file(&mut self) {
+        (self.of_file, self.of_log) = (None, None);
+    }
+
+    /// Takes one value. What is wrong with it; nothing of a value that merely tells of no call.
+    pub fn take(&mut self, value: &Value, place: &Place) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        self.value(value, place, 0, &mut diagnostics);
+        diagnostics
+    }
+
+    /// What was read.
+    #[must_use]
+    pub fn finish(self) -> Usage {
+        let (unknown, more_unknown, loose) = self.names.done();
+        Usage {
+            sessions: self.sessions.into_iter().map(|reading| reading.session).collect(),
+            meta_calls: self.meta_calls,
+            unknown,
+            more_unknown,
+            loose,
+            silent: self.silent,
+            cut: self.cut,
+        }
+    }
+
+    fn value(&mut self, value: &Value, place: &Place, depth: usize, diagnostics: &mut Vec<Diagnostic>) {
+        match shape(value) {
+            Shape::Event => self.event(value, place, diagnostics),
+            Shape::Call { name, arguments } => {
+                let session = self.session_of(value);
+                self.called(session, name, arguments.map(Arguments::from).as_ref(), 0);
+            }
+            Shape::Transcript(wire, messages) => self.transcript(value, wire, messages, place, diagnostics),
+            Shape::Message(wire, message) => {
+                let session = self.session_of(value);
+                let list = Value::Array(vec![message.clone()]);
+                self.past_calls(session, wire, &list, place, diagnostics);
+            }
+            Shape::Several(list) if depth == 0 => {
+                for (at, inner) in list.iter().enumerate() {
+                    let path = format!("{}/{at}", place.path.as_deref().unwrap_or_default());
+                    self.value(inner, &place.clone().path(path), 1, diagnostics);
+                }
+            }
+            Shape::Several(_) | Shape::Nothing => self.silent += 1,
+        }
+    }
+
+    fn event(&mut self, value: &Value, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
+        let (conversation, said) = match record::read(value) {
+            Ok(read) => read,
+            Err(why) => {
+                let why = Diagnostic::warning("bad-record", place.clone(), why);
+                return diagnostics.push(why.help("it was written by another version of toolfold"));
+            }
+        };
+        if said == Said::Began {
+            // An id may be used again: a conversation without one begins anew each time.
+            if conversation.is_empty() {
+                self.of_log = self.begun();
+            } else {
+                self.under(&conversation);
+            }
+            return;
+        }
+        let session = if conversation.is_empty() {
+            self.of_log = self.of_log.or_else(|| self.begun());
+            self.of_log
+        } else {
+            self.under(&conversation)
+        };
+        match said {
+            Said::Called { id, name } => {
+                if self.is_new(session, &("id", id)) {
+                    self.called(session, &name, None, 0);
+                }
+            }
+            Said::Meta => self.meta_calls += 1,
+            Said::Began | Said::Nothing => {}
+        }
+    }
+
+    fn transcript(
+        &mut self,
+        whole: &Value,
+        wire: Wire,
+        messages: &Value,
+        place: &Place,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let session = match id(whole) {
+            Some(id) => self.under(&id),
+            None => self.continued(messages),
+        };
+        self.past_calls(session, wire, messages, place, diagnostics);
+    }
+
+    /// The session that a transcript without an id goes on with: one that said all that it begins with.
+    fn continued(&mut self, messages: &Value) -> Option<usize> {
+        let inner = ["messages", "contents", "input"].iter().find_map(|key| messages.get(key)).unwrap_or(messages);
+        let list = inner.as_array().map(Vec::as_slice).unwrap_or_default();
+        let (mut hasher, mut known) = (DefaultHasher::new(), None);
+        for message in list {
+            hash(message, &mut hasher);
+            let so_far = hasher.finish();
+            known = self.by_content.get(&so_far).map(|at| (so_far, *at)).or(known);
+        }
+        let all = hasher.finish();
+        let session = match known {
+            // The same again, word by word, is the same conversation.
+            Some((before, at)) => {
+                self.by_content.remove(&before);
+                Some(at)
+            }
+            None => self.begun(),
+        };
+        if let Some(at) = session {
+            self.by_content.insert(all, at);
+        }
+        session
+    }
+
+    fn past_calls(
+        &mut self,
+        session: Option<usize>,
+        wire: Wire,
+        messages: &Value,
+        place: &Place,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let calls = match wire.past_calls(messages) {
+            Ok(calls) => calls,
+            Err(why) => {
+                diagnostics.push(Diagnostic::warning("bad-transcript", place.clone(), why.to_string()));
+                return;
+            }
+        };
+        // What has no id is told apart by how often the same was called before it.
+        let mut before: HashMap<(String, String), usize> = HashMap::new();
+        for PastCall { id, name, arguments } in calls {
+            let Some(name) = name else {
+                self.meta_calls += 1;
+                continue;
+            };
+            let new = match id.filter(|_| wire != Wire::Mcp) {
+                Some(id) => self.is_new(session, &("id", id)),
+                None if messages.as_array().is_some_and(|list| list.len() == 1) => true,
+                None => {
+                    let key = (name.clone(), arguments.text().into_owned());
+                    let count = before.entry(key.clone()).or_default();
+                    *count += 1;
+                    let count = *count;
+                    self.is_new(session, &(key, count))
+                }
+            };
+            if new {
+                self.called(session, &name, Some(&arguments), 0);
+            }
+        }
+    }
+
+    fn called(&mut self, session: Option<usize>, name: &str, arguments: Option<&Arguments>, depth: usize) {
+        match self.names.find(name) {
+            Meant::Tool(tool) => {
+                let parameters = arguments.and_then(|arguments| self.parameters(tool, arguments));
+                if self.calls >= MAX_CALLS {
+                    self.cut = true;
+                } else if let Some(reading) = session.and_then(|at| self.sessions.get_mut(at)) {
+                    self.calls += 1;
+                    reading.session.calls.push(UsedCall { tool, parameters });
+                }
+            }
+            Meant::Wrapper => {
+                let value = arguments.and_then(|arguments| arguments.value().ok()).unwrap_or(&Value::Null);
+                let target = value.get("name").and_then(Value::as_str).filter(|_| depth < MAX_WRAPPING);
+                match target {
+                    Some(target) => {
+                        let inner = value.get("arguments").map(Arguments::from);
+                        self.called(session, target, inner.as_ref(), depth + 1);
+                    }
+                    None => self.meta_calls += 1,
+                }
+            }
+            Meant::Meta => self.meta_calls += 1,
+            Meant::Unknown => {}
+        }
+    }
+
+    /// The places of the parameters that were given; `None` if the arguments are no object.
+    fn parameters(&self, tool: usize, arguments: &Arguments) -> Option<Box<[u16]>> {
+        let given = arguments.value().ok()?.as_object()?;
+        let known = self.catalog.at(tool)?.parameters().get("properties").and_then(Value::as_object);
+        let places = known.into_iter().flat_map(|known| known.keys().enumerate());
+        let given = places.filter(|(_, name)| given.get(*name).is_some_and(|value| !value.is_null()));
+        Some(given.filter_map(|(place, _)| u16::try_from(place).ok()).collect())
+    }
+
+    /// The session that a value belongs to which says no more than a part of one.
+    fn session_of(&mut self, value: &Value) -> Option<usize> {
+        match id(value) {
+            Some(id) => self.under(&id),
+            None => {
+                self.of_file = self.of_file.or_else(|| self.begun());
+                self.of_file
+            }
+        }
+    }
+
+    fn under(&mut self, id: &str) -> Option<usize> {
+        if let Some(at) = self.by_id.get(id) {
+            return Some(*at);
+        }
+        let at = self.begun()?;
+        self.by_id.insert(id.to_owned(), at);
+        Some(at)
+    }
+
+    fn begun(&mut self) -> Option<usize> {
+        if self.sessions.len() >= MAX_SESSIONS {
+            self.cut = true;
+            return None;
+        }
+        self.sessions.push(Reading::default());
+        Some(self.sessions.len() - 1)
+    }
+
+    /// Whether a session has not had this call yet.
+    fn is_new(&mut self, session: Option<usize>, key: &impl Hash) -> bool {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let Some(reading) = session.and_then(|at| self.sessions.get_mut(at)) else { return false };
+        self.calls < MAX_CALLS && reading.seen.insert(hasher.finish())
+    }
+}
+
+/// Hashes a message without what clients change in it from one request to the next: marks for the cache.
+fn hash(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map.iter().filter(|(key, _)| *key != "cache_control") {
+                key.hash(hasher);
+                hash(inner, hasher);
+            }
+            '}'.hash(hasher);
+        }
+        Value::Array(list) => {
+            list.iter().for_each(|inner| hash(inner, hasher));
+            ']'.hash(hasher);
+        }
+        other => other.to_string().hash(hasher),
+    }
+}

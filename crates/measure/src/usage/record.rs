@@ -1,0 +1,37 @@
+//! What records of toolfold's own event log say of calls.
+
+use serde_json::Value;
+use toolfold::conversation::{Event, LOG_VERSION, LogRecord};
+
+/// What one record says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A conversation began.
+    Began,
+    /// A tool was called, by its name in the catalogue or as the model wrote it.
+    Called {
+        id: String,
+        name: String,
+    },
+    /// A meta-tool was called.
+    Meta,
+    Nothing,
+}
+
+/// The conversation and what is said of it, or why the value is no record.
+pub(super) fn read(value: &Value) -> Result<(String, Said), String> {
+    let version = value.get("v").and_then(Value::as_u64);
+    if version != Some(u64::from(LOG_VERSION)) {
+        let found = version.map_or_else(|| "unknown".to_owned(), |version| version.to_string());
+        return Err(format!("a record of form {found}, and only form {LOG_VERSION} is read"));
+    }
+    let record: LogRecord = serde::Deserialize::deserialize(value).map_err(|_| "not a log record".to_owned())?;
+    let said = match record.event {
+        Event::Started { .. } | Event::Forked { .. } => Said::Began,
+        Event::Called { meta: true, .. } => Said::Meta,
+        // A name that nothing was found under stands as the model wrote it.
+        Event::Called { id, target, .. } => Said::Called { id: id.as_str().to_owned(), name: target },
+        _ => Said::Nothing,
+    };
+    Ok((record.conversation, said))
+}

@@ -1,0 +1,180 @@
+//! Telling what a JSON value is: a call, a transcript of some wire, a message, or nothing of the kind.
+
+use serde_json::Value;
+use toolfold::wire::Wire;
+
+/// The keys under which logs name a conversation, the surest first.
+const IDS: [&str; 13] = [
+    "conversation",
+    "conversation_id",
+    "conversationId",
+    "session",
+    "session_id",
+    "sessionId",
+    "thread",
+    "thread_id",
+    "threadId",
+    "chat_id",
+    "trace_id",
+    "traceId",
+    "run_id",
+];
+
+/// The keys under which a log of calls names the tool.
+const TOOLS: [&str; 5] = ["tool", "tool_name", "toolName", "name", "function"];
+
+/// The keys under which a log of calls has the arguments.
+const ARGUMENTS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "tool_input"];
+
+/// The keys under which logs wrap a request, a message or an item.
+const WRAPPERS: [&str; 7] = ["body", "request", "message", "payload", "item", "data", "response"];
+
+/// How deep wrappers are looked into.
+const MAX_WRAPPING: usize = 3;
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shape<'v> {
+    /// A record of our own event log.
+    Event,
+    /// A call of that name.
+    Call { name: &'v str, arguments: Option<&'v Value> },
+    /// A request body or a message array of a wire.
+    Transcript(Wire, &'v Value),
+    /// One message or item of a wire.
+    Message(Wire, &'v Value),
+    /// Several values.
+    Several(&'v [Value]),
+    /// Nothing that tells of calls.
+    Nothing,
+}
+
+/// The id of the conversation that a value is of: its own, or that of what it wraps.
+pub(super) fn id(value: &Value) -> Option<String> {
+    let own = |value: &Value| {
+        IDS.iter().find_map(|key| match value.get(key)? {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            // Responses writes `{"conversation": {"id": …}}`.
+            Value::Object(map) => map.get("id").and_then(Value::as_str).map(str::to_owned),
+            _ => None,
+        })
+    };
+    own(value)
+        .or_else(|| value.get("metadata").and_then(own))
+        .or_else(|| WRAPPERS.iter().filter_map(|key| value.get(key)).find_map(own))
+}
+
+/// What a value is.
+pub(super) fn shape(value: &Value) -> Shape<'_> {
+    within(value, MAX_WRAPPING)
+}
+
+fn within(value: &Value, depth: usize) -> Shape<'_> {
+    if let Value::Array(list) = value {
+        return of_list(value, list);
+    }
+    if !value.is_object() {
+        return Shape::Nothing;
+    }
+    if value.get("event").is_some_and(Value::is_string) && value.get("v").is_some_and(Value::is_number) {
+        return Shape::Event;
+    }
+    if let Some(wire) = request(value) {
+        return Shape::Transcript(wire, value);
+    }
+    if let Some(wire) = message(value) {
+        return Shape::Message(wire, value);
+    }
+    if let Some(call) = call(value) {
+        return call;
+    }
+    let inner = WRAPPERS.iter().filter_map(|key| value.get(key)).filter(|inner| inner.is_object() || inner.is_array());
+    let found = inner.map(|inner| if depth == 0 { Shape::Nothing } else { within(inner, depth - 1) });
+    let found = found.into_iter().find(|shape| *shape != Shape::Nothing);
+    found.or_else(|| answer(value)).unwrap_or(Shape::Nothing)
+}
+
+fn of_list<'v>(whole: &'v Value, list: &'v [Value]) -> Shape<'v> {
+    let requests =
+        list.iter().any(|value| request(value).is_some() || call(value).is_some() && message(value).is_none());
+    if requests {
+        return Shape::Several(list);
+    }
+    let wires = || list.iter().filter_map(message);
+    // A text alone says nothing by which Chat and Anthropic differ.
+    match wires().find(|wire| *wire != Wire::OpenAiChat).or_else(|| wires().next()) {
+        Some(wire) => Shape::Transcript(wire, whole),
+        None if list.iter().any(Value::is_object) => Shape::Several(list),
+        None => Shape::Nothing,
+    }
+}
+
+/// The wire of a request body.
+fn request(value: &Value) -> Option<Wire> {
+    let list = |key: &str| value.get(key).and_then(Value::as_array);
+    if let Some(contents) = list("contents")
+        && contents.iter().all(|content| content.get("parts").is_some())
+    {
+        return Some(Wire::Gemini);
+    }
+    if let Some(messages) = list("messages") {
+        let of_claude = value.get("system").is_some() || value.get("anthropic_version").is_some();
+        let other = messages.iter().filter_map(message).find(|wire| *wire != Wire::OpenAiChat);
+        return Some(if of_claude { Wire::Anthropic } else { other.unwrap_or(Wire::OpenAiChat) });
+    }
+    let is_item = |item: &Value| item.get("role").is_some() || item.get("type").is_some();
+    let input = list("input").filter(|items| !items.is_empty() && items.iter().all(is_item));
+    input.map(|_| Wire::OpenAiResponses)
+}
+
+/// The wire of a message or an item.
+fn message(value: &Value) -> Option<Wire> {
+    let is = |key: &str, text: &str| value.get(key).and_then(Value::as_str) == Some(text);
+    if is("jsonrpc", "2.0") {
+        return Some(Wire::Mcp);
+    }
+    let items = ["function_call", "function_call_output", "tool_search_call", "tool_search_output", "reasoning"];
+    if items.iter().any(|kind| is("type", kind)) {
+        return Some(Wire::OpenAiResponses);
+    }
+    value.get("role").and_then(Value::as_str)?;
+    if value.get("parts").is_some_and(Value::is_array) {
+        return Some(Wire::Gemini);
+    }
+    let blocks = value.get("content").and_then(Value::as_array);
+    let of_claude = |block: &Value| {
+        let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+        matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking")
+    };
+    let of_claude = blocks.is_some_and(|blocks| blocks.iter().any(of_claude));
+    Some(if of_claude { Wire::Anthropic } else { Wire::OpenAiChat })
+}
+
+/// The message of a provider's whole answer.
+fn answer(value: &Value) -> Option<Shape<'_>> {
+    let first = |key: &str, inner: &str| value.get(key)?.as_array()?.first()?.get(inner);
+    if let Some(message) = first("choices", "message") {
+        return Some(Shape::Message(Wire::OpenAiChat, message));
+    }
+    if let Some(content) = first("candidates", "content") {
+        return Some(Shape::Message(Wire::Gemini, content));
+    }
+    let output = value.get("output").filter(|output| output.is_array())?;
+    Some(Shape::Transcript(Wire::OpenAiResponses, output))
+}
+
+/// A call as logs of calls write it.
+fn call(value: &Value) -> Option<Shape<'_>> {
+    let (key, named) = TOOLS.iter().find_map(|key| Some((*key, value.get(key)?)))?;
+    let arguments = |value: &'_ Value| ARGUMENTS.iter().find(|key| value.get(**key).is_some()).copied();
+    if let Value::String(name) = named {
+        let arguments = arguments(value).and_then(|key| value.get(key));
+        // A bare `name` names anything; a call has an id or arguments beside it.
+        let sure = key != "name" || arguments.is_some() || id(value).is_some();
+        return sure.then_some(Shape::Call { name, arguments });
+    }
+    let name = named.get("name")?.as_str()?;
+    let inner = arguments(named).and_then(|key| named.get(key));
+    Some(Shape::Call { name, arguments: inner.or_else(|| arguments(value).and_then(|key| value.get(key))) })
+}

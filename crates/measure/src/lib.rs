@@ -8,6 +8,7 @@ pub mod ab;
 pub mod check;
 pub mod html;
 pub mod lint;
+pub mod parts;
 pub mod prices;
 pub mod probe;
 pub mod sim;

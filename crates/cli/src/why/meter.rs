@@ -1,0 +1,66 @@
+//! Which meter counts: the one that is named, else that of a wire and a model.
+
+use clap::Args;
+
+use crate::configuration::Config;
+use crate::output::Failure;
+use toolfold::tokens::Meter;
+use toolfold::wire::Wire;
+
+/// What to count with.
+#[derive(Debug, Default, Clone, Args)]
+pub(crate) struct MeterArgs {
+    /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-4.1]
+    #[arg(long, value_name = "METER", value_parser = parse)]
+    meter: Option<Meter>,
+
+    /// The provider's API, which chooses meter and limits: openai-chat, openai-responses, anthropic, gemini or mcp
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, which chooses the meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+fn parse(text: &str) -> Result<Meter, String> {
+    text.parse::<Meter>().map_err(|why| why.to_string())
+}
+
+impl MeterArgs {
+    /// The flags as settings.
+    pub(crate) fn flags(&self) -> [(&'static str, Option<String>); 2] {
+        [("presentation.wire", self.wire.clone()), ("presentation.model", self.model.clone())]
+    }
+
+    /// The wire that was asked for, here or in the configuration.
+    pub(crate) fn wire(&self, config: &Config) -> Option<Wire> {
+        config.read("presentation.wire")
+    }
+
+    /// The meter. A wire without a model is counted as a common model of its provider bills.
+    pub(crate) fn meter(&self, config: &Config) -> Result<Meter, Failure> {
+        if let Some(meter) = &self.meter {
+            return Ok(meter.clone());
+        }
+        let wire = self.wire(config);
+        let model = config.get("presentation.model");
+        let usual = |wire| match wire {
+            Wire::OpenAiResponses => ("openai-responses", "gpt-4.1"),
+            Wire::Anthropic => ("anthropic", "claude-sonnet-4.6"),
+            Wire::Gemini => ("gemini", "gemini-2.5-pro"),
+            _ => ("openai-chat", "gpt-4.1"),
+        };
+        let (wires, model) = match (wire.filter(|wire| *wire != Wire::Mcp), model) {
+            (None, None) => return Ok(Meter::default()),
+            (Some(wire), None) => (vec![usual(wire).0], usual(wire).1),
+            (Some(wire), Some(model)) => (vec![wire.name()], model),
+            // A model alone is asked for over its own provider's API.
+            (None, Some(model)) => (vec!["openai-chat", "anthropic", "gemini"], model),
+        };
+        wires.into_iter().find_map(|wire| Meter::for_wire(wire, model)).ok_or_else(|| {
+            Failure::unmeasured(format!("it is not known how tokens of `{model}` are billed"))
+                .help("choose a meter with --meter, such as json/o200k_base")
+        })
+    }
+}

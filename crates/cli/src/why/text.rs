@@ -1,0 +1,150 @@
+//! The answer of `why` for people at a terminal.
+
+use super::super::output::{BOLD, DIM, GOOD, grouped};
+use super::super::table::{short, table};
+use toolfold::diagnostic::visible;
+use toolfold_measure::parts::{Part, PartKind};
+use toolfold_measure::why::{DetailCost, Guess, Hidden, Why};
+
+/// Parts that cost less than this share of the tool are only counted, as a divisor.
+const LEAST_SHARE: usize = 50;
+
+/// How many parameters are listed for a detail.
+const MOST_GUESSES: usize = 12;
+
+/// The whole answer.
+pub(super) fn text(why: &Why) -> String {
+    let mut out = head(why);
+    parts(&mut out, why);
+    details(&mut out, why);
+    guesses(&mut out, why);
+    out
+}
+
+fn head(why: &Why) -> String {
+    let place = match (&why.tier, &why.category) {
+        (Some(tier), Some(category)) if tier != category => format!(", {tier}, in {}", visible(category)),
+        (Some(tier), _) => format!(", {tier}"),
+        _ => String::new(),
+    };
+    let (name, tokens) = (visible(&why.tool), grouped(why.tokens));
+    format!("{BOLD}{name}{BOLD:#}: {tokens} tokens by {}{place}\n", why.meter)
+}
+
+fn parts(out: &mut String, why: &Why) {
+    let mut rows = Vec::new();
+    for part in &why.parts {
+        row(&mut rows, part, why.tokens, 0);
+    }
+    out.push_str(&format!("\n{BOLD}Parts{BOLD:#}, each the tool with it minus the tool without it\n"));
+    let all = rows.len();
+    rows.retain(|(tokens, _)| tokens * LEAST_SHARE >= why.tokens);
+    let more = all - rows.len();
+    let mut rows: Vec<[String; 3]> = rows.into_iter().map(|(_, row)| row).collect();
+    for own in &why.not_billed {
+        rows.push([visible(&own.name).into_owned(), "not billed".to_owned(), format!("{} bytes", grouped(own.bytes))]);
+    }
+    out.push_str(&indented(&table(["part", "tokens", "share"], &rows)));
+    if more > 0 {
+        out.push_str(&format!("{DIM}  and {} smaller ones: --json has all{DIM:#}\n", grouped(more)));
+    }
+}
+
+/// A part and the parts in it, those deeper down further to the right.
+fn row(rows: &mut Vec<(usize, [String; 3])>, part: &Part, all: usize, depth: usize) {
+    let name = match part.kind {
+        PartKind::Name => "name and frame".to_owned(),
+        PartKind::Parameter => format!("`{}`", short(&part.name)),
+        _ => short(&part.name),
+    };
+    let share = (part.tokens * 100 + all / 2).checked_div(all).unwrap_or_default();
+    let cells = [format!("{}{name}", "  ".repeat(depth)), grouped(part.tokens), format!("{share} %")];
+    rows.push((part.tokens, cells));
+    for inner in &part.parts {
+        row(rows, inner, all, depth + 1);
+    }
+}
+
+fn details(out: &mut String, why: &Why) {
+    let full = why.tokens;
+    out.push_str(&format!("\n{BOLD}Details{BOLD:#}\n"));
+    let rows: Vec<[String; 5]> = why.details.iter().map(|detail| detail_row(detail, full)).collect();
+    out.push_str(&indented(&table(["detail", "tokens", "saved", "what it hides", "in words"], &rows)));
+}
+
+fn detail_row(detail: &DetailCost, full: usize) -> [String; 5] {
+    let saved = full.saturating_sub(detail.tokens);
+    let saved = match (saved * 100 + full / 2).checked_div(full).unwrap_or_default() {
+        _ if detail.detail == "full" => "-".to_owned(),
+        percent => format!("{percent} %"),
+    };
+    let name = match detail.shown_as == detail.detail {
+        true => detail.detail.to_owned(),
+        false => format!("{} (as {})", detail.detail, detail.shown_as),
+    };
+    let hides = match summed(&detail.guesses) {
+        hides if hides.is_empty() => "nothing".to_owned(),
+        hides => hides,
+    };
+    let said = if detail.detail == "full" { String::new() } else { short(&detail.description) };
+    [name, grouped(detail.tokens), saved, hides, said]
+}
+
+/// How many parameters lose what: `2 names, 1 enum, 5 descriptions`.
+fn summed(guesses: &[Guess]) -> String {
+    let kinds = [Hidden::Name, Hidden::Enum, Hidden::Format, Hidden::Default, Hidden::Shape, Hidden::Description];
+    let count = |kind: &Hidden| guesses.iter().filter(|guess| guess.hides.contains(kind)).count();
+    let said = kinds.iter().map(|kind| (count(kind), kind.name())).filter(|(n, _)| *n > 0);
+    said.map(|(n, name)| format!("{n} {name}{}", if n == 1 { "" } else { "s" })).collect::<Vec<_>>().join(", ")
+}
+
+fn guesses(out: &mut String, why: &Why) {
+    for detail in why.details.iter().filter(|detail| detail.shown_as == detail.detail) {
+        // That words are dropped is what a detail is; what a call can get wrong is told one by one.
+        let risky = |guess: &&Guess| guess.hides.iter().any(|hidden| *hidden != Hidden::Description);
+        let risky = detail.guesses.iter().filter(risky);
+        let (unnamed, risky): (Vec<&Guess>, Vec<&Guess>) = risky.partition(|guess| guess.hides == [Hidden::Name]);
+        if unnamed.is_empty() && risky.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("\n{BOLD}As {}{BOLD:#} a model guesses\n", detail.detail));
+        if !unnamed.is_empty() {
+            out.push_str(&format!("  that there {}\n", listed(&unnamed)));
+        }
+        for guess in risky.iter().take(MOST_GUESSES) {
+            out.push_str(&format!("  {}\n", guessed(guess)));
+        }
+        if let Some(more) = risky.len().checked_sub(MOST_GUESSES).filter(|more| *more > 0) {
+            out.push_str(&format!("{DIM}  and of {} more: --json has all{DIM:#}\n", grouped(more)));
+        }
+    }
+    if why.details.iter().any(|detail| detail.guesses.iter().any(|guess| guess.hides.contains(&Hidden::Name))) {
+        out.push_str(&format!(
+            "{DIM}· where names are hidden the gate shows them once before the first call runs (docs/profiles.md){DIM:#}\n"
+        ));
+    }
+}
+
+fn guessed(guess: &Guess) -> String {
+    let name = visible(&guess.parameter);
+    let needed = if guess.required { ", required" } else { "" };
+    let said: Vec<&str> =
+        guess.hides.iter().filter(|hidden| **hidden != Hidden::Description).map(|hidden| hidden.name()).collect();
+    let what = format!("its {}", said.join(", its "));
+    let hint = guess.hint.as_ref().map(|hint| format!("; kept: {GOOD}{}{GOOD:#}", short(hint))).unwrap_or_default();
+    format!("`{name}`{needed}: {what}{hint}")
+}
+
+/// Parameters that a detail does not name: `is `a``, `are `a` (required), `b` and 3 more`.
+fn listed(unnamed: &[&Guess]) -> String {
+    let name =
+        |guess: &&Guess| format!("`{}`{}", visible(&guess.parameter), if guess.required { " (required)" } else { "" });
+    let names: Vec<String> = unnamed.iter().take(MOST_GUESSES).map(name).collect();
+    let more = unnamed.len() - names.len();
+    let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+    format!("{} {}{more}", if unnamed.len() == 1 { "is" } else { "are" }, names.join(", "))
+}
+
+fn indented(table: &str) -> String {
+    table.lines().map(|line| format!("  {line}\n")).collect()
+}

@@ -1,0 +1,254 @@
+//! The parts of a tool, and what each costs: the tool with it minus the tool without it.
+//!
+//! Costs of parts do not add up to the tool's: a name, its brackets and its type are no part of their own, and two parts
+//! may share a line break. What is left over belongs to the tool's shape.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use toolfold::catalog::Tool;
+use toolfold::profile::{Detail, Folded};
+use toolfold::schema::pointer_token;
+use toolfold::tokens::{CountError, Meter, Tiktoken, ToolTexts};
+use toolfold::wire::chat_tool;
+
+/// Schemas nested deeper than this are one part.
+const MAX_DEPTH: usize = 8;
+
+/// Where the schema of a tool in Chat Completions' shape is.
+const SCHEMA: &str = "/function/parameters";
+
+/// What a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// The tool's name and what stands around every tool.
+    Name,
+    /// A description, of the tool or in its schema.
+    Description,
+    /// A parameter, or a property of a nested object, with all that is in it.
+    Parameter,
+    /// A `title`.
+    Title,
+    /// `enum` or `const`.
+    Enum,
+    /// A `default`.
+    Default,
+    /// `examples` or `example`.
+    Examples,
+    /// The shape of the items of a list.
+    Items,
+    /// `anyOf`, `oneOf` or `allOf`.
+    Alternatives,
+    /// `$defs` or `definitions`.
+    Definitions,
+    /// Any other keyword.
+    Keyword,
+}
+
+/// One part and its cost in tokens of the meter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Its name: a parameter's, or the keyword's.
+    pub name: String,
+    /// Where it is in the tool's schema, as a JSON Pointer (RFC 6901). Empty for the name and the tool's description.
+    pub pointer: String,
+    /// The tool with it minus the tool without it.
+    pub tokens: usize,
+    /// The parts in it that cost anything, most expensive first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+/// Counts tools and their parts under one meter.
+#[derive(Debug)]
+pub struct Measurer<'m> {
+    meter: &'m Meter,
+    counter: Tiktoken,
+}
+
+impl<'m> Measurer<'m> {
+    /// Counts with this meter. Its vocabulary is loaded with the first text.
+    #[must_use]
+    pub fn new(meter: &'m Meter) -> Self {
+        Self { meter, counter: Tiktoken::new(meter.encoding()) }
+    }
+
+    /// The meter.
+    #[must_use]
+    pub fn meter(&self) -> &'m Meter {
+        self.meter
+    }
+
+    /// The texts that are counted for an array of tools in Chat Completions' shape.
+    ///
+    /// # Errors
+    /// [`CountError`] if a tool is none of that shape.
+    pub fn texts(&self, tools: &[Value]) -> Result<ToolTexts, CountError> {
+        self.meter.tool_texts(tools)
+    }
+
+    /// The tokens of an array of tools in Chat Completions' shape.
+    ///
+    /// # Errors
+    /// As [`Measurer::texts`].
+    pub fn total(&self, tools: &[Value]) -> Result<usize, CountError> {
+        Ok(self.texts(tools)?.total(&self.counter))
+    }
+
+    /// The marginal tokens of each tool of an array, in order.
+    ///
+    /// # Errors
+    /// As [`Measurer::texts`].
+    pub fn each(&self, tools: &[Value]) -> Result<Vec<usize>, CountError> {
+        Ok(self.texts(tools)?.marginal(&self.counter))
+    }
+
+    /// The marginal tokens of one tool.
+    ///
+    /// # Errors
+    /// As [`Measurer::texts`].
+    pub fn one(&self, tool: &Value) -> Result<usize, CountError> {
+        Ok(self.each(std::slice::from_ref(tool))?.into_iter().sum())
+    }
+
+    /// The parts of a tool that cost at least `min` tokens, most expensive first: its name, its description, its parameters
+    /// and what else its schema holds.
+    ///
+    /// # Errors
+    /// As [`Measurer::texts`].
+    pub fn parts(&self, tool: &Tool, min: usize) -> Result<Vec<Part>, CountError> {
+        let whole = chat_value(&Folded::new(tool, Detail::Full, None));
+        let cost = self.one(&whole)?;
+        let mut parts = vec![self.name(&whole)?];
+        if !tool.description().is_empty() {
+            let mut without = whole.clone();
+            remove(&mut without, "/function/description");
+            let tokens = cost.saturating_sub(self.one(&without)?);
+            parts.push(Part::new(PartKind::Description, "description", "", tokens));
+        }
+        let empty = Value::Null;
+        let schema = whole.pointer(SCHEMA).unwrap_or(&empty);
+        parts.extend(self.below(&whole, cost, schema, "", min, 0)?);
+        Ok(over(parts, min))
+    }
+
+    /// The name with what stands around every tool: a tool that has nothing else.
+    fn name(&self, whole: &Value) -> Result<Part, CountError> {
+        let name = whole.pointer("/function/name").cloned().unwrap_or_default();
+        let bare = serde_json::json!({"type": "function", "function": {"name": name,
+            "parameters": {"type": "object", "properties": {}}}});
+        Ok(Part::new(PartKind::Name, "name", "", self.one(&bare)?))
+    }
+
+    /// The parts of a schema at a place of the tool's.
+    fn below(
+        &self,
+        whole: &Value,
+        cost: usize,
+        node: &Value,
+        at: &str,
+        min: usize,
+        depth: usize,
+    ) -> Result<Vec<Part>, CountError> {
+        let mut parts = Vec::new();
+        if depth >= MAX_DEPTH {
+            return Ok(parts);
+        }
+        for (keyword, value) in node.as_object().into_iter().flatten() {
+            let place = format!("{at}/{}", pointer_token(keyword));
+            match (kind(keyword), value) {
+                (None, _) => {}
+                (Some(PartKind::Parameter), Value::Object(named)) => {
+                    for (name, property) in named {
+                        let place = format!("{place}/{}", pointer_token(name));
+                        parts.push(self.part(whole, cost, (PartKind::Parameter, name), property, place, min, depth)?);
+                    }
+                }
+                (Some(PartKind::Parameter), _) => {}
+                // A bill that puts definitions where they are used has no place for them; each is in the parameter it is of.
+                (Some(PartKind::Definitions), _) if matches!(self.meter, Meter::Billed { .. }) => {}
+                (Some(kind), value) => {
+                    parts.push(self.part(whole, cost, (kind, keyword), value, place, min, depth)?);
+                }
+            }
+        }
+        Ok(over(parts, min))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one recursion with its place in the tool")]
+    fn part(
+        &self,
+        whole: &Value,
+        cost: usize,
+        (kind, name): (PartKind, &str),
+        value: &Value,
+        place: String,
+        min: usize,
+        depth: usize,
+    ) -> Result<Part, CountError> {
+        let mut without = whole.clone();
+        remove(&mut without, &format!("{SCHEMA}{place}"));
+        let tokens = cost.saturating_sub(self.one(&without)?);
+        let inner = matches!(kind, PartKind::Parameter | PartKind::Items) && tokens >= min.max(1);
+        let parts = if inner { self.below(whole, cost, value, &place, min, depth + 1)? } else { Vec::new() };
+        Ok(Part { parts, ..Part::new(kind, name, &place, tokens) })
+    }
+}
+
+impl Part {
+    fn new(kind: PartKind, name: &str, pointer: &str, tokens: usize) -> Self {
+        Self { kind, name: name.to_owned(), pointer: pointer.to_owned(), tokens, parts: Vec::new() }
+    }
+}
+
+/// What kind of part a keyword's value is; `None` for what is the shape itself.
+fn kind(keyword: &str) -> Option<PartKind> {
+    Some(match keyword {
+        "type" | "required" => return None,
+        "properties" => PartKind::Parameter,
+        "description" => PartKind::Description,
+        "title" => PartKind::Title,
+        "enum" | "const" => PartKind::Enum,
+        "default" => PartKind::Default,
+        "examples" | "example" => PartKind::Examples,
+        "items" => PartKind::Items,
+        "anyOf" | "oneOf" | "allOf" => PartKind::Alternatives,
+        "$defs" | "definitions" => PartKind::Definitions,
+        _ => PartKind::Keyword,
+    })
+}
+
+/// The parts that cost at least so much and anything at all, most expensive first; equals in the order of the schema.
+fn over(mut parts: Vec<Part>, min: usize) -> Vec<Part> {
+    parts.retain(|part| part.tokens >= min.max(1));
+    parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
+    parts
+}
+
+/// One tool in Chat Completions' shape, as a value.
+#[must_use]
+pub fn chat_value(tool: &Folded<'_>) -> Value {
+    // The text was written by this workspace, so that it parses.
+    serde_json::from_str(&chat_tool(tool)).unwrap_or_default()
+}
+
+/// Takes a member out of an object. A property is taken out of what is required, too.
+pub fn remove(value: &mut Value, pointer: &str) {
+    let Some((parent, token)) = pointer.rsplit_once('/') else { return };
+    let name = token.replace("~1", "/").replace("~0", "~");
+    if let Some(map) = value.pointer_mut(parent).and_then(Value::as_object_mut) {
+        map.shift_remove(&name);
+    }
+    let holder = parent.strip_suffix("/properties").and_then(|holder| value.pointer_mut(holder));
+    let required = holder.and_then(Value::as_object_mut).and_then(required_mut);
+    if let Some(required) = required {
+        required.retain(|own| own.as_str() != Some(&name));
+    }
+}
+
+fn required_mut(map: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
+    map.get_mut("required").and_then(Value::as_array_mut)
+}

@@ -1,23 +1,235 @@
 //! `toolfold capture`: save the tools of a server with its identity and digest.
 
-use clap::Args;
+use std::path::Path;
+use std::process::ExitCode;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use clap::Args;
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::input::{InputArgs, configured_tools};
+use super::out_file;
+use super::output::{Failure, Outcome, emit_data, grouped, warn};
+use super::source::{self, Served, Source, SourceArgs};
+use toolfold::catalog::{Catalog, Format};
+use toolfold::diagnostic::{Diagnostic, Severity, visible};
+use toolfold::policy::canonical::digest;
+use toolfold_gateway::clients::read::{How, Listed};
+use toolfold_gateway::clients::secrets::moved;
+use toolfold_gateway::link::Target;
+
+/// The name of the contract of a capture's `_meta`, and the key under which it stands there (MCP names keys by domain).
+const CONTRACT: &str = "toolfold.capture/1";
+const META: &str = "toolfold.dev/capture";
 
 const AFTER_HELP: &str = "\
-Examples:
-  toolfold capture --out tools.json";
+A capture is the result of MCP's tools/list. Its `_meta` says which package it is of, and holds a SHA-256
+of the tools in canonical JSON (RFC 8785). Values of variables and headers, queries of URLs and arguments
+that look like secrets are not written. Every command reads it back: --tools tools.json
 
-/// Save the tools of a server with its identity and digest.
+Examples:
+  toolfold capture --mcp 'npx -y @playwright/mcp' --out playwright.json
+  toolfold capture --mcp-config mcp.json --mcp-server files --out files.json --date 2026-11-23
+  toolfold capture --mcp-url https://example.test/mcp --mcp-token-env TOKEN --out -
+  toolfold capture --tools request.json --out tools.json     the tools of a recorded request, as MCP
+
+Exit codes: 0 saved, 1 a server does not list or the file cannot be written, 2 usage.";
+
+/// Saves the tools of a server with its identity and digest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CaptureArgs {
     #[command(flatten)]
-    input: InputArgs,
+    source: SourceArgs,
+
+    /// Configuration file [default: as for every command]
+    #[arg(long, value_name = "FILE", help_heading = "Tools")]
+    config: Option<String>,
+
+    /// Where to save it; `-` is standard output. A file that is there is replaced whole or not at all
+    #[arg(long, value_name = "FILE|-", default_value = "-")]
+    out: String,
+
+    /// The date to write into it, such as 2026-11-23 [default: none, so that equal tools give equal files]
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    date: Option<String>,
+}
+
+/// Where a capture is from.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Identity {
+    schema: &'static str,
+    /// `sha256:` and the digest of the array `tools` in canonical JSON.
+    digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+    /// The servers by name; none where the tools were read from a file.
+    servers: IndexMap<String, Server>,
+}
+
+/// A server as it introduced itself, and how it was reached.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Server {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_info: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    protocol_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    tools: usize,
 }
 
 pub(super) fn run(args: &CaptureArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let config = InputArgs::of_tools(args.source.clone()).with_config(args.config.clone()).config(&[])?;
+    let (list, servers) = if Source::of(&config)?.is_served() {
+        let served = source::listed(&config)?;
+        let servers = served.iter().map(|own| (own.name.clone(), server(own))).collect();
+        (source::to_list(&served), servers)
+    } else {
+        let (catalog, _) = configured_tools(&config)?;
+        (format!("{{\"tools\":{}}}", catalog.to_json(Format::Mcp)), IndexMap::new())
+    };
+    let count = sound(&list)?;
+    let text = captured(&list, servers, args.date.clone())?;
+    if args.out == "-" {
+        emit_data(&text)?;
+    } else {
+        out_file::replace(Path::new(&args.out), &text)?;
+        warn(&format!("saved {} tools to {}", grouped(count), visible(&args.out)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How many tools there are. A list without any is no capture; one with tools that cannot be read is, and it is said.
+fn sound(list: &str) -> Result<usize, Failure> {
+    let loaded = Catalog::import(list, "tools/list", Some(Format::Mcp));
+    if loaded.value.is_empty() && loaded.diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::bad(loaded.diagnostics));
+    }
+    if loaded.value.is_empty() {
+        return Err(Failure::wrong("the server lists no tools: there is nothing to save"));
+    }
+    let worth = loaded.diagnostics.into_iter().filter(|own| own.severity >= Severity::Warning);
+    super::output::say_all(&worth.collect::<Vec<_>>());
+    Ok(loaded.value.len())
+}
+
+/// The file: one line a tool, so that a difference of two captures reads well.
+fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>) -> Result<String, Failure> {
+    #[derive(serde::Deserialize)]
+    struct List<'l> {
+        #[serde(borrow)]
+        tools: Vec<&'l RawValue>,
+    }
+    let own: List<'_> = serde_json::from_str(list).map_err(Failure::wrong)?;
+    let values: Value = serde_json::from_str(list).map_err(Failure::wrong)?;
+    let digest = format!("sha256:{}", digest(values.get("tools").unwrap_or(&Value::Null)));
+    let identity = Identity { schema: CONTRACT, digest, date, servers };
+    let lines = own.tools.iter().map(|tool| one_line(tool.get())).collect::<Vec<_>>();
+    let meta = serde_json::to_string(&json!({ META: identity })).map_err(Failure::wrong)?;
+    Ok(format!("{{\"tools\":[\n{}\n],\n\"_meta\":{meta}}}\n", lines.join(",\n")))
+}
+
+/// A tool on one line: what is written over several is written again, with numbers and the order of members as they are.
+fn one_line(tool: &str) -> String {
+    if !tool.contains(['\n', '\r']) {
+        return tool.to_owned();
+    }
+    let mut out = String::with_capacity(tool.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in tool.chars() {
+        if quoted || !c.is_whitespace() {
+            out.push(c);
+        }
+        quoted ^= c == '"' && !escaped;
+        escaped = quoted && c == '\\' && !escaped;
+    }
+    out
+}
+
+fn server(own: &Served) -> Server {
+    let hello: Value = serde_json::from_str(&own.list.hello).unwrap_or_default();
+    let in_meta = || hello.get("_meta")?.get("io.modelcontextprotocol/serverInfo");
+    let (command, url) = match &own.target {
+        Target::Stdio { command, args, .. } => (Some(without_secrets(command, args)), None),
+        Target::Http { url, .. } => (None, Some(place(url))),
+    };
+    Server {
+        server_info: hello.get("serverInfo").or_else(in_meta).cloned(),
+        protocol_version: own.list.protocol(),
+        command,
+        url,
+        tools: own.list.tools.len(),
+    }
+}
+
+/// The words of a command, with a variable in place of what looks like a secret.
+fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
+    let how = How::Stdio { command: command.to_owned(), args: args.to_vec(), env: IndexMap::new(), cwd: None };
+    let mut listed = [Listed {
+        name: "server".to_owned(),
+        how,
+        enabled: true,
+        include: Vec::new(),
+        exclude: Vec::new(),
+        start_ms: None,
+        call_ms: None,
+    }];
+    moved(&mut listed);
+    let [Listed { how, .. }] = listed;
+    match how {
+        How::Stdio { command, args, .. } => std::iter::once(command).chain(args).collect(),
+        How::Http { .. } => Vec::new(),
+    }
+}
+
+/// A URL without user, query and fragment: any of them may be a secret.
+fn place(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let url = url.get(..end).unwrap_or(url);
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// A date as it was given, if it is one.
+fn date(text: &str) -> Result<String, String> {
+    text.parse::<jiff::civil::Date>().map(|date| date.to_string()).map_err(|_| "write it as 2026-11-23".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_keep_no_secret() {
+        for (url, kept) in [
+            ("https://x.test/mcp", "https://x.test/mcp"),
+            ("https://me:pw@x.test:8/mcp?key=1#a", "https://x.test:8/mcp"),
+            ("https://x.test?key=1/2", "https://x.test"),
+        ] {
+            assert_eq!(place(url), kept);
+        }
+    }
+
+    #[test]
+    fn commands_keep_no_secret() {
+        let args =
+            ["-y", "@modelcontextprotocol/server-everything", "--token", "abc", "--api-key=def", "sk-1234567890"];
+        let words = without_secrets("npx", &args.map(str::to_owned)).join(" ");
+        assert!(words.starts_with("npx -y @modelcontextprotocol/server-everything "), "{words}");
+        assert!(!["abc", "def", "sk-1"].iter().any(|secret| words.contains(secret)), "{words}");
+    }
+
+    #[test]
+    fn a_tool_is_written_on_one_line() {
+        assert_eq!(one_line("{\n \"a\" : \"x \\\" \\\\\",\r\n \"n\": 1.50}"), r#"{"a":"x \" \\","n":1.50}"#);
+    }
 }

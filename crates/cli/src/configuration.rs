@@ -4,6 +4,7 @@
 //! hands both in.
 
 mod auth;
+pub(crate) mod checks;
 mod file;
 mod gateway;
 mod keys;
@@ -97,7 +98,9 @@ impl ConfigFile<'_> {
             if own { part.to_owned() } else { format!("{folder}/{part}") }
         };
         match key {
-            "tools.file" | "presentation.capabilities" | "gateway.servers" | "gateway.state" => below(&value),
+            "tools.file" | "tools.mcp_config" | "presentation.capabilities" | "gateway.servers" | "gateway.state" => {
+                below(&value)
+            }
             "presentation.profile" | "policy.file" if !name(&value) => below(&value),
             "skills.roots" => value.split(',').map(|part| below(part.trim())).collect::<Vec<_>>().join(","),
             _ => value,
@@ -225,6 +228,9 @@ impl Config {
             "trust.workspaces" => ignored("a project cannot trust itself"),
             "skills.depth" | "skills.folders" | "skills.entries" | "skills.bytes" => {
                 ignored("a project cannot say how much is read")
+            }
+            "tools.mcp" | "tools.mcp_url" | "tools.mcp_config" | "tools.mcp_token_env" => {
+                ignored("a project cannot start servers, nor say what they are sent")
             }
             "gateway.servers"
             | "gateway.http"

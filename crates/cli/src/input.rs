@@ -1,4 +1,4 @@
-//! What a command works on: a tool list and a profile, from files, standard input or the binary.
+//! What a command works on: tools from their source, and a profile from a file, standard input or the binary.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
 
 use std::collections::BTreeMap;
@@ -10,8 +10,9 @@ use clap::Args;
 use super::builtin;
 use super::config_files::FoundFile;
 use super::output::{Failure, progress, say_all};
+use super::source::{self, SourceArgs, Text};
 use crate::configuration::{Config, ConfigFile};
-use toolfold::catalog::{Catalog, Format, MAX_BYTES};
+use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
 use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ProfilePart, ProfileSource, ToolProfile, Workload};
@@ -23,14 +24,8 @@ const SLOW_BYTES: usize = 4_000_000;
 /// Which tools, under which profile.
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct InputArgs {
-    /// Tool list: an OpenAI or Anthropic tool array or an MCP tools/list result; `-` is standard input
-    /// [default: the built-in Excel tools]
-    #[arg(long, value_name = "FILE|-")]
-    pub(super) tools: Option<String>,
-
-    /// Format of the tool list [default: detected from its first tool]
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<String>,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
 
     /// Profile: a TOML file, a built-in name (excel, excel-original), `derived`, or `off`
     /// [default: excel for the built-in tools, derived for others]
@@ -61,12 +56,20 @@ impl InputArgs {
         Self { profile, config, ..Self::default() }
     }
 
+    /// The tools alone, for a command without a profile.
+    pub(super) fn of_tools(source: SourceArgs) -> Self {
+        Self { source, ..Self::default() }
+    }
+
+    /// The same with a configuration file.
+    pub(super) fn with_config(self, config: Option<String>) -> Self {
+        Self { config, ..self }
+    }
+
     /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
     /// the environment gave it, else as a bad file.
     pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
-        let own =
-            [("tools.file", &self.tools), ("tools.format", &self.format), ("presentation.profile", &self.profile)];
-        let own = own.into_iter().map(|(name, value)| (name, value.clone()));
+        let own = self.source.flags().into_iter().chain([("presentation.profile", self.profile.clone())]);
         let flags = own.chain(more.iter().cloned()).filter_map(|(name, value)| Some((name, value?)));
         let flags: Vec<(&'static str, String)> = flags.collect();
         let found = super::config_files::find(self.config.as_deref())?;
@@ -84,9 +87,9 @@ impl InputArgs {
 impl Input {
     /// Reads both. Anything unsound ends the command: nothing is half-applied.
     pub(super) fn load(config: Config) -> Result<Self, Failure> {
-        let file = config.get("tools.file");
-        let (catalog, mut diagnostics) = load_tools(file, config.read("tools.format"))?;
-        let builtin = file.is_none();
+        let source = source::text(&config)?;
+        let builtin = source.builtin;
+        let (catalog, mut diagnostics) = imported(source, config.read("tools.format"))?;
         let profile = match (config.get("presentation.profile"), builtin) {
             (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
             (named, _) => profile(named, &catalog, &mut diagnostics)?,
@@ -206,16 +209,23 @@ fn profile(
     })
 }
 
-/// Reads a tool list, or the built-in one.
+/// Reads a tool list from a file or standard input, or the built-in one.
 pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    let (text, name) = match file {
-        None => (builtin::EXCEL_TOOLS.to_owned(), builtin::EXCEL_TOOLS_FILE),
-        Some(file) => (read(file, MAX_BYTES)?, file),
-    };
+    imported(file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format)
+}
+
+/// The catalogue of the tools that the configuration names, and what was noticed.
+pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
+    imported(source::text(config)?, config.read("tools.format"))
+}
+
+fn imported(source: Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
+    let Text { text, name, .. } = &source;
+    let format = format.or(source.format);
     if text.len() > SLOW_BYTES {
         progress(&format!("reading {} MB of tools …", text.len() / 1_000_000));
     }
-    let loaded = Catalog::import(&text, name, format);
+    let loaded = Catalog::import(text, name, format);
     if loaded.has_errors() {
         return Err(Failure::bad(loaded.diagnostics));
     }

@@ -6,8 +6,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::builtin;
-use super::input::{load_tools, profile_text};
+use super::input::{InputArgs, configured_tools, load_tools, profile_text};
 use super::output::{BOLD, Failure, GOOD, Outcome, describe, emit, emit_json};
+use super::source::SourceArgs;
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::profile::{Tier, ToolProfile, profile_schema};
@@ -24,8 +25,9 @@ Examples:
     Check(CheckArgs),
     /// Write a profile file for a tool list, to start from.
     #[command(after_help = "\
-Example:
-  toolfold profile derive --tools tools.json > profile.toml")]
+Examples:
+  toolfold profile derive --tools tools.json > profile.toml
+  toolfold profile derive --mcp 'npx -y some-server' > profile.toml")]
     Derive(DeriveArgs),
     /// Print the JSON Schema of profile files, for editors.
     #[command(after_help = "\
@@ -55,9 +57,8 @@ pub(super) struct CheckArgs {
 /// What to derive from.
 #[derive(Debug, Args)]
 pub(super) struct DeriveArgs {
-    /// Tool list [default: the built-in Excel tools]
-    #[arg(long, value_name = "FILE|-")]
-    tools: Option<String>,
+    #[command(flatten)]
+    source: SourceArgs,
 }
 
 pub(super) fn run(command: &ProfileCommand) -> Outcome {
@@ -118,7 +119,8 @@ fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagno
 }
 
 fn derive(args: &DeriveArgs) -> Outcome {
-    let (catalog, _) = load_tools(args.tools.as_deref(), None)?;
+    let config = InputArgs::of_tools(args.source.clone()).config(&[])?;
+    let (catalog, _) = configured_tools(&config)?;
     emit(&ToolProfile::derive(&catalog).to_toml(&catalog))?;
     Ok(ExitCode::SUCCESS)
 }

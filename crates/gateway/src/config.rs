@@ -19,8 +19,20 @@ use crate::settings::ServerSettings;
 const LISTS: [&str; 3] = ["mcpServers", "servers", "mcp"];
 
 /// What a server's entry may have.
-const KNOWN: [&str; 11] =
-    ["type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "headers", "disabled", "enabled"];
+const KNOWN: [&str; 12] = [
+    "type",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "headers",
+    "disabled",
+    "enabled",
+];
 
 /// Keys that other clients have in their entries, and that say nothing to a gateway.
 const OTHERS: [&str; 9] =
@@ -91,7 +103,7 @@ impl Reader<'_> {
         for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str())) {
             self.warning(format!("server `{name}`: `{key}` means nothing here"), "leave it out, or check its spelling");
         }
-        let url = entry.get("url").or_else(|| entry.get("serverUrl"));
+        let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
         match (entry.get("command"), url) {
             (Some(Value::String(command)), None) => {
                 let args = self.texts(name, "args", entry.get("args"))?;
@@ -217,7 +229,11 @@ fn identity(entry: &Map<String, Value>) -> String {
         let names = entry.get(key).and_then(Value::as_object).map(|own| own.keys().cloned().collect::<Vec<_>>());
         names.unwrap_or_default().join("\n")
     };
-    let url = entry.get("url").or_else(|| entry.get("serverUrl")).map(Value::to_string).unwrap_or_default();
+    let url = ["url", "serverUrl", "httpUrl"]
+        .iter()
+        .find_map(|key| entry.get(*key))
+        .map(Value::to_string)
+        .unwrap_or_default();
     let (env, environment, headers) = (names("env"), names("environment"), names("headers"));
     digest(&["entry", &said("command"), &said("args"), &said("cwd"), &url, &env, &environment, &headers])
 }

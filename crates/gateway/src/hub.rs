@@ -328,6 +328,7 @@ impl Hub {
         for ((key, id), _) in std::mem::take(&mut self.running) {
             self.cancel(&(key, id), None);
         }
+        (0..self.servers.len()).for_each(|at| self.tell_heard(at));
         self.save();
         let stays = self.stays();
         self.tell(&Observed::Ended);

@@ -5,8 +5,8 @@ mod http;
 mod stdio;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -20,6 +20,9 @@ pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 
 /// How long a process may take to end after its standard input was closed, and again after SIGTERM, before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How many last lines of a process are kept, for people.
+const KEPT_LINES: usize = 8;
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +96,32 @@ pub struct Link {
     stays: Arc<AtomicBool>,
     /// Ends with the connection, and the process behind it.
     done: tokio::task::JoinHandle<()>,
+    /// What the process said beside its messages.
+    heard: Heard,
+}
+
+/// What a process says beside its messages, for people: it may hold secrets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Heard {
+    /// The last lines, oldest first: what it wrote to standard error, and what on standard output was no message.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().map(|lines| lines.clone()).unwrap_or_default()
+    }
+
+    fn push(&self, line: String) {
+        if let Ok(mut lines) = self.0.lock() {
+            // The same again says nothing.
+            if lines.last() == Some(&line) {
+                return;
+            }
+            if lines.len() == KEPT_LINES {
+                lines.remove(0);
+            }
+            lines.push(line);
+        }
+    }
 }
 
 /// A session at a server that goes on in a new connection.
@@ -128,26 +157,32 @@ impl Link {
         let (to, outgoing) = mpsc::unbounded_channel();
         let ends = CancellationToken::new();
         let source = Source { server, run, inbox: inbox.clone() };
+        let heard = Heard::default();
         let done = match target {
             Target::Stdio { command, args, env, cwd } => {
                 let child = child::spawn(command, args, env, cwd.as_deref())?;
-                stdio::run(child, source, outgoing, ends.clone())?
+                stdio::run(child, source, outgoing, ends.clone(), heard.clone())?
             }
             Target::Http { url, headers, auth } => {
                 let of = http::Of { url, headers, auth: auth.clone(), resumed, stays: stays.clone() };
                 http::run(of, source, outgoing, ends.clone())?
             }
         };
-        Ok(Self { to, ends: ends.drop_guard(), stays, done })
+        Ok(Self { to, ends: ends.drop_guard(), stays, done, heard })
     }
 
     /// Ends the connection, and waits until it has: what was sent goes out, and the process has time to end by itself. A session
     /// at the server is ended too, unless it `stays` for another connection.
     pub async fn closed(self, stays: bool) {
-        let Self { to, ends, stays: told, done } = self;
+        let Self { to, ends, stays: told, done, heard: _ } = self;
         told.store(stays, Ordering::Release);
         drop((to, ends));
         drop(done.await);
+    }
+
+    /// What its process said beside its messages, the last lines of it.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.heard.lines()
     }
 
     /// Sends a message. What is sent after the connection has ended goes nowhere: its end was told.

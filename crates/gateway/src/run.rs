@@ -1,5 +1,6 @@
 //! A gateway from start to end, on a runtime of its own.
 
+pub mod list;
 mod once;
 
 use std::future::Future;

@@ -149,6 +149,11 @@ pub trait Layers: Send + Sync {
         id: &str,
     ) -> Result<Opened, String>;
 
+    /// Whether nobody is shown anything: servers are listed, and no conversation is made of their tools. Default: no.
+    fn only_lists(&self) -> bool {
+        false
+    }
+
     /// The categories that a client may choose by, beside servers. Default: none.
     fn categories(&self) -> Vec<String> {
         Vec::new()

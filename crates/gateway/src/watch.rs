@@ -39,6 +39,21 @@ pub enum Observed<'o> {
         /// What it said of itself and its tools.
         list: &'o Capture,
     },
+    /// A server's tools could not be listed whole.
+    NotListed {
+        /// Its name.
+        name: &'o str,
+        /// Why.
+        why: &'o str,
+    },
+    /// What a server's process said beside its messages until its connection ended. It may hold secrets: it is for the person
+    /// at the terminal, never for a model.
+    Heard {
+        /// Its name.
+        name: &'o str,
+        /// The last lines of it, oldest first.
+        lines: &'o [String],
+    },
     /// The list of tools as clients get it from now on.
     Shown {
         /// The arm.

@@ -1,14 +1,10 @@
 //! Every setting: its key, where it can be said, its default, and what it may be.
 
-use std::str::FromStr;
-
-use super::units;
+use super::checks::{any, client, parsed, period, policy_mode, share, sized, switch, whole, words};
 use toolfold::catalog::Format;
 use toolfold::engine::Blind;
-use toolfold::name::nearest;
 use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::{GeminiParameters, Wire};
-use toolfold_gateway::clients::McpClient;
 
 /// The original design's switch: `false` is arm full, `true` arm seed.
 pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
@@ -31,7 +27,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 39] = [
+pub const KEYS: [Key; 45] = [
     Key {
         name: "tools.file",
         env: None,
@@ -47,6 +43,54 @@ pub const KEYS: [Key; 39] = [
         default: "",
         help: "its format; without one, detected from its first tool",
         check: parsed::<Format>,
+    },
+    Key {
+        name: "tools.mcp",
+        env: None,
+        flag: Some("--mcp"),
+        default: "",
+        help: "the command of an MCP server whose tools are read; only in your own configuration",
+        check: words,
+    },
+    Key {
+        name: "tools.mcp_url",
+        env: None,
+        flag: Some("--mcp-url"),
+        default: "",
+        help: "the URL of an MCP server whose tools are read; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "tools.mcp_config",
+        env: None,
+        flag: Some("--mcp-config"),
+        default: "",
+        help: "the file with the servers of an MCP client whose tools are read; only in your own configuration",
+        check: any,
+    },
+    Key {
+        name: "tools.mcp_server",
+        env: None,
+        flag: Some("--mcp-server"),
+        default: "",
+        help: "the one server of that file; without one, all of them",
+        check: any,
+    },
+    Key {
+        name: "tools.mcp_timeout",
+        env: Some("TOOLFOLD_MCP_TIMEOUT"),
+        flag: Some("--mcp-timeout"),
+        default: "30s",
+        help: "how long servers may take to start and to list their tools",
+        check: period,
+    },
+    Key {
+        name: "tools.mcp_token_env",
+        env: Some("TOOLFOLD_MCP_TOKEN_ENV"),
+        flag: Some("--mcp-token-env"),
+        default: "",
+        help: "the variable with the bearer token for that URL; only in your own configuration",
+        check: any,
     },
     Key {
         name: "presentation.arm",
@@ -331,54 +375,6 @@ pub const KEYS: [Key; 39] = [
         check: share,
     },
 ];
-
-fn any(_: &str) -> Result<(), String> {
-    Ok(())
-}
-
-fn parsed<T: FromStr<Err: ToString>>(value: &str) -> Result<(), String> {
-    if value.is_empty() { Ok(()) } else { value.parse::<T>().map(drop).map_err(|why| why.to_string()) }
-}
-
-fn whole(value: &str) -> Result<(), String> {
-    value.parse::<usize>().map(drop).map_err(|_| format!("`{value}` is not a whole number"))
-}
-
-fn sized(value: &str) -> Result<(), String> {
-    units::size(value).map(drop)
-}
-
-fn period(value: &str) -> Result<(), String> {
-    units::period_ms(value).map(drop).map_err(|help| format!("`{value}` is not a period: {help}"))
-}
-
-fn share(value: &str) -> Result<(), String> {
-    match value.parse::<f64>() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(()),
-        _ => Err(format!("`{value}` is not a number between 0 and 1")),
-    }
-}
-
-fn switch(value: &str) -> Result<(), String> {
-    if matches!(value, "on" | "off") { Ok(()) } else { Err(format!("`{value}` is neither on nor off")) }
-}
-
-fn client(value: &str) -> Result<(), String> {
-    if McpClient::named(value).is_some() {
-        return Ok(());
-    }
-    let names = || McpClient::all().iter().map(|own| own.name.as_str());
-    let near = nearest(value, names(), 1).first().map(|near| format!("; did you mean `{near}`?"));
-    Err(format!("`{value}` is none of {}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default()))
-}
-
-fn policy_mode(value: &str) -> Result<(), String> {
-    if matches!(value, "off" | "audit" | "enforce") {
-        Ok(())
-    } else {
-        Err(format!("`{value}` is none of off, audit and enforce"))
-    }
-}
 
 /// Reads `control=full,treatment=stable`.
 pub(super) fn experiment_arms(value: &str, own: &[CustomArm]) -> Result<[(String, Arm); 2], String> {

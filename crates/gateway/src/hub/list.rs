@@ -48,6 +48,7 @@ impl Hub {
             Err(why) => {
                 // What it said before stays listed.
                 tracing::error!(server = name, "its tools cannot be listed: {why}");
+                self.tell(&Observed::NotListed { name: &name, why: &why });
                 if let Some(server) = self.servers.get_mut(at).filter(|server| server.is_ready()) {
                     server.tools.is_read = true;
                     server.is_stale = false;
@@ -65,6 +66,8 @@ impl Hub {
                 return self.ask_for_tools(at, Some(cursor), before);
             }
             tracing::error!(server = name, "its list of tools does not end: what was read so far is listed");
+            let why = format!("its list of tools does not end: {} were read", before.len());
+            self.tell(&Observed::NotListed { name: &name, why: &why });
         }
         beside.remove("tools");
         beside.remove("nextCursor");

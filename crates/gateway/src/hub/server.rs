@@ -166,6 +166,7 @@ impl Hub {
     /// A server has ended, or could not be started: what it was asked is answered with why, and it is started again later.
     pub(super) fn closed(&mut self, at: usize, why: &str) {
         let name = self.name(at).to_owned();
+        self.tell_heard(at);
         let Some(server) = self.servers.get_mut(at) else { return };
         server.link = None;
         let lasted = server.since.take().is_some_and(|since| since.elapsed() >= MAX_BACKOFF);
@@ -198,6 +199,14 @@ impl Hub {
         }
         self.asked.retain(|_, asked| asked.server != Some(at));
         self.advance();
+    }
+
+    /// Tells whoever looks on what a server's process has said beside its messages.
+    pub(super) fn tell_heard(&self, at: usize) {
+        let lines = self.servers.get(at).and_then(|own| own.link.as_ref()).map(Link::heard).unwrap_or_default();
+        if !lines.is_empty() {
+            self.tell(&Observed::Heard { name: self.name(at), lines: &lines });
+        }
     }
 
     pub(super) fn has_deadlines(&self) -> bool {

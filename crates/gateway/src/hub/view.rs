@@ -35,6 +35,10 @@ pub(super) struct View {
 impl Hub {
     /// Makes the view of what the servers have listed. The conversation so far goes on in it.
     pub(super) fn build_view(&mut self) {
+        if self.settings.layers.only_lists() {
+            self.no_view = Some("nothing is shown here".to_owned());
+            return;
+        }
         if self.client_hosts_skills() {
             self.settings.layers.hosts_skills(&self.id);
         }

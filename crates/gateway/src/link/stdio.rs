@@ -1,6 +1,5 @@
 //! Messages over standard input and output: one line each (specification 2025-11-25, "stdio").
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
@@ -8,17 +7,12 @@ use tokio::process::{Child, ChildStderr, ChildStdin};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Event, MAX_MESSAGE, Outgoing, Source, beginning, child};
+use super::{Event, Heard, MAX_MESSAGE, Outgoing, Source, beginning, child};
 use crate::lines::{Line, read_line};
 use crate::rpc::Message;
 
-/// How many last lines of standard error are kept for the log, where a process ended.
-const KEPT_LINES: usize = 5;
-
 /// How long what a process wrote before it ended may take to be read.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-
-type Last = Arc<Mutex<Vec<String>>>;
 
 /// Starts the tasks that serve a process.
 pub(super) fn run(
@@ -26,16 +20,16 @@ pub(super) fn run(
     source: Source,
     outgoing: mpsc::UnboundedReceiver<Outgoing>,
     ends: CancellationToken,
+    heard: Heard,
 ) -> Result<tokio::task::JoinHandle<()>, String> {
     let missing = || "the process has no standard streams".to_owned();
     let stdin = child.stdin.take().ok_or_else(missing)?;
     let stdout = child.stdout.take().ok_or_else(missing)?;
     let stderr = child.stderr.take().ok_or_else(missing)?;
-    let last = Last::default();
-    let said = tokio::spawn(follow(stderr, source.server, last.clone()));
+    let said = tokio::spawn(follow(stderr, source.server, heard.clone()));
     tokio::spawn(write(stdin, outgoing, ends.clone()));
     Ok(tokio::spawn(async move {
-        let (read, ended) = (read(stdout, &source), child::ended(child, &ends));
+        let (read, ended) = (read(stdout, &source, &heard), child::ended(child, &ends));
         tokio::pin!(read, ended);
         // A process may close its output and stay, or end and leave its output open to a child of its own.
         let how = tokio::select! {
@@ -50,7 +44,7 @@ pub(super) fn run(
             }
         };
         drop(tokio::time::timeout(LAST_WORDS, said).await);
-        let last = last.lock().map(|lines| lines.join(" | ")).unwrap_or_default();
+        let last = heard.lines().join(" | ");
         if !last.is_empty() {
             // They may hold secrets: why a server is down is told to models, and the log is not.
             tracing::warn!(server = source.server, "the last words of a process that ended: {last}");
@@ -59,7 +53,7 @@ pub(super) fn run(
     }))
 }
 
-async fn read(stdout: impl AsyncRead + Unpin, source: &Source) {
+async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
     let mut reader = BufReader::with_capacity(64 * 1024, stdout);
     let mut buffer = Vec::new();
     loop {
@@ -91,7 +85,11 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source) {
             Err(fault) => {
                 tracing::warn!(server = source.server, "a line that is no message was left out: {}", fault.why);
                 // It may hold anything, secrets too.
-                tracing::debug!(server = source.server, line = beginning(text), "the line that was left out");
+                let line = beginning(text);
+                tracing::debug!(server = source.server, line, "the line that was left out");
+                heard.push(format!("(standard output, no message) {line}"));
+                // Who prints without end is not to keep everybody else from their turn, the clock among them.
+                tokio::task::yield_now().await;
             }
         }
     }
@@ -125,7 +123,7 @@ async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceiver<Outg
 }
 
 /// Passes on what a process says on standard error, line by line.
-async fn follow(stderr: ChildStderr, server: usize, last: Last) {
+async fn follow(stderr: ChildStderr, server: usize, heard: Heard) {
     let mut reader = BufReader::new(stderr);
     let mut buffer = Vec::new();
     loop {
@@ -139,11 +137,6 @@ async fn follow(stderr: ChildStderr, server: usize, last: Last) {
             continue;
         }
         tracing::debug!(server, "{line}");
-        if let Ok(mut last) = last.lock() {
-            if last.len() == KEPT_LINES {
-                last.remove(0);
-            }
-            last.push(line);
-        }
+        heard.push(line);
     }
 }

@@ -20,16 +20,16 @@ pub(super) async fn listed(settings: Settings, id: String) {
     // Starting and listing each have the server's own limit.
     let longest = settings.servers.iter().map(|own| own.start_timeout).max().unwrap_or_default() * 2 + END;
     let (hub, ended) = Hub::start(settings, id);
-    drop(tokio::time::timeout(longest, converse(&hub)).await);
+    drop(tokio::time::timeout(longest, converse(&hub, "toolfold-doctor")).await);
     drop(hub.send(ToHub::Drain).await);
     drop(hub);
     drop(tokio::time::timeout(END, ended).await);
 }
 
-async fn converse(hub: &mpsc::Sender<ToHub>) {
+pub(super) async fn converse(hub: &mpsc::Sender<ToHub>, name: &str) {
     let (to, mut answers) = mpsc::unbounded_channel();
     let client = Client::new(0, Arc::new(Answers(to)));
-    let info = json!({"name": "toolfold-doctor", "version": env!("CARGO_PKG_VERSION")});
+    let info = json!({"name": name, "version": env!("CARGO_PKG_VERSION")});
     let hello = json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": info});
     let said = |message| hub.send(ToHub::Message(client.clone(), message));
     let request = |id, method, params| Message::Request(Request::new(Id::number(id), method, params));

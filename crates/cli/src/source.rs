@@ -1,0 +1,174 @@
+//! Where tools come from: a file in any of the forms in which tools are written, an MCP server, or the binary.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
+
+mod lines;
+mod servers;
+
+pub(super) use servers::{Served, listed, to_list};
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::builtin;
+use super::input::read;
+use super::output::Failure;
+use crate::configuration::units::period_ms;
+use crate::configuration::{Config, Origin};
+use toolfold::catalog::{Format, MAX_BYTES};
+
+/// The settings that name a source, with their flags.
+const SOURCES: [(&str, &str); 4] = [
+    ("tools.file", "--tools"),
+    ("tools.mcp", "--mcp"),
+    ("tools.mcp_url", "--mcp-url"),
+    ("tools.mcp_config", "--mcp-config"),
+];
+
+/// Where the tools come from: one source at a time.
+#[derive(Debug, Default, Clone, Args)]
+pub(super) struct SourceArgs {
+    /// Tool list: OpenAI, Anthropic, Gemini or MCP, a whole request, JSON lines, or a capture; `-` is standard input
+    /// [default: the built-in Excel tools]
+    #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
+    pub(super) tools: Option<String>,
+
+    /// Format of the tool list [default: detected from its first tool]
+    #[arg(long, value_name = "FORMAT", help_heading = "Tools")]
+    format: Option<String>,
+
+    /// MCP server by its command, as in 'npx -y some-server'; it is started once, and no shell is run
+    #[arg(long, value_name = "COMMAND", help_heading = "Tools")]
+    mcp: Option<String>,
+
+    /// MCP server by its URL (streamable HTTP)
+    #[arg(long, value_name = "URL", help_heading = "Tools")]
+    mcp_url: Option<String>,
+
+    /// MCP servers of a client's configuration: JSON with `mcpServers`
+    #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
+    mcp_config: Option<String>,
+
+    /// The one server of --mcp-config [default: all, each tool with its server before its name]
+    #[arg(long, value_name = "NAME", help_heading = "Tools")]
+    mcp_server: Option<String>,
+
+    /// How long servers may take to start and list [default: 30s]
+    #[arg(long, value_name = "PERIOD", help_heading = "Tools")]
+    mcp_timeout: Option<String>,
+
+    /// Variable with the bearer token for --mcp-url
+    #[arg(long, value_name = "VARIABLE", help_heading = "Tools")]
+    mcp_token_env: Option<String>,
+}
+
+impl SourceArgs {
+    /// The settings that these flags give.
+    pub(super) fn flags(&self) -> [(&'static str, Option<String>); 8] {
+        [
+            ("tools.file", self.tools.clone()),
+            ("tools.format", self.format.clone()),
+            ("tools.mcp", self.mcp.clone()),
+            ("tools.mcp_url", self.mcp_url.clone()),
+            ("tools.mcp_config", self.mcp_config.clone()),
+            ("tools.mcp_server", self.mcp_server.clone()),
+            ("tools.mcp_timeout", self.mcp_timeout.clone()),
+            ("tools.mcp_token_env", self.mcp_token_env.clone()),
+        ]
+    }
+}
+
+/// Tools as text that [`toolfold::catalog::Catalog::import`] reads.
+pub(super) struct Text {
+    pub(super) text: String,
+    /// What diagnostics call it.
+    pub(super) name: String,
+    /// The format, where the source decides it.
+    pub(super) format: Option<Format>,
+    /// Whether the tools are the built-in ones.
+    pub(super) builtin: bool,
+}
+
+/// Where the configuration says that tools come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source<'c> {
+    Builtin,
+    File(&'c str),
+    /// Servers: by their command, their URL, or a client's list.
+    Command(&'c str),
+    Url(&'c str),
+    Client(&'c str),
+}
+
+impl<'c> Source<'c> {
+    /// The source that the strongest origin names; two of one origin are refused.
+    pub(super) fn of(config: &'c Config) -> Result<Self, Failure> {
+        let strength = |name: &str| match config.origin(name) {
+            Some(Origin::Flag(_)) => 2,
+            Some(Origin::Environment(_)) => 1,
+            Some(Origin::File(_) | Origin::Default) | None => 0,
+        };
+        let named = SOURCES.iter().filter_map(|(name, flag)| Some((*name, *flag, config.get(name)?, strength(name))));
+        let named: Vec<_> = named.collect();
+        let strongest = named.iter().map(|(.., strength)| *strength).max();
+        let named: Vec<_> = named.into_iter().filter(|(.., own)| Some(*own) == strongest).collect();
+        match named.as_slice() {
+            [] => Ok(Self::Builtin),
+            [(name, _, value, _)] => Ok(match *name {
+                "tools.mcp" => Self::Command(value),
+                "tools.mcp_url" => Self::Url(value),
+                "tools.mcp_config" => Self::Client(value),
+                _ => Self::File(value),
+            }),
+            several => {
+                let flags: Vec<&str> = several.iter().map(|(_, flag, ..)| *flag).collect();
+                Err(Failure::usage(format!("tools come from one source at a time, not from {}", flags.join(" and ")))
+                    .help("keep one of them"))
+            }
+        }
+    }
+
+    /// Whether servers are started or asked for the tools.
+    pub(super) fn is_served(self) -> bool {
+        matches!(self, Self::Command(_) | Self::Url(_) | Self::Client(_))
+    }
+}
+
+/// Reads the tools from wherever the configuration says.
+pub(super) fn text(config: &Config) -> Result<Text, Failure> {
+    let source = Source::of(config)?;
+    if !source.is_served() {
+        for (name, flag) in [("tools.mcp_server", "--mcp-server"), ("tools.mcp_token_env", "--mcp-token-env")] {
+            if matches!(config.origin(name), Some(Origin::Flag(_))) {
+                return Err(Failure::usage(format!("{flag} says something of a server, and none is named"))
+                    .help("name one with --mcp-config or --mcp-url"));
+            }
+        }
+    }
+    match source {
+        Source::Builtin => Ok(of_binary()),
+        Source::File(file) => of_file(file),
+        Source::Command(_) | Source::Url(_) | Source::Client(_) => {
+            let text = to_list(&listed(config)?);
+            Ok(Text { text, name: "tools/list".to_owned(), format: Some(Format::Mcp), builtin: false })
+        }
+    }
+}
+
+/// The built-in tools.
+pub(super) fn of_binary() -> Text {
+    let (text, name) = (builtin::EXCEL_TOOLS.to_owned(), builtin::EXCEL_TOOLS_FILE.to_owned());
+    Text { text, name, format: None, builtin: true }
+}
+
+/// Reads a tool list from a file or standard input, in any of the forms in which tools are written.
+pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
+    let text = lines::one_list(read(file, MAX_BYTES)?, file)?;
+    Ok(Text { text, name: file.to_owned(), format: None, builtin: false })
+}
+
+/// How long servers may take.
+fn limit(config: &Config) -> Duration {
+    let ms = config.get("tools.mcp_timeout").and_then(|text| period_ms(text).ok());
+    Duration::from_millis(ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(30_000))
+}

@@ -1,0 +1,149 @@
+//! What servers list, asked once: for who measures tools, and shows them to nobody.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use toolfold::catalog::Catalog;
+use toolfold::conversation::Snapshot;
+
+use super::{RunError, on};
+use crate::capture::Capture;
+use crate::front::stdio::asked_to_end;
+use crate::hub::Hub;
+use crate::seal::Seal;
+use crate::selection::Selection;
+use crate::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
+use crate::watch::{Observed, Watch};
+
+/// How long processes may take to end: they are asked by the end of their input, by SIGTERM, and then killed.
+const END: Duration = Duration::from_secs(6);
+
+/// What one server listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// What it said of itself and its tools; `None` if it did not list them.
+    pub list: Option<Capture>,
+    /// Why its list is missing, or not whole.
+    pub why: Option<String>,
+    /// The last lines that its process said beside its messages. They may hold secrets: for the person at the terminal only.
+    pub said: Vec<String>,
+}
+
+/// Starts every server, reads its whole list of tools, and ends it. The listings are in the order of the servers. Nothing is
+/// started twice but a server that died of a greeting it did not know.
+///
+/// # Errors
+/// [`RunError`] if there is no runtime to be had, or the process was asked to end: the servers have ended then, too.
+pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Listing>, RunError> {
+    for server in &mut servers {
+        // One limit holds for all of it, so that whoever is late is ended as every other is.
+        server.start_timeout = limit.saturating_mul(2) + Duration::from_secs(60);
+    }
+    let names: Vec<String> = servers.iter().map(|own| own.name.clone()).collect();
+    let look = Arc::new(Look::default());
+    let settings = Settings {
+        servers,
+        always_namespace: false,
+        elicits: false,
+        layers: look.clone(),
+        seal: Seal::random().map_err(RunError::Failed)?,
+        tenant: DEFAULT_TENANT.into(),
+        state: None,
+        watch: look.clone(),
+        selection: Selection::default(),
+        profiles: BTreeMap::new(),
+    };
+    let in_time = on(Builder::new_current_thread(), listed(settings, limit))??;
+    stays_interruptible();
+    let mut seen = look.seen();
+    let listing = |name: &String| {
+        let mut own = seen.remove(name).unwrap_or_default();
+        if own.list.is_none() && own.why.is_none() {
+            let late = format!("it did not list its tools within {} s", limit.as_secs_f64());
+            own.why = Some(if in_time { "it has not listed its tools".to_owned() } else { late });
+        }
+        own
+    };
+    Ok(names.iter().map(listing).collect())
+}
+
+/// The signals that ended the servers have been taken from the system: from here on they end the process again.
+fn stays_interruptible() {
+    const INTERRUPTED: i32 = 130;
+    std::thread::spawn(|| {
+        if on(Builder::new_current_thread(), asked_to_end()).is_ok() {
+            std::process::exit(INTERRUPTED);
+        }
+    });
+}
+
+/// Whether every server has answered or failed in time.
+async fn listed(settings: Settings, limit: Duration) -> Result<bool, RunError> {
+    let (hub, ended) = Hub::start(settings, "list".to_owned());
+    let done = tokio::select! {
+        () = super::once::converse(&hub, "toolfold") => Ok(true),
+        () = tokio::time::sleep(limit) => Ok(false),
+        () = asked_to_end() => Err(RunError::Failed("interrupted: the servers have been ended".to_owned())),
+    };
+    // Whoever has not answered is not waited for, but everything that was started ends.
+    drop(hub);
+    drop(tokio::time::timeout(END, ended).await);
+    done
+}
+
+/// Looks on while servers list, and makes no conversation of their tools.
+#[derive(Default)]
+struct Look(Mutex<BTreeMap<String, Listing>>);
+
+impl Look {
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Listing>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch for Look {
+    fn observed(&self, _conversation: &str, what: &Observed<'_>) {
+        let mut seen = self.seen();
+        match what {
+            Observed::Server { name, down } => {
+                let own = seen.entry((*name).to_owned()).or_default();
+                // What it listed before it ended stays what it listed.
+                if own.list.is_none() {
+                    own.why = down.map(str::to_owned);
+                }
+            }
+            Observed::NotListed { name, why } => {
+                seen.entry((*name).to_owned()).or_default().why = Some((*why).to_owned());
+            }
+            Observed::Listed { name, list } => {
+                seen.entry((*name).to_owned()).or_default().list = Some((*list).clone());
+            }
+            Observed::Heard { name, lines } => {
+                seen.entry((*name).to_owned()).or_default().said = lines.to_vec();
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Layers for Look {
+    fn open(
+        &self,
+        _catalog: Catalog,
+        _origins: &BTreeMap<String, Origin>,
+        _before: Option<Snapshot>,
+        _id: &str,
+    ) -> Result<Opened, String> {
+        Err("nothing is shown here".to_owned())
+    }
+
+    fn only_lists(&self) -> bool {
+        true
+    }
+
+    fn now_ms(&self) -> i64 {
+        0
+    }
+}

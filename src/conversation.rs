@@ -64,8 +64,8 @@ pub use outcome::{Confirm, Context, Forward, OpenedTool, Outcome, PolicyMark, Re
 pub use start::Start;
 pub use state::{Snapshot, State, Waiting};
 pub use tools::Tools;
-pub use transcript::TranscriptError;
-pub use turn::{Turn, TurnError};
+pub use transcript::{PastStep, TranscriptError};
+pub use turn::{PausedTurn, Turn, TurnError};
 
 use std::sync::Arc;
 
@@ -342,6 +342,12 @@ impl Conversation {
     pub fn forget_log(&mut self) {
         self.logged = self.state.events;
         self.log.clear();
+    }
+
+    /// Whether a call of this id was made here and is remembered.
+    #[must_use]
+    pub fn knows(&self, id: &CallId) -> bool {
+        self.state.calls.contains_key(id)
     }
 
     /// The state to store. [`Engine::restore`] makes the conversation from it.

@@ -43,15 +43,18 @@ fn root() -> PathBuf {
 }
 
 /// Every text file below a folder of the project, sorted, as paths from its top. Nothing if there is no such folder. The
-/// packed vocabularies (`.bin`) are data, compared token by token by their own test.
+/// packed vocabularies (`.bin`) are data, compared token by token by their own test; what Python and its tools leave behind
+/// is not the project's.
 fn files(folder: &str) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(root().join(folder)) else { return Vec::new() };
     let mut found = Vec::new();
     for entry in entries.map(Result::unwrap) {
         let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        let left_behind = [".venv", "__pycache__", ".pytest_cache", ".mypy_cache"];
         if entry.path().is_dir() {
-            found.extend(files(&path));
-        } else if !path.ends_with(".bin") {
+            let own = left_behind.iter().all(|name| entry.file_name() != *name);
+            found.extend(own.then(|| files(&path)).unwrap_or_default());
+        } else if ![".bin", ".so", ".pyd"].iter().any(|end| path.ends_with(end)) {
             found.push(path);
         }
     }
@@ -60,7 +63,7 @@ fn files(folder: &str) -> Vec<String> {
 }
 
 fn rust_files() -> Vec<String> {
-    let all = ["src", "tests", "benches", "crates", "examples"].into_iter().flat_map(files);
+    let all = ["src", "tests", "benches", "bindings", "crates", "examples"].into_iter().flat_map(files);
     let rust: Vec<String> = all.filter(|path| path.ends_with(".rs")).collect();
     assert!(rust.len() > 20, "the sources were not found");
     rust
@@ -76,7 +79,8 @@ fn syntax(path: &str) -> syn::File {
 
 #[test]
 fn every_file_is_short() {
-    for path in rust_files() {
+    let python = ["bindings", "examples"].into_iter().flat_map(files).filter(|path| path.ends_with(".py"));
+    for path in rust_files().into_iter().chain(python) {
         let lines = text(&path).lines().count();
         assert!(lines <= MAX_LINES, "{path} has {lines} lines, at most {MAX_LINES}: give its second subject a file");
     }
@@ -92,7 +96,8 @@ fn no_file_is_forgotten() {
             ["crates", _, "src", name] => ["lib.rs", "main.rs"].contains(&name),
             ["crates", _, "tests" | "benches", _] => true,
             ["crates", _, "tests" | "benches", _, name] => name == "main.rs",
-            ["crates", ..] => false,
+            ["bindings", _, "src", name] => name == "lib.rs",
+            ["bindings" | "crates", ..] => false,
             [_, _] => true,
             ["tests" | "benches" | "examples", _, name] => name == "main.rs",
             _ => false,
@@ -142,7 +147,7 @@ fn declared(items: &[syn::Item], [folder, own]: [&str; 2], known: &mut BTreeSet<
 #[test]
 fn nothing_is_left_to_do() {
     let marks = ["TODO", "FIXME", "XXX", "dbg!", "todo!", "unimplemented!"];
-    for path in files("src").into_iter().chain(files("crates")) {
+    for path in ["src", "bindings", "crates"].into_iter().flat_map(files) {
         for (at, line) in text(&path).lines().enumerate() {
             let mark = marks.iter().find(|mark| line.contains(*mark));
             assert!(mark.is_none(), "{path}:{}: `{}` is left over", at + 1, mark.unwrap());
@@ -152,10 +157,13 @@ fn nothing_is_left_to_do() {
 
 #[test]
 fn every_line_ends_clean() {
-    let below =
-        ["src", "tests", "benches", "crates", "docs", "examples", "profiles", ".ci"].into_iter().flat_map(files);
+    let below = ["src", "tests", "benches", "bindings", "crates", "docs", "examples", "profiles", ".ci"]
+        .into_iter()
+        .flat_map(files);
     let top = TOP.iter().map(|name| (*name).to_owned()).filter(|name| root().join(name).is_file());
-    let kept = |path: &String| [".rs", ".toml", ".md", ".lock", ".json", "/run"].iter().any(|end| path.ends_with(end));
+    let kept = |path: &String| {
+        [".rs", ".toml", ".md", ".lock", ".json", ".py", ".pyi", "/run"].iter().any(|end| path.ends_with(end))
+    };
     for path in below.chain(top).filter(kept) {
         let text = text(&path);
         assert!(text.is_empty() || text.ends_with('\n'), "{path} does not end with a newline");

@@ -5,7 +5,42 @@ use serde_json::Value;
 use super::outcome::Outcome;
 use super::turn::TurnError;
 use super::{CallId, Conversation, Start};
-use crate::wire::{Step, StepResult};
+use crate::wire::{Arguments, Step, StepResult, WireCall};
+
+/// One thing that a host's own history tells, for hosts whose messages are of no wire.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PastStep {
+    /// The model called.
+    Call {
+        /// The call.
+        id: CallId,
+        /// The name by which the model made it.
+        name: String,
+        /// The arguments as the model wrote them.
+        arguments: Arguments,
+    },
+    /// A call was answered, and the model still sees the whole answer.
+    Result {
+        /// The call.
+        id: CallId,
+        /// Whether the tool did its work.
+        ok: bool,
+    },
+}
+
+impl From<PastStep> for Step {
+    fn from(step: PastStep) -> Self {
+        match step {
+            PastStep::Call { id, name, arguments } => {
+                let id = Some(id.as_str().to_owned()).filter(|id| !id.is_empty());
+                Self::Call(WireCall { id, name: Some(name), arguments, request: None })
+            }
+            PastStep::Result { id, ok } => {
+                Self::Result(StepResult { id: Some(id.as_str().to_owned()), name: None, ok, text: String::new() })
+            }
+        }
+    }
+}
 
 impl Start<'_> {
     /// Begins the conversation whose model made the calls of a message array, in order.
@@ -24,10 +59,17 @@ impl Start<'_> {
     pub fn from_transcript(self, messages: &Value) -> Result<Conversation, TranscriptError> {
         let mut conversation = self.start()?;
         let steps = conversation.wire().steps(messages).map_err(TurnError::from)?;
-        conversation.recalling = true;
-        let taken = conversation.take(steps);
-        (conversation.recalling, conversation.unread) = (false, None);
-        taken?;
+        conversation.recall(steps)?;
+        Ok(conversation)
+    }
+
+    /// The same for a host whose messages are of no wire: the calls and answers that the model still sees, in order.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start); and where one id stands for two calls.
+    pub fn from_steps(self, steps: impl IntoIterator<Item = PastStep>) -> Result<Conversation, TranscriptError> {
+        let mut conversation = self.start()?;
+        conversation.recall(steps.into_iter().map(Step::from).collect())?;
         Ok(conversation)
     }
 }
@@ -45,6 +87,13 @@ pub enum TranscriptError {
 }
 
 impl Conversation {
+    fn recall(&mut self, steps: Vec<Step>) -> Result<(), TurnError> {
+        self.recalling = true;
+        let taken = self.take(steps);
+        (self.recalling, self.unread) = (false, None);
+        taken
+    }
+
     fn take(&mut self, steps: Vec<Step>) -> Result<(), TurnError> {
         // Calls at the host: the call's id and the name it was made by.
         let mut open: Vec<(CallId, String)> = Vec::new();

@@ -36,7 +36,26 @@ pub struct Turn<'c> {
     calls: Vec<Judged>,
 }
 
+/// A [turn](Turn) put aside: the conversation is free meanwhile. [`Conversation::take_up_turn`] goes on with it.
+#[derive(Debug)]
+pub struct PausedTurn {
+    calls: Vec<Judged>,
+}
+
+impl PausedTurn {
+    /// What became of each call so far, in the model's order.
+    pub fn outcomes(&self) -> impl ExactSizeIterator<Item = &Outcome> {
+        self.calls.iter().map(|call| &call.outcome)
+    }
+}
+
 impl Conversation {
+    /// Goes on with a turn of this conversation that was [paused](Turn::pause). Those of another conversation take no
+    /// results here: their calls are not at this one's host.
+    pub fn take_up_turn(&mut self, turn: PausedTurn) -> Turn<'_> {
+        Turn { conversation: self, calls: turn.calls }
+    }
+
     /// Reads and judges every call of an assistant message, in order. The message is a value or JSON text in the wire's own
     /// shape: the message (`openai-chat`, `anthropic`), the output items (`openai-responses`), the content (`gemini`), the
     /// request or requests (`mcp`). As text, arguments keep every digit.
@@ -85,6 +104,12 @@ impl Turn<'_> {
     /// [`WireError::NoCall`] if there are none.
     pub fn require_calls(self) -> Result<Self, WireError> {
         if self.is_empty() { Err(WireError::NoCall { wire: self.conversation.wire() }) } else { Ok(self) }
+    }
+
+    /// Puts the turn aside, for hosts that cannot keep the conversation borrowed while tools run.
+    #[must_use]
+    pub fn pause(self) -> PausedTurn {
+        PausedTurn { calls: self.calls }
     }
 
     /// The calls to run that have no result yet.

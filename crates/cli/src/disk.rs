@@ -23,7 +23,7 @@ pub(super) fn absolute(path: &str) -> Option<String> {
 
 /// The disk of this machine.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OwnDisk;
+pub struct OwnDisk;
 
 /// The most names of one folder that are read.
 const MOST_NAMES: usize = 10_000;
@@ -31,7 +31,7 @@ const MOST_NAMES: usize = 10_000;
 impl OwnDisk {
     /// Whether this system's paths are those that the policy understands: they begin with `/`, and `/` separates
     /// segments.
-    pub(super) const CAN_LOOK: bool = cfg!(unix);
+    pub const CAN_LOOK: bool = cfg!(unix);
 }
 
 impl Disk for OwnDisk {

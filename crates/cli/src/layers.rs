@@ -178,7 +178,7 @@ fn guarded(config: &Config) -> Vec<&Path> {
 }
 
 /// What policy knows of the place that it runs in. `own` are files that no call may write.
-fn context(own: &[&Path]) -> Context {
+pub(super) fn context(own: &[&Path]) -> Context {
     let cwd = working_folder();
     Context {
         project: cwd.as_deref().map(project_of).unwrap_or_default(),

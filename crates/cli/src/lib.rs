@@ -15,6 +15,7 @@ pub mod configuration;
 mod count;
 mod diff;
 mod disk;
+pub mod edge;
 mod expand;
 mod gateway;
 mod grants;
@@ -49,6 +50,7 @@ mod why;
 pub use report::report_schema;
 pub use session::session_schema;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -169,21 +171,34 @@ enum Command {
     Man(reference::ManArgs),
 }
 
-/// Parses the arguments, runs the command and gives its exit code.
+/// Parses the arguments of this process, runs the command and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    run_with(std::env::args_os())
+}
+
+/// The same for arguments that somebody else has, the program's name first. It prints, and never ends the process.
+#[must_use]
+pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
     // Help and usage errors are printed while the arguments are parsed, so that their colour is looked for first.
-    let wanted = color_in(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()));
+    let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
     let mut command = Cli::command().color(match wanted {
         ColorWhen::Auto => clap::ColorChoice::Auto,
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
     });
-    let matches = command.get_matches_mut();
-    match Cli::from_arg_matches(&matches) {
+    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    match parsed {
         Ok(cli) => output::finish(run(cli)),
-        Err(why) => why.format(&mut command).exit(),
+        Err(why) => {
+            let why = why.format(&mut command);
+            // If nobody reads it, nobody is told.
+            drop(why.print());
+            // Clap gives 2 for errors and 0 for help.
+            ExitCode::from(u8::try_from(why.exit_code()).unwrap_or(2))
+        }
     }
 }
 

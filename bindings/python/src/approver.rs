@@ -1,0 +1,180 @@
+//! The person's handle on approvals.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use toolfold::policy::gate::open;
+use toolfold::policy::{self, ApprovalError, ApprovalStore};
+use toolfold::store::SqliteStore;
+use toolfold_cli::edge::now_ms;
+
+use crate::error::{Kind, Trouble, detached, not_pickled};
+use crate::text::loads;
+
+/// The person's handle on the calls that wait: it says yes and no, and nothing else does.
+///
+/// Keep it where only a person reaches it. Several processes may open one file at once; ``toolfold approvals`` of the
+/// command line is another such handle. Keep the file outside every folder that tools can write.
+///
+/// :param path: the SQLite file, created if there is none; None keeps approvals in memory, for this process.
+/// :param by: who answers, for the audit trail.
+/// :raises ApprovalError: the file cannot be opened or is no store.
+#[pyclass(frozen, module = "toolfold")]
+pub(crate) struct Approver {
+    store: Arc<SqliteStore>,
+    file: Option<PathBuf>,
+    person: policy::Approver,
+}
+
+fn trouble(why: &ApprovalError) -> Trouble {
+    Trouble::new(Kind::Approval, why)
+}
+
+impl Approver {
+    pub(crate) fn store(&self) -> Arc<SqliteStore> {
+        self.store.clone()
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    fn one(
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<policy::Approval, ApprovalError> + Send,
+    ) -> PyResult<Approval> {
+        detached(py, || work().map(|inner| Approval { inner }).map_err(|why| trouble(&why)))
+    }
+}
+
+#[pymethods]
+impl Approver {
+    #[new]
+    #[pyo3(signature = (path=None, *, by="the host"))]
+    fn new(py: Python<'_>, path: Option<PathBuf>, by: &str) -> PyResult<Self> {
+        detached(py, || {
+            let store = match &path {
+                Some(path) => crate::layers::open(path)?,
+                None => SqliteStore::in_memory().map_err(|why| trouble(&why))?,
+            };
+            let store = Arc::new(store);
+            let (_, person) = open(store.clone());
+            Ok(Self { store, file: path, person: person.named(by) })
+        })
+    }
+
+    /// The calls that wait for an answer, oldest first.
+    ///
+    /// :raises ApprovalError: the store cannot be read.
+    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let waiting = detached(py, || self.store.pending(now_ms()).map_err(|why| trouble(&why)))?;
+        PyTuple::new(py, waiting.into_iter().map(|inner| Approval { inner }))
+    }
+
+    /// One approval by its id, whatever its state.
+    ///
+    /// :raises ApprovalError: there is none of this id.
+    fn get(&self, py: Python<'_>, approval: &str) -> PyResult<Approval> {
+        Self::one(py, || self.store.get(approval))
+    }
+
+    /// Says yes to one call, once. The conversation takes it up with ``resume``, or when the model makes the call again.
+    ///
+    /// :raises ApprovalError: it is not pending: it was answered, used or has expired.
+    fn approve(&self, py: Python<'_>, approval: &str) -> PyResult<Approval> {
+        Self::one(py, || self.person.approve(approval, now_ms()))
+    }
+
+    /// Says no, for good. The model is told the reason.
+    ///
+    /// :raises ApprovalError: it is not pending.
+    #[pyo3(signature = (approval, reason=None))]
+    fn reject(&self, py: Python<'_>, approval: &str, reason: Option<&str>) -> PyResult<Approval> {
+        Self::one(py, || self.person.reject(approval, reason, now_ms()))
+    }
+
+    /// Checks the audit chain and holds the stored approvals against it. Returns what is wrong, one line a fault; empty
+    /// where all is well.
+    ///
+    /// :raises ApprovalError: the store cannot be read.
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let verified = detached(py, || self.store.verify(&[]).map_err(|why| trouble(&why)))?;
+        PyTuple::new(py, verified.faults.iter().map(ToString::to_string))
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.file {
+            Some(path) => format!("Approver({:?})", path.to_string_lossy()),
+            None => "Approver()".to_owned(),
+        }
+    }
+
+    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+        not_pickled("an Approver", "open the same file again, Approver(path)")
+    }
+}
+
+/// A call that a person is asked about, or was.
+#[pyclass(frozen, eq, module = "toolfold")]
+#[derive(Debug, PartialEq)]
+pub(crate) struct Approval {
+    inner: policy::Approval,
+}
+
+#[pymethods]
+impl Approval {
+    /// Its id.
+    #[getter]
+    fn id(&self) -> &str {
+        &self.inner.id
+    }
+
+    /// The tool, by its host's name.
+    #[getter]
+    fn tool(&self) -> &str {
+        &self.inner.request.tool
+    }
+
+    /// The arguments that would run, as a new dict.
+    #[getter]
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let request = &self.inner.request;
+        loads(py, &request.arguments_json.clone().unwrap_or_else(|| request.arguments.to_string()))
+    }
+
+    /// What to show the person: a dict with target, arguments (text), effects, undo, why, remember.
+    #[getter]
+    fn shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, &serde_json::to_string(&self.inner.request.displayed).unwrap_or_default())
+    }
+
+    /// pending, approved, rejected, consumed or expired, now.
+    #[getter]
+    fn state(&self) -> String {
+        self.inner.state_at(now_ms()).to_string()
+    }
+
+    /// What the person said with a no.
+    #[getter]
+    fn reason(&self) -> Option<&str> {
+        self.inner.reason.as_deref()
+    }
+
+    /// The id of the conversation that asked.
+    #[getter]
+    fn conversation(&self) -> &str {
+        &self.inner.request.session
+    }
+
+    /// The id of the call that asked.
+    #[getter]
+    fn call(&self) -> &str {
+        &self.inner.request.call_id
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Approval(id={:?}, tool={:?}, state={:?})", self.id(), self.tool(), self.state())
+    }
+}

@@ -1,0 +1,323 @@
+//! One conversation with a model.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use toolfold::conversation::{self, ApprovalId, CallId, PastStep, ToolResult, TurnError};
+use toolfold_cli::edge::now_ms;
+
+use crate::entry::Entry;
+use crate::error::{Kind, Trouble, detached, not_pickled};
+use crate::outcome::{python, resumed};
+use crate::steps::{Step, arguments_of};
+use crate::text::{json_text, loads};
+use crate::turn::Turn;
+
+/// The conversation itself, behind its lock.
+pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
+
+/// One conversation with a model: what it is shown, what it calls, and what becomes of each call.
+///
+/// Everything that it gives for the model, and takes from it, uses the names that the model sees. Threads may share it.
+/// ``Engine.conversation`` makes one.
+#[pyclass(frozen, module = "toolfold")]
+pub(crate) struct Conversation {
+    inner: Shared,
+    /// The entries last given, by the digest of their array.
+    entries: Mutex<Option<(String, Py<PyTuple>)>>,
+}
+
+impl From<conversation::Conversation> for Conversation {
+    fn from(inner: conversation::Conversation) -> Self {
+        Self { inner: Arc::new(Mutex::new(inner)), entries: Mutex::new(None) }
+    }
+}
+
+/// Works on the conversation: the lock is taken with the interpreter detached, and never held while Python runs.
+pub(crate) fn with<T: Send>(
+    py: Python<'_>,
+    conversation: &Shared,
+    work: impl FnOnce(&mut conversation::Conversation) -> Result<T, Trouble> + Send,
+) -> PyResult<T> {
+    detached(py, || work(&mut conversation.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+fn call_trouble(why: impl std::fmt::Display) -> Trouble {
+    Trouble::new(Kind::Call, why)
+}
+
+impl Conversation {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut conversation::Conversation) -> Result<T, Trouble> + Send,
+    ) -> PyResult<T> {
+        with(py, &self.inner, work)
+    }
+}
+
+#[pymethods]
+impl Conversation {
+    /// The array to send, as a new list of dicts in the wire's shape.
+    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, &self.tools_json(py)?)
+    }
+
+    /// The array to send, as compact JSON text: the same bytes as long as nothing changes it.
+    fn tools_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| Ok(own.tools().json().to_owned()))
+    }
+
+    /// The identity of the array to send: its SHA-256 in hexadecimal digits.
+    #[getter]
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| Ok(own.digest()))
+    }
+
+    /// The same tools in neutral form and the same order: a tuple of Entry. The same tuple as long as the array is the same.
+    fn entries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let digest = self.digest(py)?;
+        let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
+        drop(kept);
+        if let Some(made) = found {
+            return Ok(made.into_bound(py));
+        }
+        let entries = self.with(py, |own| Ok(own.tools().entries()))?;
+        let made = PyTuple::new(py, entries.into_iter().map(Entry::from))?;
+        let made_before =
+            self.entries.lock().unwrap_or_else(PoisonError::into_inner).replace((digest, made.clone().unbind()));
+        drop(made_before);
+        Ok(made)
+    }
+
+    /// Judges one call: whether it is run, answered here, refused, or put before a person.
+    ///
+    /// The same id with the same arguments gives the same outcome again, so that asking twice does no harm.
+    ///
+    /// :param name: the name that the model wrote.
+    /// :param arguments: JSON text as the model wrote it (``str`` or ``bytes``), or a mapping. Text keeps every digit.
+    /// :param id: the provider's id of the call; None: the conversation gives one.
+    /// :returns: Reply, Forward, Confirm or Refuse.
+    /// :raises CallError: the id belongs to another call.
+    /// :raises InputError: the arguments cannot be written as JSON.
+    #[pyo3(signature = (name, arguments=None, id=None))]
+    fn call(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Option<&Bound<'_, PyAny>>,
+        id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let arguments = match arguments {
+            Some(given) => arguments_of(given)?,
+            None => toolfold::wire::Arguments::from_text(""),
+        };
+        let outcome = self.with(py, |own| own.call(id.unwrap_or_default(), name, arguments).map_err(call_trouble))?;
+        python(py, outcome)
+    }
+
+    /// Reads and judges every call of an assistant message, in order.
+    ///
+    /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every digit.
+    /// :raises WireError: the message is of another API, a whole response, or malformed.
+    /// :raises CallError: a call's id belongs to another call.
+    fn turn(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Turn> {
+        let text = json_text(message, "the message")?;
+        let paused = self.with(py, |own| {
+            let message = crate::engine::raw(&text)?;
+            let turn = own.turn(message).map_err(|why| match why {
+                TurnError::Call(why) => call_trouble(why),
+                why => Trouble::new(Kind::Wire, why),
+            })?;
+            Ok(turn.pause())
+        })?;
+        Ok(Turn::new(self.inner.clone(), paused))
+    }
+
+    /// Takes the result of a forwarded call, and gives the messages to append in the wire's shape.
+    ///
+    /// :raises CallError: no call of that id is at the host.
+    #[pyo3(signature = (id, result, is_error=false))]
+    fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Bound<'py, PyAny>> {
+        let result = ToolResult { content: result.to_owned(), is_error };
+        let text = self.with(py, |own| {
+            let messages = own.answer(&CallId::from(id), result).map_err(call_trouble)?;
+            Ok(serde_json::Value::Array(messages).to_string())
+        })?;
+        loads(py, &text)
+    }
+
+    /// Tells that the host ran a forwarded call, where it wraps results itself. A call that is not at the host is ignored.
+    #[pyo3(signature = (id, ok=true))]
+    fn report_result(&self, py: Python<'_>, id: &str, ok: bool) -> PyResult<()> {
+        self.with(py, |own| {
+            own.report_result(&CallId::from(id), ok);
+            Ok(())
+        })
+    }
+
+    /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered, else Refuse.
+    ///
+    /// :raises CallError: nothing waits under this id in this conversation.
+    fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Py<PyAny>> {
+        let outcome =
+            self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(resumed).map_err(call_trouble))?;
+        python(py, outcome)
+    }
+
+    /// The ids of the approvals that this conversation waits for.
+    #[getter]
+    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let ids = self.with(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
+        PyTuple::new(py, ids)
+    }
+
+    /// Sets what is open to what the model can still see: what a compaction dropped counts as closed again.
+    ///
+    /// :param messages: the messages of the next request in the wire's own shape, or the request itself.
+    /// :raises WireError: they have not the wire's shape. Nothing has changed then.
+    fn seen(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<()> {
+        let text = json_text(messages, "the messages")?;
+        self.with(py, |own| {
+            let messages = serde_json::from_str(&text)
+                .map_err(|why| Trouble::new(Kind::Wire, format!("the messages are no JSON: {why}")))?;
+            own.seen(&messages).map_err(|why| Trouble::new(Kind::Wire, why))
+        })
+    }
+
+    /// The same for hosts whose messages are of no wire: the ids of the calls whose answers the model still sees whole.
+    fn seen_calls(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<()> {
+        self.with(py, |own| {
+            own.seen_calls(ids);
+            Ok(())
+        })
+    }
+
+    /// Whether this conversation made every call of a history (``steps`` as in ``Engine.conversation``). If so, what is open
+    /// is set to what the history still shows; if not, nothing changes: make a conversation from the steps instead.
+    fn follows(&self, py: Python<'_>, steps: Vec<Step<'_>>) -> PyResult<bool> {
+        let steps: Vec<PastStep> = steps.into_iter().map(Step::read).collect::<PyResult<_>>()?;
+        self.with(py, |own| {
+            let known = |step: &PastStep| match step {
+                PastStep::Call { id, .. } | PastStep::Result { id, .. } => own.knows(id),
+            };
+            if !steps.iter().all(known) {
+                return Ok(false);
+            }
+            own.seen_calls(steps.into_iter().filter_map(|step| match step {
+                PastStep::Result { id, .. } => Some(id),
+                PastStep::Call { .. } => None,
+            }));
+            Ok(true)
+        })
+    }
+
+    /// The schemas of everything that is open, as text for the model: what a compaction dropped. None if nothing is open,
+    /// or if the array itself shows it.
+    fn redeliver(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.with(py, |own| Ok(own.redeliver()))
+    }
+
+    /// The names of the tools that are open, in catalogue order.
+    #[getter]
+    fn opened<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.with(py, |own| Ok(own.opened()))?)
+    }
+
+    /// The state to store, as JSON. ``Engine.restore`` makes the conversation from it.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes =
+            self.with(py, |own| serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why)))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What happened since the log was last taken, as JSON lines, oldest first. Write them before acting on the outcome that
+    /// they led to. ``Engine.replay`` makes the conversation from them.
+    fn take_log(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| {
+            let mut lines = String::new();
+            for record in own.take_log(now_ms()) {
+                lines += &serde_json::to_string(&record).map_err(|why| Trouble::new(Kind::Internal, why))?;
+                lines.push('\n');
+            }
+            Ok(lines)
+        })
+    }
+
+    /// A second conversation that goes on from here, with an id of its own.
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |own| Ok(Self::from(own.fork())))
+    }
+
+    /// A conversation for a sub-agent that may use these tools and nothing else. It has opened nothing.
+    ///
+    /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools`` among them it folds.
+    /// :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
+    fn child(&self, py: Python<'_>, allowed: Vec<String>) -> PyResult<Self> {
+        self.with(py, |own| {
+            let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
+            own.child(&allowed).map(Self::from).map_err(|why| Trouble::new(Kind::Start, why))
+        })
+    }
+
+    /// What the array to send costs: ``(tokens, meter)``; tokens is None where no meter knows the model.
+    fn tokens(&self, py: Python<'_>) -> PyResult<(Option<usize>, String)> {
+        self.with(py, |own| {
+            let (wire, model) = (own.wire(), own.model().map(str::to_owned));
+            Ok(crate::tokens::count(&own.tools(), wire, model.as_deref()))
+        })
+    }
+
+    /// The host's id of the conversation; empty if it gave none.
+    #[getter]
+    fn id(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| Ok(own.id().to_owned()))
+    }
+
+    /// The API that is spoken.
+    #[getter]
+    fn wire(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.with(py, |own| Ok(own.wire().name()))
+    }
+
+    /// The model, if the host named one.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.with(py, |own| Ok(own.model().map(str::to_owned)))
+    }
+
+    /// The arm, for the conversation's life; never ``auto``.
+    #[getter]
+    fn arm(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| Ok(own.arm().to_string()))
+    }
+
+    /// The arm and why the conversation has it, in one sentence.
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| Ok(own.explain()))
+    }
+
+    /// What this wire could not carry, or advises against: a list of dicts with code, severity, place, message, help.
+    #[getter]
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.with(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;
+        loads(py, &text)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |own| {
+            Ok(format!(
+                "Conversation(id={:?}, wire={:?}, arm={:?})",
+                own.id(),
+                own.wire().name(),
+                own.arm().to_string()
+            ))
+        })
+    }
+
+    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+        not_pickled("a Conversation", "store conversation.snapshot() and give it to engine.restore()")
+    }
+}

@@ -1,0 +1,215 @@
+//! The engine: tools with their layers, shared by every conversation.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use serde_json::value::RawValue;
+use toolfold::conversation::{LogRecord, PastStep, Snapshot, Start};
+use toolfold::engine;
+use toolfold::profile::Arm;
+use toolfold::wire::Wire;
+
+use crate::conversation::Conversation;
+use crate::error::{Kind, Trouble, detached, not_pickled};
+use crate::settings::{
+    Layers, Settings, approvals_setting, policy_sources, profile_setting, skill_folders, tools_source,
+};
+use crate::steps::Step;
+use crate::text::{json_text, loads};
+
+/// Tools with their layers, put together once and shared by every conversation. It never changes, and threads may share it.
+///
+/// :param tools: a list of tool dicts in any provider's form (OpenAI, Anthropic, MCP, Gemini), the same as JSON text, the
+///     path of a JSON file, or ``"excel"`` for the built-in tools under their own profile.
+/// :param profile: how tools are folded: None derives a profile from the tools, False turns folding off, else a built-in
+///     name, a path, or TOML text.
+/// :param arm: how much is folded: ``"auto"`` or an arm's name (``toolfold report`` lists them).
+/// :param policy: what may run: a path, TOML text or ``"excel"``, or a list of these. None allows everything.
+/// :param skills: a folder of skills, or a list of folders.
+/// :param approvals: where calls wait for a person: an Approver, or the path of its file. None keeps them in memory, where
+///     nobody can answer them.
+/// :raises LoadError: tools, profile or policy have errors; it prints every diagnostic.
+/// :raises InputError: a file cannot be read, or a value is of the wrong kind.
+#[pyclass(frozen, module = "toolfold")]
+pub(crate) struct Engine {
+    inner: engine::Engine,
+    settings: Settings,
+    layers: Layers,
+}
+
+/// An arm by its name.
+pub(crate) fn arm_named(name: &str) -> PyResult<Arm> {
+    name.parse().map_err(|why| Trouble::new(Kind::Input, why).into())
+}
+
+/// A wire by its name.
+pub(crate) fn wire_named(name: &str) -> PyResult<Wire> {
+    name.parse().map_err(|why| Trouble::new(Kind::Input, why).into())
+}
+
+impl Engine {
+    fn start<'e>(&'e self, wire: Wire, model: Option<&str>, id: Option<&str>, arm: Option<Arm>) -> Start<'e> {
+        let start = self.inner.conversation(wire).model(model.unwrap_or_default()).id(id.unwrap_or_default());
+        arm.into_iter().fold(start, Start::arm)
+    }
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
+    fn new(
+        py: Python<'_>,
+        tools: &Bound<'_, PyAny>,
+        profile: Option<&Bound<'_, PyAny>>,
+        arm: &str,
+        policy: Option<&Bound<'_, PyAny>>,
+        skills: Option<&Bound<'_, PyAny>>,
+        approvals: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let tools = tools_source(tools)?;
+        let settings = Settings {
+            profile: profile_setting(profile, &tools)?,
+            arm: arm_named(arm)?,
+            policy: policy_sources(policy)?,
+            approvals: approvals_setting(approvals)?,
+            skills: skill_folders(skills)?,
+        };
+        detached(py, || {
+            let layers = settings.layers()?;
+            Ok(Self { inner: settings.engine(tools, &layers)?, settings, layers })
+        })
+    }
+
+    /// The same settings over other tools. Policy, its store and skills are not loaded again.
+    ///
+    /// :raises LoadError: the tools have errors, or the profile does not fit them.
+    fn with_tools(&self, py: Python<'_>, tools: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let tools = tools_source(tools)?;
+        detached(py, || {
+            let (settings, layers) = (self.settings.clone(), self.layers.clone());
+            Ok(Self { inner: settings.engine(tools, &layers)?, settings, layers })
+        })
+    }
+
+    /// A conversation with a model. It is bound to wire, model and arm for its life.
+    ///
+    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// :param model: the model, for what is known of it; None: nothing is known.
+    /// :param id: the host's id of the conversation. Approvals belong to it: give one where a person is asked.
+    /// :param arm: another arm than the engine's.
+    /// :param history: the messages so far in the wire's own shape (a list, or JSON text): what they opened is open.
+    /// :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)`` for
+    ///     a call, ``(id, ok)`` for its answer.
+    /// :raises StartError: the arm cannot be had there.
+    /// :raises WireError: the history has not the wire's shape.
+    #[pyo3(signature = (wire="openai-chat", model=None, id=None, *, arm=None, history=None, steps=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn conversation(
+        &self,
+        py: Python<'_>,
+        wire: &str,
+        model: Option<&str>,
+        id: Option<&str>,
+        arm: Option<&str>,
+        history: Option<&Bound<'_, PyAny>>,
+        steps: Option<Vec<Step<'_>>>,
+    ) -> PyResult<Conversation> {
+        let (wire, arm) = (wire_named(wire)?, arm.map(arm_named).transpose()?);
+        let history = history.map(|messages| json_text(messages, "the history")).transpose()?;
+        let steps: Option<Vec<PastStep>> =
+            steps.map(|steps| steps.into_iter().map(Step::read).collect()).transpose()?;
+        if history.is_some() && steps.is_some() {
+            return Err(Trouble::new(Kind::Input, "give `history` or `steps`, not both").into());
+        }
+        let made = detached(py, || {
+            let start = self.start(wire, model, id, arm);
+            match (history, steps) {
+                (Some(text), _) => {
+                    let messages = serde_json::from_str(&text)
+                        .map_err(|why| Trouble::new(Kind::Wire, format!("the history is no JSON: {why}")))?;
+                    start.from_transcript(&messages).map_err(|why| Trouble::new(Kind::Wire, why))
+                }
+                (None, Some(steps)) => start.from_steps(steps).map_err(|why| Trouble::new(Kind::Start, why)),
+                (None, None) => start.start().map_err(|why| Trouble::new(Kind::Start, why)),
+            }
+        })?;
+        Ok(Conversation::from(made))
+    }
+
+    /// The conversation of a snapshot (``Conversation.snapshot``).
+    ///
+    /// :raises RestoreError: it is no snapshot, or this engine cannot carry the conversation.
+    fn restore(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Conversation> {
+        let text = json_text(snapshot, "the snapshot")?;
+        let made = detached(py, || {
+            let snapshot: Snapshot = serde_json::from_str(&text)
+                .map_err(|why| Trouble::new(Kind::Restore, format!("no snapshot: {why}")))?;
+            self.inner.restore(snapshot).map_err(|why| Trouble::new(Kind::Restore, why))
+        })?;
+        Ok(Conversation::from(made))
+    }
+
+    /// The conversation that a log tells: the lines of ``Conversation.take_log``, one after the other.
+    ///
+    /// :param log: JSON lines, or a JSON array of records.
+    /// :raises RestoreError: records are missing, mixed, or of another form.
+    fn replay(&self, py: Python<'_>, log: &str) -> PyResult<Conversation> {
+        let made = detached(py, || {
+            let bad =
+                |why: serde_json::Error| Trouble::new(Kind::Restore, format!("the log is no JSON records: {why}"));
+            let records: Vec<LogRecord> = if log.trim_start().starts_with('[') {
+                serde_json::from_str(log).map_err(bad)?
+            } else {
+                serde_json::Deserializer::from_str(log).into_iter().collect::<Result<_, _>>().map_err(bad)?
+            };
+            self.inner.replay(&records).map_err(|why| Trouble::new(Kind::Restore, why))
+        })?;
+        Ok(Conversation::from(made))
+    }
+
+    /// The names of the tools, by their host's names, without those that policy denies outright.
+    #[getter]
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.inner.catalog().iter().map(|tool| tool.name().as_str()))
+    }
+
+    /// The arm that conversations get where nothing else chooses.
+    #[getter]
+    fn arm(&self) -> String {
+        self.inner.arm().to_string()
+    }
+
+    /// What was noticed while the engine was built: a list of dicts with code, severity, place, message, help.
+    #[getter]
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let all: Vec<_> = self.layers.notes.iter().chain(self.inner.diagnostics()).collect();
+        loads(py, &serde_json::to_string(&all).unwrap_or_default())
+    }
+
+    /// What the first request costs, arm by arm: a list of dicts with arm, tokens, meter, bytes and tools.
+    ///
+    /// Arms that the wire or the model cannot carry are left out. ``tokens`` is None where no meter knows the model.
+    #[pyo3(signature = (wire="openai-chat", model=None))]
+    fn report<'py>(&self, py: Python<'py>, wire: &str, model: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let wire = wire_named(wire)?;
+        let rows = detached(py, || Ok(crate::tokens::report(&self.inner, wire, model)))?;
+        loads(py, &rows.to_string())
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.catalog().len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Engine({} tools, arm={:?})", self.inner.catalog().len(), self.arm())
+    }
+
+    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+        not_pickled("an Engine", "build it again from its tools, once a process")
+    }
+}
+
+/// Any JSON text, read as little as possible.
+pub(crate) fn raw(text: &str) -> Result<&RawValue, Trouble> {
+    serde_json::from_str(text).map_err(|why| Trouble::new(Kind::Wire, format!("the message is no JSON: {why}")))
+}

@@ -1,0 +1,143 @@
+//! Tools in neutral form, for hosts that write requests themselves.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use toolfold::conversation;
+use toolfold::wire::ToolEntry;
+
+use crate::text::loads;
+
+/// One tool as the model is shown it, for frameworks that write the request themselves.
+///
+/// ``parameters`` is one object for the life of the entry: copy it before changing it.
+#[pyclass(frozen, eq, module = "toolfold")]
+pub(crate) struct Entry {
+    inner: ToolEntry,
+    parameters: PyOnceLock<Py<PyAny>>,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+}
+
+impl From<ToolEntry> for Entry {
+    fn from(inner: ToolEntry) -> Self {
+        Self { inner, parameters: PyOnceLock::new() }
+    }
+}
+
+#[pymethods]
+impl Entry {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("name", "description", "parameters")
+    }
+
+    /// The name under which the model sees the tool.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The description at its detail; empty if there is none.
+    #[getter]
+    fn description(&self) -> &str {
+        &self.inner.description
+    }
+
+    /// The JSON Schema of the arguments at its detail, as a dict.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let made = self.parameters.get_or_try_init(py, || loads(py, &self.inner.parameters).map(Bound::unbind))?;
+        Ok(made.bind(py).clone())
+    }
+
+    /// The same as compact JSON text.
+    #[getter]
+    fn parameters_json(&self) -> &str {
+        &self.inner.parameters
+    }
+
+    /// Whether the provider is asked to hold the model to the schema. Never on a folded tool.
+    #[getter]
+    fn strict(&self) -> bool {
+        self.inner.strict
+    }
+
+    /// How much of the tool it is: full, signature, outline, required, summary or index.
+    #[getter]
+    fn detail(&self) -> &'static str {
+        self.inner.detail.name()
+    }
+
+    /// Whether the provider keeps it out of the prompt until it is referred to.
+    #[getter]
+    fn deferred(&self) -> bool {
+        self.inner.deferred
+    }
+
+    /// Whether it is one of toolfold's own tools, such as ``expand_tools``: no host runs it.
+    #[getter]
+    fn own(&self) -> bool {
+        self.inner.own
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Entry(name={:?}, detail={:?}, own={})", self.name(), self.detail(), python_bool(self.own()))
+    }
+}
+
+/// A tool whose whole schema an answer opened, for hosts with an append channel.
+#[pyclass(frozen, eq, module = "toolfold")]
+#[derive(Debug, PartialEq)]
+pub(crate) struct OpenedTool {
+    name: String,
+    description: String,
+    parameters: Arc<serde_json::Value>,
+}
+
+impl From<&conversation::OpenedTool> for OpenedTool {
+    fn from(tool: &conversation::OpenedTool) -> Self {
+        let (name, description) = (tool.name.clone(), tool.description.clone());
+        Self { name, description, parameters: tool.parameters.clone() }
+    }
+}
+
+#[pymethods]
+impl OpenedTool {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("name", "description", "parameters")
+    }
+
+    /// The name under which the model sees the tool.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The description, whole.
+    #[getter]
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The JSON Schema of the arguments, whole, as a new dict.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, &self.parameters.to_string())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("OpenedTool(name={:?})", self.name)
+    }
+}
+
+/// A boolean as Python writes it.
+pub(crate) fn python_bool(value: bool) -> &'static str {
+    if value { "True" } else { "False" }
+}

@@ -1,0 +1,105 @@
+//! What goes wrong, as the exceptions of `toolfold.errors`.
+
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use toolfold::diagnostic::{Diagnostic, LoadError};
+use toolfold::error::Error;
+
+use crate::text::loads;
+
+/// Which exception it becomes: the name of its class in `toolfold.errors`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Approval,
+    Call,
+    Input,
+    Internal,
+    Load,
+    Restore,
+    Start,
+    Wire,
+}
+
+impl Kind {
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Approval => "ApprovalError",
+            Self::Call => "CallError",
+            Self::Input => "InputError",
+            Self::Internal => "InternalError",
+            Self::Load => "LoadError",
+            Self::Restore => "RestoreError",
+            Self::Start => "StartError",
+            Self::Wire => "WireError",
+        }
+    }
+}
+
+/// Why something was not done, made where no interpreter is at hand.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    kind: Kind,
+    message: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Trouble {
+    pub(crate) fn new(kind: Kind, why: impl Display) -> Self {
+        Self { kind, message: why.to_string(), diagnostics: Vec::new() }
+    }
+
+    /// Something that was not read whole: every diagnostic on a line of its own.
+    pub(crate) fn unread(diagnostics: Vec<Diagnostic>) -> Self {
+        let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        Self { kind: Kind::Load, message: lines.join("\n"), diagnostics }
+    }
+
+    fn raise(self, py: Python<'_>) -> PyResult<PyErr> {
+        let class = py.import("toolfold.errors")?.getattr(self.kind.class())?;
+        let error = class.call1((self.message,))?;
+        if !self.diagnostics.is_empty() {
+            let text = serde_json::to_string(&self.diagnostics).unwrap_or_default();
+            error.setattr("diagnostics", loads(py, &text)?.cast::<pyo3::types::PyList>()?.to_tuple())?;
+        }
+        Ok(PyErr::from_value(error))
+    }
+}
+
+impl From<Trouble> for PyErr {
+    fn from(trouble: Trouble) -> Self {
+        let message = trouble.message.clone();
+        // Where not even the exception's class can be had, the words still arrive.
+        Python::attach(|py| trouble.raise(py)).unwrap_or_else(|_| PyRuntimeError::new_err(message))
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(why: Error) -> Self {
+        Self::unread(why.diagnostics().to_vec())
+    }
+}
+
+impl From<LoadError> for Trouble {
+    fn from(why: LoadError) -> Self {
+        Self::unread(why.into_diagnostics())
+    }
+}
+
+/// Runs what may take long or wait, with the interpreter detached. A panic in it becomes an `InternalError`.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Trouble> + Send) -> PyResult<T> {
+    py.detach(|| {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            let what = "toolfold failed where it must not: please report it, with the line that was printed above";
+            Err(Trouble::new(Kind::Internal, what))
+        })
+    })
+    .map_err(PyErr::from)
+}
+
+/// What `pickle` and `copy` are told about objects that hold an engine.
+pub(crate) fn not_pickled<T>(what: &str, instead: &str) -> PyResult<T> {
+    Err(pyo3::exceptions::PyTypeError::new_err(format!("{what} is not pickled: {instead}")))
+}

@@ -1,0 +1,58 @@
+//! Layers 2 and 3 of an engine: skills from folders, a policy with its store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolfold::diagnostic::Diagnostic;
+use toolfold::engine::{PolicyLayer, SkillLayer};
+use toolfold::policy::{ApprovalStore, MemoryStore, Policy, PolicyFile, PolicyScope};
+use toolfold::skill::DiskFs;
+use toolfold::store::SqliteStore;
+use toolfold_cli::edge::{OwnDisk, now_ms, policy_context};
+
+use crate::error::{Kind, Trouble};
+use crate::settings::Approvals;
+use crate::text::Source;
+
+/// A policy over its store. The person's handle on the store is dropped here: who wants one makes an `Approver`.
+pub(crate) fn policy(
+    sources: &[Source],
+    approvals: &Approvals,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<PolicyLayer, Trouble> {
+    let mut files = Vec::with_capacity(sources.len());
+    for source in sources {
+        let (text, name) = source.clone().text()?;
+        let loaded = PolicyFile::load(&text, &name, PolicyScope::User);
+        if loaded.has_errors() {
+            return Err(Trouble::unread(loaded.diagnostics));
+        }
+        notes.extend(loaded.diagnostics);
+        files.push(loaded.value);
+    }
+    let (store, file): (Arc<dyn ApprovalStore>, Option<&Path>) = match approvals {
+        Approvals::Nowhere => (Arc::new(MemoryStore::new()), None),
+        Approvals::File(path) => (Arc::new(open(path)?), Some(path)),
+        Approvals::With(store, path) => (store.clone(), path.as_deref()),
+    };
+    let own: Vec<&Path> = sources.iter().filter_map(Source::path).chain(file).collect();
+    let (layer, _) = PolicyLayer::open(Policy::new(files), store, now_ms);
+    let layer = layer.context(policy_context(&own));
+    Ok(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer })
+}
+
+/// A store in a file, which is created if there is none.
+pub(crate) fn open(path: &Path) -> Result<SqliteStore, Trouble> {
+    SqliteStore::open(path).map_err(|why| Trouble::new(Kind::Approval, format!("{}: {why}", path.display())))
+}
+
+/// The skills of these folders. A folder that is not there is an error, a skill that cannot be read a diagnostic.
+pub(crate) fn skills(folders: &[PathBuf], notes: &mut Vec<Diagnostic>) -> Result<SkillLayer, Trouble> {
+    if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
+        let why = format!("{}: is no folder of skills: it does not exist, or is a file", missing.display());
+        return Err(Trouble::new(Kind::Input, why));
+    }
+    let loaded = SkillLayer::from_folders(Arc::new(DiskFs), folders.to_vec());
+    notes.extend(loaded.diagnostics);
+    Ok(loaded.value)
+}

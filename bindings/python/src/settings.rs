@@ -1,0 +1,167 @@
+//! What an engine is put together from: kept, so that the same settings can meet other tools.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyList, PyTuple};
+use toolfold::catalog::Catalog;
+use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::store::SqliteStore;
+use toolfold_cli::edge;
+
+use crate::approver::Approver;
+use crate::error::{Kind, Trouble};
+use crate::text::{Source, json_text};
+
+/// How diagnostics call the built-in tools.
+const EXCEL_FILE: &str = "profiles/excel/tools.json";
+
+/// Layer 1 as a host sets it.
+#[derive(Debug, Clone)]
+pub(crate) enum Profile {
+    Derived,
+    Off,
+    Given(Source),
+}
+
+/// Where approvals are kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Approvals {
+    /// In memory, out of everybody's reach.
+    Nowhere,
+    /// In this file.
+    File(PathBuf),
+    /// Where this handle has them.
+    With(Arc<SqliteStore>, Option<PathBuf>),
+}
+
+/// Everything but the tools, read but not loaded.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) profile: Profile,
+    pub(crate) arm: Arm,
+    pub(crate) policy: Vec<Source>,
+    pub(crate) approvals: Approvals,
+    pub(crate) skills: Vec<PathBuf>,
+}
+
+/// The layers that the settings name. They are made once and shared by every engine made from them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Layers {
+    pub(crate) policy: Option<PolicyLayer>,
+    pub(crate) skills: Option<SkillLayer>,
+    pub(crate) notes: Vec<toolfold::diagnostic::Diagnostic>,
+}
+
+/// The tools as text, from whatever they were given as.
+pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
+    let is_json = |text: &str| text.trim_start_matches('\u{feff}').trim_start().starts_with(['[', '{']);
+    let built_in = |source: &Source| source.path().is_some_and(|path| path.as_os_str() == edge::EXCEL);
+    match Source::read(value, "tools", is_json)? {
+        Some(source) if built_in(&source) => Ok(Source::Text(edge::EXCEL_TOOLS.to_owned(), EXCEL_FILE)),
+        Some(source) => Ok(source),
+        None => {
+            // A generator, a tuple or a view of a dict is a list to whoever wrote it.
+            let list = match value.cast::<PyList>() {
+                Ok(list) => list.clone().into_any(),
+                Err(_) if value.is_instance_of::<pyo3::types::PyDict>() => value.clone(),
+                Err(_) => value.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(value.py())?,
+            };
+            Ok(Source::Text(json_text(&list, "the tool list")?, "tools"))
+        }
+    }
+}
+
+/// A profile: None derives one, False turns layer 1 off, else a built-in name, TOML text or a file.
+pub(crate) fn profile_setting(value: Option<&Bound<'_, PyAny>>, tools: &Source) -> PyResult<Profile> {
+    let Some(value) = value else {
+        // The built-in tools have a profile of their own.
+        let own = edge::builtin_profile(edge::EXCEL).filter(|_| matches!(tools, Source::Text(_, EXCEL_FILE)));
+        return Ok(own.map_or(Profile::Derived, |text| Profile::Given(Source::Text(text.to_owned(), "profile"))));
+    };
+    if let Ok(on) = value.cast::<PyBool>() {
+        return Ok(if on.is_true() { Profile::Derived } else { Profile::Off });
+    }
+    let source = toml_source(value, "profile", edge::builtin_profile)?;
+    Ok(Profile::Given(source))
+}
+
+/// One policy or several: a built-in name, TOML text or a file each.
+pub(crate) fn policy_sources(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Source>> {
+    let built_in = |name: &str| (name == edge::EXCEL).then_some(edge::EXCEL_POLICY);
+    each(value)?.iter().map(|one| toml_source(one, "policy", built_in)).collect()
+}
+
+/// One folder of skills or several.
+pub(crate) fn skill_folders(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
+    each(value)?.iter().map(|one| one.extract::<PathBuf>()).collect()
+}
+
+fn each<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    match value {
+        None => Ok(Vec::new()),
+        Some(value) if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() => {
+            value.try_iter()?.collect()
+        }
+        Some(value) => Ok(vec![value.clone()]),
+    }
+}
+
+fn toml_source(
+    value: &Bound<'_, PyAny>,
+    what: &'static str,
+    built_in: fn(&str) -> Option<&'static str>,
+) -> PyResult<Source> {
+    let source = Source::read(value, what, |text| text.contains('\n') || text.contains('=') || text.trim().is_empty())?;
+    let Some(source) = source else {
+        let given = value.get_type().name()?;
+        let why = format!("{what} must be a name, a path or TOML text, not {given}");
+        return Err(Trouble::new(Kind::Input, why).into());
+    };
+    let named = source.path().and_then(|path| path.to_str()).and_then(built_in);
+    Ok(named.map_or(source, |text| Source::Text(text.to_owned(), what)))
+}
+
+/// Where approvals go: None, a file, or an Approver.
+pub(crate) fn approvals_setting(value: Option<&Bound<'_, PyAny>>) -> PyResult<Approvals> {
+    let Some(value) = value else { return Ok(Approvals::Nowhere) };
+    if let Ok(handle) = value.cast::<Approver>() {
+        let handle = handle.get();
+        return Ok(Approvals::With(handle.store(), handle.file().map(PathBuf::from)));
+    }
+    Ok(Approvals::File(value.extract::<PathBuf>()?))
+}
+
+impl Settings {
+    /// Reads what the settings name.
+    pub(crate) fn layers(&self) -> Result<Layers, Trouble> {
+        let mut layers = Layers::default();
+        if !self.policy.is_empty() {
+            layers.policy = Some(crate::layers::policy(&self.policy, &self.approvals, &mut layers.notes)?);
+        }
+        if !self.skills.is_empty() {
+            layers.skills = Some(crate::layers::skills(&self.skills, &mut layers.notes)?);
+        }
+        Ok(layers)
+    }
+
+    /// The engine of these settings over a tool list.
+    pub(crate) fn engine(&self, tools: Source, layers: &Layers) -> Result<Engine, Trouble> {
+        let (text, name) = tools.text()?;
+        let catalog: Catalog = Catalog::import(&text, &name, None).into_result()?;
+        let builder = Engine::builder(catalog).arm(self.arm);
+        let builder = match &self.profile {
+            Profile::Derived => builder,
+            Profile::Off => builder.without_profile(),
+            Profile::Given(source) => {
+                let (text, name) = source.clone().text()?;
+                builder.profile(ToolProfile::parse(&text, &name).into_result()?)
+            }
+        };
+        let builder = layers.policy.iter().cloned().fold(builder, toolfold::engine::EngineBuilder::policy);
+        let builder = layers.skills.iter().cloned().fold(builder, toolfold::engine::EngineBuilder::skills);
+        Ok(builder.build()?)
+    }
+}

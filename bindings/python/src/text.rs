@@ -1,0 +1,131 @@
+//! Text in and out: JSON by Python's own reader and writer, and what may be given as text, file or object.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyString};
+
+use crate::error::{Kind, Trouble};
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// JSON text as Python objects. Integers keep every digit.
+pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let value = LOADS.import(py, "json", "loads")?.call1((text,));
+    // Python refuses integers of more than 4,300 digits (`sys.set_int_max_str_digits`).
+    value.map_err(|why| Trouble::new(Kind::Input, format!("Python cannot hold this JSON as objects: {why}")).into())
+}
+
+/// An encoder of `json` that writes compact JSON.
+fn encoder<'py>(py: Python<'py>, ascii: bool) -> PyResult<Bound<'py, PyAny>> {
+    static WHOLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static ASCII: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let cell = if ascii { &ASCII } else { &WHOLE };
+    let made = cell.get_or_try_init(py, || {
+        let options = PyDict::new(py);
+        options.set_item("ensure_ascii", ascii)?;
+        options.set_item("separators", (",", ":"))?;
+        let encoder = py.import("json")?.getattr("JSONEncoder")?.call((), Some(&options))?;
+        Ok::<_, PyErr>(encoder.getattr("encode")?.unbind())
+    })?;
+    Ok(made.bind(py).clone())
+}
+
+/// Objects as JSON text; `str` and `bytes` are JSON text already.
+///
+/// `what` names the value in the error.
+pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+    if let Some(text) = given_text(value, what)? {
+        return Ok(text);
+    }
+    let py = value.py();
+    let bad = |why: &PyErr| -> PyErr {
+        Trouble::new(Kind::Input, format!("{what} cannot be written as JSON: {}", why.value(py))).into()
+    };
+    let written = encoder(py, false)?.call1((value,)).or_else(|why| match as_dict(value) {
+        Some(dict) => encoder(py, false)?.call1((dict,)),
+        None => Err(why),
+    });
+    let written = written.map_err(|why| bad(&why))?.cast_into::<PyString>()?;
+    match written.to_str() {
+        Ok(text) => Ok(text.to_owned()),
+        // Half of a surrogate pair is no text: escaped, the gate says so to whoever wrote it.
+        Err(_) => encoder(py, true)?.call1((value,)).map_err(|why| bad(&why))?.extract(),
+    }
+}
+
+/// A mapping that is no `dict`, as one.
+fn as_dict<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let mapping = value.cast::<pyo3::types::PyMapping>().ok()?;
+    mapping.py().get_type::<PyDict>().call1((mapping,)).ok()
+}
+
+/// The text of a `str` or of UTF-8 `bytes`; `None` for anything else.
+pub(crate) fn given_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<String>> {
+    let bad = |why: &dyn std::fmt::Display| Trouble::new(Kind::Input, format!("{what} is no UTF-8 text: {why}"));
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(text.to_str().map_err(|why| bad(&why))?.to_owned()));
+    }
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(Some(std::str::from_utf8(bytes.as_bytes()).map_err(|why| bad(&why))?.to_owned()));
+    }
+    Ok(None)
+}
+
+/// Something that can be given as text, or as a file that holds it.
+#[derive(Debug, Clone)]
+pub(crate) enum Source {
+    /// The text itself, with the name by which diagnostics call it.
+    Text(String, &'static str),
+    /// A file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// A `str` that `is_text` takes for text is the text itself; any other `str`, and a `Path`, is a file. `None` for
+    /// anything else.
+    pub(crate) fn read(
+        value: &Bound<'_, PyAny>,
+        what: &'static str,
+        is_text: fn(&str) -> bool,
+    ) -> PyResult<Option<Self>> {
+        match given_text(value, what)? {
+            Some(text) if is_text(&text) => Ok(Some(Self::Text(text, what))),
+            Some(text) => Ok(Some(Self::File(PathBuf::from(text)))),
+            None => Ok(value.extract::<PathBuf>().ok().map(Self::File)),
+        }
+    }
+
+    /// The text, and the name by which diagnostics call it.
+    pub(crate) fn text(self) -> Result<(String, String), Trouble> {
+        match self {
+            Self::Text(text, name) => Ok((text, name.to_owned())),
+            Self::File(path) => {
+                let name = path.to_string_lossy().into_owned();
+                Ok((read_file(&path).map_err(|why| Trouble::new(Kind::Input, format!("{name}: {why}")))?, name))
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> Option<&std::path::Path> {
+        match self {
+            Self::Text(..) => None,
+            Self::File(path) => Some(path),
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "an edge: files that the host names are read here, with a size limit")]
+fn read_file(path: &std::path::Path) -> Result<String, String> {
+    let found = std::fs::metadata(path).map_err(|why| format!("cannot be read: {why}"))?;
+    if found.is_dir() {
+        return Err("is a folder, not a file".to_owned());
+    }
+    if found.len() > MAX_BYTES {
+        return Err(format!("has {} bytes, at most {MAX_BYTES} are read", found.len()));
+    }
+    std::fs::read_to_string(path).map_err(|why| format!("cannot be read: {why}"))
+}

@@ -1,0 +1,107 @@
+//! The price table.
+
+use super::*;
+use toolfold::wire::{Capabilities, Wire};
+
+#[test]
+fn the_shipped_table_has_no_faults_and_a_source_for_every_row() {
+    let loaded = PriceTable::parse(SHIPPED, "prices.toml");
+    assert_eq!(loaded.diagnostics, vec![]);
+    assert!(loaded.value.rows().count() >= 19);
+    for row in loaded.value.rows() {
+        for model in &row.models {
+            assert_eq!(loaded.value.of(model), Some(row), "{model} is priced once");
+            let id = ModelId::parse(model);
+            assert!(id.vendor.is_some() && id.version.is_some(), "{model} is read as a model in any spelling");
+        }
+        let TokenPrices { input, cache_write, cache_read, output } = row.prices;
+        assert!(cache_read < input && input <= cache_write && input < output, "{:?}", row.models);
+    }
+}
+
+#[test]
+fn every_spelling_of_a_model_has_its_price_and_no_other_model_has() {
+    let table = PriceTable::builtin();
+    let input = |model: &str| table.of(model).map(|row| row.prices.input);
+    for spelling in [
+        "claude-opus-4.5",
+        "claude-opus-4-5-20251101",
+        "anthropic/claude-opus-4.5:beta",
+        "us.anthropic.claude-opus-4-5-20251101-v1:0",
+        "vertex_ai/claude-opus-4-5@20251101",
+        "anthropic:claude-opus-4-5-latest",
+        "Claude-Opus-4.5",
+    ] {
+        assert_eq!(input(spelling), Some(5.0), "{spelling}");
+    }
+    assert_eq!(input("openai/gpt-5.4-mini"), Some(0.75));
+    assert_eq!(input("gpt-5.4-2026-03-05"), Some(2.5));
+    for other in ["gpt-5.4-nano", "gpt-5.4-codex", "gpt-5.3", "claude-opus-4", "claude-opus", "my-model", "", "gpt"] {
+        assert_eq!(input(other), None, "{other}");
+    }
+}
+
+/// Arm `auto` prices by the capability table, `sim` by this one: they must agree.
+#[test]
+fn the_capability_table_has_the_same_cache_rules() {
+    let capabilities = Capabilities::builtin();
+    for row in PriceTable::builtin().rows() {
+        for model in &row.models {
+            let wire = match ModelId::parse(model).vendor {
+                Some("anthropic") => Wire::Anthropic,
+                Some("google") => Wire::Gemini,
+                _ => Wire::OpenAiChat,
+            };
+            let known = capabilities.cache_of(wire, Some(model)).unwrap().cache();
+            let CacheRules { read, write, minimum, .. } = row.rules;
+            assert_eq!((known.read, known.write, known.minimum), (read, write, minimum), "{model}");
+        }
+    }
+}
+
+const OWN: &str = "[[price]]\nmodels = ['my-model', 'gpt-5.4']\ninput = 2\noutput = 8\nsource = 'own'\ndate = '2026-11'\n";
+
+#[test]
+fn own_rows_go_before_the_shipped_ones() {
+    let own = PriceTable::parse(OWN, "own.toml").into_result().unwrap();
+    let both = own.over(PriceTable::builtin());
+    assert_eq!(both.of("gpt-5.4").unwrap().prices.input, 2.0);
+    assert_eq!(both.of("gpt-5.5").unwrap().prices.input, 5.0);
+    let mine = both.of("My-Model").unwrap();
+    assert_eq!((mine.rules, mine.context), (CacheRules::NONE, None), "without cache prices there is no cache");
+    assert_eq!(both.of("my-model-2"), None);
+}
+
+#[test]
+fn a_longer_cache_costs_more_to_write() {
+    let row = PriceTable::builtin().of("claude-sonnet-5.5").unwrap();
+    let long = row.with_long_cache().unwrap();
+    assert_eq!((row.rules.write, row.rules.lifetime), (1_250, Some(300)));
+    assert_eq!((long.rules.write, long.rules.lifetime, long.prices.cache_write), (2_000, Some(3_600), 4.0));
+    assert_eq!(PriceTable::builtin().of("gpt-5.4").unwrap().with_long_cache(), None);
+}
+
+#[track_caller]
+fn refused(rows: &str, code: &str, because: &str) {
+    let loaded = PriceTable::parse(rows, "own.toml");
+    let said: Vec<String> = loaded.diagnostics.iter().map(|own| format!("{} {}", own.code, own.message)).collect();
+    assert!(said.iter().any(|own| own.starts_with(code) && own.contains(because)), "{said:?}");
+    assert_eq!(loaded.value.rows().count(), 0);
+}
+
+#[test]
+fn what_is_no_price_is_refused() {
+    refused(&OWN.replace("'own'", "' '"), "bad-price", "no source");
+    refused(&OWN.replace("input = 2", "input = -2"), "bad-price", "input = -2");
+    refused(&OWN.replace("output = 8", "output = inf"), "bad-price", "output = inf");
+    refused(&OWN.replace("output = 8", "output = nan"), "bad-price", "output = NaN");
+    refused(&OWN.replace("['my-model', 'gpt-5.4']", "[]"), "bad-price", "no model");
+    refused(&OWN.replace("output", "outputs"), "bad-prices", "outputs");
+    refused("price = 3", "bad-prices", "");
+}
+
+#[test]
+fn free_input_is_no_division_by_zero() {
+    let own = PriceTable::parse(&OWN.replace("input = 2", "input = 0"), "own.toml").into_result().unwrap();
+    assert!(!own.of("my-model").unwrap().rules.matters());
+}

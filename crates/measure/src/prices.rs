@@ -84,7 +84,8 @@ fn is_same(one: &ModelId, other: &ModelId) -> bool {
     };
     one.vendor.is_some()
         && one.version.is_some()
-        && (one.vendor, &one.family, one.version, &one.tier) == (other.vendor, &other.family, other.version, &other.tier)
+        && (one.vendor, &one.family, one.version, &one.tier)
+            == (other.vendor, &other.family, other.version, &other.tier)
         && variants(one) == variants(other)
 }
 

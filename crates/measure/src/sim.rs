@@ -1,1 +1,30 @@
 //! `sim`: what a session costs under each arm, prompt caching counted.
+//!
+//! Three steps, so that thousands of variants can be compared. [`CatalogTokens`] counts the tools once. An [`ArmSizes`] says
+//! in tokens what an arm sends and what an expansion brings; [`arm_sizes`] takes them from an engine,
+//! [`ArmSizes::assemble`] from counts alone. [`play`] then turns a [`Session`] into requests, in microseconds, and
+//! [`bill_session`] bills them; [`simulate`] does so for several arms and compares them with arm `full`.
+//!
+//! An expansion is charged as the arm delivers it: `in_place` changes the array, so that nothing cached is valid any more;
+//! `in_result` and `bridge` append the JSON of the definitions to the messages; `native` appends what the provider loads, and
+//! deferred tools are not in the prefix. Each expansion is a request of its own.
+
+mod arms;
+mod compare;
+mod counting;
+mod play;
+mod scenario;
+mod sizes;
+
+pub use arms::{Backend, Unavailable, arm_sizes};
+pub use compare::{ArmCost, Pricing, SIM_SCHEMA, Simulation, TimelineRequest, simulate};
+pub use counting::{CatalogTokens, Counting, ToolTokens};
+pub use play::{Opening, Played, RequestKind, Session, SessionStep, play};
+pub use scenario::{Expand, Idle, MAX_SCENARIO_BYTES, ResultSize, Scenario, ScenarioError, Sizes};
+pub use sizes::{ArmSizes, FoldedTool, Placement};
+
+#[doc(no_inline)]
+pub use toolfold::profile::bill_session;
+
+#[cfg(test)]
+mod tests;

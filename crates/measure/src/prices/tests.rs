@@ -59,7 +59,8 @@ fn the_capability_table_has_the_same_cache_rules() {
     }
 }
 
-const OWN: &str = "[[price]]\nmodels = ['my-model', 'gpt-5.4']\ninput = 2\noutput = 8\nsource = 'own'\ndate = '2026-11'\n";
+const OWN: &str =
+    "[[price]]\nmodels = ['my-model', 'gpt-5.4']\ninput = 2\noutput = 8\nsource = 'own'\ndate = '2026-11'\n";
 
 #[test]
 fn own_rows_go_before_the_shipped_ones() {

@@ -1,0 +1,74 @@
+//! The arms of an engine as one wire and model gets them.
+
+use toolfold::conversation::StartError;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, Choice, Delivery, Detail};
+use toolfold::tokens::CountError;
+use toolfold::wire::{Capabilities, Wire};
+
+use super::counting::{CatalogTokens, Counting};
+use super::sizes::ArmSizes;
+
+/// Where sessions would run.
+#[derive(Debug, Clone, Copy)]
+pub struct Backend<'b> {
+    /// The wire. Tools for [`Wire::Mcp`] are counted as OpenAI Chat would be sent them: MCP bills nothing itself.
+    pub wire: Wire,
+    /// The model, as the host spells it.
+    pub model: Option<&'b str>,
+    /// What is known of models there.
+    pub capabilities: &'b Capabilities,
+}
+
+/// An arm that cannot be had on a wire with a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unavailable {
+    /// The arm.
+    pub arm: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// Takes the sizes of arms as conversations of an engine get them, each counted from the array that would be sent.
+/// [`Arm::Auto`] is resolved by the engine itself, and says what it chose.
+///
+/// # Errors
+/// [`CountError`] if a tool cannot be counted offline.
+pub fn arm_sizes(
+    engine: &Engine,
+    backend: &Backend<'_>,
+    arms: &[Arm],
+    counting: &Counting<'_>,
+) -> Result<(Vec<ArmSizes>, Vec<Unavailable>), CountError> {
+    let in_place = arms.iter().filter(|arm| arm.delivery() == Delivery::InPlace);
+    let mut details: Vec<Detail> = in_place.flat_map(|arm| [arm.core(), arm.extended()]).collect();
+    details.sort_unstable();
+    details.dedup();
+    let tokens = CatalogTokens::of(engine.catalog(), engine.assignment(), counting, &details)?;
+    let (mut sizes, mut unavailable) = (Vec::new(), Vec::new());
+    for arm in arms {
+        match started(engine, backend, *arm) {
+            Ok(mut conversation) => {
+                let choice = (*arm == Arm::Auto)
+                    .then(|| Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() });
+                let own = ArmSizes::of(&mut conversation, &tokens, counting)?;
+                sizes.push(ArmSizes { name: arm.name().to_owned(), choice, ..own });
+            }
+            Err(why) => unavailable.push(Unavailable { arm: arm.name().to_owned(), why: why.to_string() }),
+        }
+    }
+    Ok((sizes, unavailable))
+}
+
+fn started(
+    engine: &Engine,
+    backend: &Backend<'_>,
+    arm: Arm,
+) -> Result<toolfold::conversation::Conversation, StartError> {
+    let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
+    let start = engine.conversation(wire).arm(arm).capabilities(backend.capabilities);
+    match backend.model {
+        Some(model) => start.model(model).start(),
+        None => start.start(),
+    }
+}

@@ -1,0 +1,233 @@
+//! Arms side by side: what each costs over a session, compared with arm `full`.
+
+use serde::Serialize;
+use toolfold::profile::{
+    CacheLoss, CacheRules, Delivery, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,
+};
+
+use super::play::{Played, RequestKind, Session, play};
+use super::sizes::ArmSizes;
+use crate::prices::PriceRow;
+
+/// The name of the shape that [`Simulation`] has as JSON.
+pub const SIM_SCHEMA: &str = "toolfold.sim/1";
+
+/// By what a session is priced.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pricing {
+    /// How the provider caches.
+    pub rules: CacheRules,
+    /// What tokens cost; `None` where nobody said. Then costs are compared in tokens at the price of input, and what the
+    /// model writes is left out.
+    pub prices: Option<TokenPrices>,
+    /// The context window in tokens, where it is known.
+    pub context: Option<usize>,
+}
+
+impl From<&PriceRow> for Pricing {
+    fn from(row: &PriceRow) -> Self {
+        Self { rules: row.rules, prices: Some(row.prices), context: row.context }
+    }
+}
+
+impl Pricing {
+    /// The cost of a bill: US dollars, or tokens at the price of input where there are no prices.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "costs are far below 2^53 thousandths of a token")]
+    pub fn cost(&self, bill: &RequestBill) -> f64 {
+        match &self.prices {
+            Some(prices) => bill.usd(prices),
+            None => bill.milli_tokens(&self.rules) as f64 / 1_000.0,
+        }
+    }
+}
+
+/// What a session costs under several arms.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Simulation {
+    /// The arms in the order they were given.
+    pub arms: Vec<ArmCost>,
+}
+
+/// What a session costs under one arm.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmCost {
+    /// The arm.
+    pub arm: String,
+    /// The arm that arm `auto` chose.
+    pub chosen: Option<String>,
+    /// Why it chose that.
+    pub reason: Option<String>,
+    /// How an expansion reaches the model.
+    pub delivery: Delivery,
+    /// The tool array of the first turn, in tokens.
+    pub first_turn_tokens: usize,
+    /// Requests to the model, those that only expand among them.
+    pub requests: usize,
+    /// Requests that only expand.
+    pub expansions: usize,
+    /// How often a change lost what was cached.
+    pub cache_breaks: usize,
+    /// How often a pause did.
+    pub cache_expiries: usize,
+    /// Input read from the cache, in tokens.
+    pub cached_tokens: usize,
+    /// Input written to the cache, in tokens.
+    pub written_tokens: usize,
+    /// Input that is neither, in tokens.
+    pub uncached_tokens: usize,
+    /// What the model writes, in tokens.
+    pub output_tokens: usize,
+    /// All input, in tokens at the price of input.
+    pub input_cost_tokens: u64,
+    /// What the session costs in US dollars; `None` where the price is not known.
+    pub usd: Option<f64>,
+    /// How much it costs more (above 0) or less (below) than arm `full`, as a share of that; without prices the input
+    /// alone. `None` where arm `full` was not simulated.
+    pub relative_to_full: Option<f64>,
+    /// The request, counted from 1 without those that only expand, from which on the session so far costs less than with
+    /// arm `full`. `None`: never, or it is arm `full`.
+    pub cheaper_from_request: Option<usize>,
+    /// What to know about these figures.
+    pub warnings: Vec<String>,
+    /// Every request in order.
+    pub timeline: Vec<TimelineRequest>,
+}
+
+/// One request of a session under an arm, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TimelineRequest {
+    /// The request of the session that it belongs to, counted from 1.
+    pub step: usize,
+    /// What it is for.
+    pub kind: RequestKind,
+    /// The tool array.
+    pub tools: usize,
+    /// The system text.
+    pub system: usize,
+    /// The messages.
+    pub messages: usize,
+    /// Input read from the cache.
+    pub cached: usize,
+    /// Input written to the cache.
+    pub written: usize,
+    /// Input that is neither.
+    pub uncached: usize,
+    /// What the model writes.
+    pub output: usize,
+    /// Why less was read than was cached, if so.
+    pub loss: Option<CacheLoss>,
+    /// US dollars, or tokens at the price of input where there are no prices.
+    pub cost: f64,
+}
+
+/// Plays a session under each arm and bills it. The arm called `full` is the one that others are compared with.
+#[must_use]
+pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simulation {
+    let played: Vec<(Vec<Played>, SessionBill)> = arms
+        .iter()
+        .map(|arm| {
+            let played = play(arm, session);
+            let bill = bill_session(&pricing.rules, played.iter().map(|own| own.request));
+            (played, bill)
+        })
+        .collect();
+    let sums = |(played, bill): &(Vec<Played>, SessionBill)| running(played, bill, pricing);
+    let full = arms.iter().position(|arm| arm.name == "full").and_then(|at| played.get(at)).map(sums);
+    let cost = |(arm, own): (&ArmSizes, &(Vec<Played>, SessionBill))| {
+        let is_full = arm.name == "full";
+        let sums = sums(own);
+        let of_full = full.as_deref().map(|full| (full, is_full));
+        arm_cost(arm, own, &sums, of_full, pricing)
+    };
+    Simulation { arms: arms.iter().zip(&played).map(cost).collect() }
+}
+
+/// The cost of the session up to and with each step.
+fn running(played: &[Played], bill: &SessionBill, pricing: &Pricing) -> Vec<f64> {
+    let mut sums = Vec::new();
+    let mut sum = 0.0;
+    for (own, bill) in played.iter().zip(&bill.requests) {
+        sum += pricing.cost(bill);
+        if own.kind == RequestKind::Work {
+            sums.push(sum);
+        }
+    }
+    sums
+}
+
+fn arm_cost(
+    arm: &ArmSizes,
+    (played, bill): &(Vec<Played>, SessionBill),
+    sums: &[f64],
+    full: Option<(&[f64], bool)>,
+    pricing: &Pricing,
+) -> ArmCost {
+    let total = bill.total();
+    let last = |sums: &[f64]| sums.last().copied().unwrap_or_default();
+    let share = |full: &[f64]| if last(full) > 0.0 { last(sums) / last(full) - 1.0 } else { 0.0 };
+    ArmCost {
+        arm: arm.name.clone(),
+        chosen: arm.choice.as_ref().map(|choice| choice.arm.to_string()),
+        reason: arm.choice.as_ref().map(|choice| choice.reason.clone()),
+        delivery: arm.delivery,
+        first_turn_tokens: arm.first_turn,
+        requests: played.len(),
+        expansions: played.iter().filter(|own| own.kind == RequestKind::Expand).count(),
+        cache_breaks: bill.breaks(),
+        cache_expiries: bill.requests.iter().filter(|own| own.loss == Some(CacheLoss::Expired)).count(),
+        cached_tokens: total.cached,
+        written_tokens: total.written,
+        uncached_tokens: total.uncached,
+        output_tokens: total.output,
+        input_cost_tokens: bill.milli_tokens(&pricing.rules) / 1_000,
+        usd: pricing.prices.map(|prices| total.usd(&prices)),
+        relative_to_full: full.map(|(full, _)| share(full)),
+        cheaper_from_request: full.and_then(|(full, is_full)| if is_full { None } else { break_even(sums, full) }),
+        warnings: warnings(played, pricing),
+        timeline: played.iter().zip(&bill.requests).map(|(own, bill)| timeline(own, bill, pricing)).collect(),
+    }
+}
+
+/// The first step from which on the running sum stays below the other.
+fn break_even(sums: &[f64], full: &[f64]) -> Option<usize> {
+    // Sums of the same figures in another order may differ in their last digits.
+    let cheaper = |(own, full): (&f64, &f64)| *own < *full * (1.0 - 1e-9);
+    let last_dear = sums.iter().zip(full).map(cheaper).rposition(|cheaper| !cheaper);
+    let from = last_dear.map_or(1, |at| at + 2);
+    (from <= sums.len().min(full.len())).then_some(from)
+}
+
+fn warnings(played: &[Played], pricing: &Pricing) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let minimum = pricing.rules.minimum;
+    let input = |own: &Played| own.request.input();
+    let under = played.iter().filter(|own| input(own) < minimum).count();
+    if pricing.rules.matters() && under > 0 {
+        let which =
+            if under == played.len() { "no request is".to_owned() } else { format!("{under} requests are not") };
+        warnings.push(format!("{which} cached: a prefix under {minimum} tokens never is"));
+    }
+    let most = played.iter().map(|own| input(own).saturating_add(own.request.output)).max().unwrap_or_default();
+    if let Some(context) = pricing.context.filter(|context| most > *context) {
+        warnings.push(format!("the longest request has {most} tokens, and the context window {context}"));
+    }
+    warnings
+}
+
+fn timeline(played: &Played, bill: &RequestBill, pricing: &Pricing) -> TimelineRequest {
+    let SessionRequest { tools, system, messages, output, .. } = played.request;
+    TimelineRequest {
+        step: played.step + 1,
+        kind: played.kind,
+        tools,
+        system,
+        messages,
+        cached: bill.cached,
+        written: bill.written,
+        uncached: bill.uncached,
+        output,
+        loss: bill.loss,
+        cost: pricing.cost(bill),
+    }
+}

@@ -1,0 +1,201 @@
+//! Playing a session: which requests an arm makes of it.
+
+use serde::Serialize;
+use toolfold::profile::{PromptPart, SessionRequest};
+
+use super::sizes::{ArmSizes, FoldedTool};
+
+/// A session apart from any arm, in tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Session {
+    /// The system text.
+    pub system: usize,
+    /// What happens, in order: a request to the model each, and those that only expand.
+    pub steps: Vec<SessionStep>,
+}
+
+/// A request that every arm makes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionStep {
+    /// The pause before it, in seconds.
+    pub idle_seconds: u64,
+    /// What was added to the messages since the request before, without what the model wrote.
+    pub input: usize,
+    /// What the model writes.
+    pub output: usize,
+    /// What the model looks up first, where an arm folds it and it is not open yet.
+    pub opens: Vec<Opening>,
+    /// Whether the messages before were rewritten, so that they are lost from the cache, and the tokens that are left of
+    /// them.
+    pub rewritten: Option<usize>,
+}
+
+/// What the model wants to see whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opening {
+    /// A category of the size in which a folded tool finds itself on average, as long as there are categories.
+    Average,
+    /// So many tools of average size, by name, as long as there are so many.
+    Count(usize),
+    /// The whole category of each of these tools, as places in the catalogue.
+    Categories(Vec<usize>),
+    /// These tools by name, as places in the catalogue; their categories where the arm opens only those.
+    Tools(Vec<usize>),
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RequestKind {
+    /// The work of the session.
+    Work,
+    /// It only expands.
+    Expand,
+}
+
+/// A request of a session under an arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Played {
+    /// The step it belongs to, counted from 0.
+    pub step: usize,
+    /// What it is for.
+    pub kind: RequestKind,
+    /// Its tokens.
+    pub request: SessionRequest,
+}
+
+/// The requests that an arm makes of a session.
+#[must_use]
+pub fn play(arm: &ArmSizes, session: &Session) -> Vec<Played> {
+    let mut state = State::new(arm, session.system);
+    let mut played = Vec::with_capacity(session.steps.len() + 4);
+    for (step, own) in session.steps.iter().enumerate() {
+        state.idle_seconds = own.idle_seconds;
+        if let Some(left) = own.rewritten {
+            state.messages = left;
+            state.changed = Some(state.changed.map_or(PromptPart::Messages, |part| part.min(PromptPart::Messages)));
+        }
+        state.messages = state.messages.saturating_add(own.input);
+        for opening in &own.opens {
+            let Some(opened) = state.open(opening) else { continue };
+            played.push(Played { step, kind: RequestKind::Expand, request: state.request(arm.ask) });
+            state.messages = state.messages.saturating_add(arm.reply).saturating_add(opened.answer);
+            if opened.growth > 0 {
+                state.tools = state.tools.saturating_add(opened.growth);
+                state.changed = Some(PromptPart::Tools);
+            }
+        }
+        played.push(Played { step, kind: RequestKind::Work, request: state.request(own.output) });
+        state.messages = state.messages.saturating_add(own.output);
+    }
+    played
+}
+
+struct State<'a> {
+    arm: &'a ArmSizes,
+    open: Vec<bool>,
+    /// What was opened without saying which: categories, tools.
+    anonymous: (usize, usize),
+    tools: usize,
+    system: usize,
+    messages: usize,
+    changed: Option<PromptPart>,
+    idle_seconds: u64,
+}
+
+/// What an expansion brings.
+#[derive(Debug, Clone, Copy, Default)]
+struct Opened {
+    answer: usize,
+    growth: usize,
+}
+
+impl Opened {
+    fn add(&mut self, tool: &FoldedTool) {
+        self.answer += tool.answer;
+        self.growth += tool.growth;
+    }
+}
+
+impl<'a> State<'a> {
+    fn new(arm: &'a ArmSizes, system: usize) -> Self {
+        let open = vec![false; arm.folded.len()];
+        Self {
+            arm,
+            open,
+            anonymous: (0, 0),
+            tools: arm.first_turn,
+            system,
+            messages: 0,
+            changed: None,
+            idle_seconds: 0,
+        }
+    }
+
+    fn request(&mut self, output: usize) -> SessionRequest {
+        SessionRequest {
+            tools: self.tools,
+            system: self.system,
+            messages: self.messages,
+            output,
+            changed: self.changed.take(),
+            idle_seconds: std::mem::take(&mut self.idle_seconds),
+        }
+    }
+
+    /// Opens what is not open; `None` if there is nothing to ask for.
+    fn open(&mut self, opening: &Opening) -> Option<Opened> {
+        match opening {
+            Opening::Average => {
+                let left = self.arm.categories.len() > self.anonymous.0;
+                self.anonymous.0 += 1;
+                left.then(|| self.average_category())
+            }
+            Opening::Count(count) => {
+                let folded = self.arm.folded.iter().flatten().count();
+                let count = (*count).min(folded.saturating_sub(self.anonymous.1));
+                self.anonymous.1 += count;
+                let mut all = Opened::default();
+                self.arm.folded.iter().flatten().for_each(|tool| all.add(tool));
+                let mean = |sum: usize| sum.saturating_mul(count) / folded.max(1);
+                (count > 0).then(|| Opened { answer: mean(all.answer), growth: mean(all.growth) })
+            }
+            Opening::Tools(tools) if !self.arm.only_categories => self.open_each(tools.iter().copied()),
+            Opening::Tools(tools) | Opening::Categories(tools) => {
+                let arm = self.arm;
+                let category = |at: &usize| Some(arm.folded.get(*at)?.as_ref()?.category);
+                let mut categories: Vec<usize> = tools.iter().filter_map(category).collect();
+                categories.sort_unstable();
+                categories.dedup();
+                self.open_each(categories.into_iter().filter_map(|at| arm.categories.get(at)).flatten().copied())
+            }
+        }
+    }
+
+    fn open_each(&mut self, tools: impl Iterator<Item = usize>) -> Option<Opened> {
+        let mut opened = Opened::default();
+        let mut any = false;
+        for at in tools {
+            if let (Some(Some(tool)), Some(open)) = (self.arm.folded.get(at), self.open.get_mut(at))
+                && !std::mem::replace(open, true)
+            {
+                opened.add(tool);
+                any = true;
+            }
+        }
+        any.then_some(opened)
+    }
+
+    /// Each category weighted by its tools.
+    fn average_category(&self) -> Opened {
+        let (mut sum, mut count) = (Opened::default(), 0);
+        for tools in &self.arm.categories {
+            let mut category = Opened::default();
+            tools.iter().filter_map(|at| self.arm.folded.get(*at)?.as_ref()).for_each(|tool| category.add(tool));
+            sum.answer += category.answer * tools.len();
+            sum.growth += category.growth * tools.len();
+            count += tools.len();
+        }
+        Opened { answer: sum.answer / count.max(1), growth: sum.growth / count.max(1) }
+    }
+}

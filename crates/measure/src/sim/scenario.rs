@@ -1,0 +1,358 @@
+//! Scenarios: how a session goes, as a person writes it down (TOML). The format is in `docs/cost.md`, "Scenarios".
+
+use serde::Deserialize;
+use toolfold::engine::Engine;
+use toolfold::name::nearest;
+use toolfold::profile::{Arm, Delivery, Workload};
+
+use super::play::{Opening, Session, SessionStep};
+use super::sizes::{ArmSizes, FoldedTool};
+
+/// A longer scenario file is not read, in bytes.
+pub const MAX_SCENARIO_BYTES: usize = 1024 * 1024;
+/// The most requests of a scenario.
+const MAX_REQUESTS: usize = 10_000;
+/// The most tokens of anything in a scenario, and the most tools.
+const MAX_TOKENS: usize = 100_000_000;
+const MAX_TOOLS: usize = 100_000;
+
+/// How a session goes. Sizes are tokens, requests are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scenario {
+    /// What it stands for, in a few words.
+    pub name: String,
+    /// Requests to the model, those that only expand not among them.
+    pub requests: usize,
+    /// The system text.
+    pub system: usize,
+    /// The user's first message.
+    pub first: usize,
+    /// What is added to the messages from one request to the next: results and the user's words.
+    pub step: usize,
+    /// What the model writes in a request.
+    pub output: usize,
+    /// What it writes to ask for an expansion, where that is not counted from its text.
+    pub ask: Option<usize>,
+    /// How often a category of average size is looked up, evenly spaced. Default: 2, or 0 where `expand` says what is.
+    pub expansions: Option<usize>,
+    /// Whether prefixes are written to the longer-lived cache, where the provider has one.
+    pub long_cache: bool,
+    /// Single lookups.
+    pub expand: Vec<Expand>,
+    /// Pauses.
+    pub idle: Vec<Idle>,
+    /// Results that are not of the usual size.
+    pub result: Vec<ResultSize>,
+    /// Tools of which only the sizes are told, instead of a tool list.
+    pub sizes: Option<Sizes>,
+}
+
+/// What is looked up before a request: one of the four, or a category of average size.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Expand {
+    /// The request before which it happens.
+    pub before: usize,
+    /// A category of the profile.
+    pub category: Option<String>,
+    /// Tools by name.
+    pub tools: Option<Vec<String>>,
+    /// So many tools of average size.
+    pub count: Option<usize>,
+}
+
+/// A pause before a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Idle {
+    /// The request.
+    pub before: usize,
+    /// How long, in seconds.
+    pub seconds: u64,
+}
+
+/// What is added to the messages before a request instead of the usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResultSize {
+    /// The request.
+    pub before: usize,
+    /// Tokens.
+    pub tokens: usize,
+}
+
+/// Tools of which only the sizes are known, in tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// All core tools together, in the array.
+    pub core: usize,
+    /// How many tools each category has; they are called 1, 2, … in `expand.category`.
+    pub categories: Vec<usize>,
+    /// A category's tool, whole, in the array.
+    pub tool: usize,
+    /// The same as a line of JSON in an answer. Default: the same.
+    pub answer: Option<usize>,
+    /// What stands for a folded tool.
+    pub stub: usize,
+    /// `expand_tools`.
+    pub expand_tools: usize,
+    /// What the provider declares instead where it defers tools itself. Default: the same.
+    pub native_tools: Option<usize>,
+    /// What stands around a call of `expand_tools` and its answer. Default: 0.
+    #[serde(default)]
+    pub around: usize,
+}
+
+impl Default for Scenario {
+    /// As arm `auto` expects it: [`Workload::default`], with 100 tokens written a request.
+    fn default() -> Self {
+        let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
+        Self {
+            name: String::new(),
+            requests,
+            system: system_tokens,
+            first: 0,
+            step: step_tokens,
+            output: 100,
+            ask: None,
+            expansions: None,
+            long_cache: false,
+            expand: Vec::new(),
+            idle: Vec::new(),
+            result: Vec::new(),
+            sizes: None,
+        }
+    }
+}
+
+impl From<Workload> for Scenario {
+    fn from(workload: Workload) -> Self {
+        let Workload { requests, expansions, system_tokens, step_tokens } = workload;
+        let expansions = Some(expansions);
+        Self { requests, expansions, system: system_tokens, step: step_tokens, ..Self::default() }
+    }
+}
+
+/// Why a scenario cannot be played.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// It is no scenario file.
+    #[error("line {line}: {why}")]
+    Toml {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A number is too large or too small.
+    #[error("`{key}` is {value}: {allowed}")]
+    Range {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: usize,
+        /// What it may be.
+        allowed: String,
+    },
+    /// A lookup says more than one thing to look up.
+    #[error("`expand` before request {0} says more than one of `category`, `tools` and `count`")]
+    Several(usize),
+    /// A name is nobody's.
+    #[error("there is no {kind} `{name}`{}", .nearest.as_ref().map(|near| format!(": did you mean `{near}`?")).unwrap_or_default())]
+    Unknown {
+        /// `tool` or `category`.
+        kind: &'static str,
+        /// The name, its invisible characters made visible.
+        name: String,
+        /// A name that was probably meant.
+        nearest: Option<String>,
+    },
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] names the line or the key.
+    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+        let scenario: Self = toml::from_str(text).map_err(|why| {
+            let at = why.span().map_or(0, |span| span.start).min(text.len());
+            let line = text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
+            ScenarioError::Toml { line, why: why.message().replace('\n', " ") }
+        })?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        let within = |key, value: usize, least: usize, most: usize| {
+            let allowed = format!("{least} to {most} is allowed");
+            if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
+        };
+        within("requests", self.requests, 1, MAX_REQUESTS)?;
+        within("expansions", self.expansions.unwrap_or_default(), 0, MAX_REQUESTS)?;
+        let tokens = [
+            ("system", self.system),
+            ("first", self.first),
+            ("step", self.step),
+            ("output", self.output),
+            ("ask", self.ask.unwrap_or_default()),
+        ];
+        tokens.into_iter().try_for_each(|(key, value)| within(key, value, 0, MAX_TOKENS))?;
+        for own in &self.expand {
+            within("expand.before", own.before, 1, self.requests)?;
+            let said = [own.category.is_some(), own.tools.is_some(), own.count.is_some()];
+            if said.into_iter().filter(|said| *said).count() > 1 {
+                return Err(ScenarioError::Several(own.before));
+            }
+        }
+        for own in &self.idle {
+            within("idle.before", own.before, 1, self.requests)?;
+        }
+        for own in &self.result {
+            within("result.before", own.before, 1, self.requests)?;
+            within("result.tokens", own.tokens, 0, MAX_TOKENS)?;
+        }
+        let Some(sizes) = &self.sizes else { return Ok(()) };
+        let numbers = [
+            ("sizes.core", sizes.core),
+            ("sizes.tool", sizes.tool),
+            ("sizes.answer", sizes.answer.unwrap_or_default()),
+            ("sizes.stub", sizes.stub),
+            ("sizes.expand_tools", sizes.expand_tools),
+            ("sizes.native_tools", sizes.native_tools.unwrap_or_default()),
+            ("sizes.around", sizes.around),
+        ];
+        numbers.into_iter().try_for_each(|(key, value)| within(key, value, 0, MAX_TOKENS))?;
+        let tools = sizes.categories.iter().fold(0_usize, |sum, own| sum.saturating_add(*own));
+        within("sizes.categories", tools, 0, MAX_TOOLS)
+    }
+
+    /// The session, where names are those of an engine's tools and categories.
+    ///
+    /// # Errors
+    /// [`ScenarioError::Unknown`] for a name that is nobody's.
+    pub fn session(&self, engine: &Engine) -> Result<Session, ScenarioError> {
+        let catalog = engine.catalog();
+        let tool = |name: &String| {
+            catalog.position(name).ok_or_else(|| unknown("tool", name, catalog.names().map(|own| own.as_str())))
+        };
+        let category = |name: &str| {
+            let names = || engine.assignment().categories().map(|(own, _)| own.as_str());
+            if !names().any(|own| own == name) {
+                return Err(unknown("category", name, names()));
+            }
+            let own = engine.assignment().iter().enumerate();
+            Ok(own.filter(|(_, own)| own.category.as_str() == name).map(|(at, _)| at).collect())
+        };
+        self.session_of(&tool, &category)
+    }
+
+    fn session_of(
+        &self,
+        tool: &dyn Fn(&String) -> Result<usize, ScenarioError>,
+        category: &dyn Fn(&str) -> Result<Vec<usize>, ScenarioError>,
+    ) -> Result<Session, ScenarioError> {
+        let input = |at: usize| if at == 0 { self.first } else { self.step };
+        let step = |at| SessionStep { input: input(at), output: self.output, ..SessionStep::default() };
+        let mut steps: Vec<SessionStep> = (0..self.requests).map(step).collect();
+        let expansions =
+            self.expansions.unwrap_or(if self.expand.is_empty() { Workload::default().expansions } else { 0 });
+        for at in 1..=expansions {
+            if let Some(step) = steps.get_mut(at * self.requests / (expansions + 1)) {
+                step.opens.push(Opening::Average);
+            }
+        }
+        let place = |before: usize| before.saturating_sub(1);
+        for own in &self.expand {
+            let opening = match (&own.category, &own.tools, own.count) {
+                (Some(name), _, _) => Opening::Categories(category(name)?),
+                (_, Some(names), _) => Opening::Tools(names.iter().map(tool).collect::<Result<_, _>>()?),
+                (_, _, Some(count)) => Opening::Count(count),
+                _ => Opening::Average,
+            };
+            if let Some(step) = steps.get_mut(place(own.before)) {
+                step.opens.push(opening);
+            }
+        }
+        for own in &self.idle {
+            if let Some(step) = steps.get_mut(place(own.before)) {
+                step.idle_seconds = own.seconds;
+            }
+        }
+        for own in &self.result {
+            if let Some(step) = steps.get_mut(place(own.before)) {
+                step.input = own.tokens;
+            }
+        }
+        Ok(Session { system: self.system, steps })
+    }
+
+    /// The session and the arms of a scenario that tells sizes: `full`, `seed`, `stable` and `native`; `None` if it tells
+    /// none.
+    ///
+    /// # Errors
+    /// [`ScenarioError::Unknown`] for a category that is none of its numbers.
+    pub fn sized(&self) -> Result<Option<(Session, Vec<ArmSizes>)>, ScenarioError> {
+        let Some(sizes) = &self.sizes else { return Ok(None) };
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut next = 0;
+        for count in &sizes.categories {
+            members.push((next..next + count).collect());
+            next += count;
+        }
+        let names: Vec<String> = (1..=members.len()).map(|at| at.to_string()).collect();
+        let category = |name: &str| {
+            let at = names.iter().position(|own| own == name);
+            at.and_then(|at| members.get(at).cloned())
+                .ok_or_else(|| unknown("category", name, names.iter().map(String::as_str)))
+        };
+        let session = self.session_of(&|name| Err(unknown("tool", name, [].into_iter())), &category)?;
+        let arms = [Arm::Full, Arm::Seed, Arm::Stable, Arm::Native];
+        Ok(Some((session, arms.into_iter().map(|arm| self.sized_arm(arm, sizes, &members)).collect())))
+    }
+
+    fn sized_arm(&self, arm: Arm, sizes: &Sizes, members: &[Vec<usize>]) -> ArmSizes {
+        let tools: usize = members.iter().map(Vec::len).sum();
+        let ask = self.ask.unwrap_or_default();
+        let meta =
+            if arm == Arm::Native { sizes.native_tools.unwrap_or(sizes.expand_tools) } else { sizes.expand_tools };
+        let shown = |each: usize| tools.saturating_mul(each).saturating_add(sizes.core);
+        let first_turn = match arm.delivery() {
+            Delivery::None => shown(sizes.tool),
+            Delivery::Native => sizes.core + meta,
+            _ => shown(sizes.stub) + meta,
+        };
+        let (answer, growth) = match arm.delivery() {
+            Delivery::InPlace => (0, sizes.tool.saturating_sub(sizes.stub)),
+            Delivery::Native => (sizes.tool, 0),
+            _ => (sizes.answer.unwrap_or(sizes.tool), 0),
+        };
+        let folded = |category| FoldedTool { category, answer, growth };
+        let whole = arm == Arm::Full;
+        ArmSizes {
+            name: arm.name().to_owned(),
+            choice: None,
+            delivery: arm.delivery(),
+            only_categories: arm == Arm::Seed,
+            first_turn,
+            ask,
+            reply: sizes.around + ask,
+            folded: members
+                .iter()
+                .enumerate()
+                .flat_map(|(at, own)| own.iter().map(move |_| (!whole).then(|| folded(at))))
+                .collect(),
+            categories: if whole { Vec::new() } else { members.to_vec() },
+        }
+    }
+}
+
+fn unknown<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {
+    let near = nearest(name, names, 1).first().map(|near| (*near).to_owned());
+    let name = toolfold::diagnostic::visible(&name.chars().take(80).collect::<String>()).into_owned();
+    ScenarioError::Unknown { kind, name, nearest: near }
+}

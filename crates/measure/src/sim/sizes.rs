@@ -1,0 +1,175 @@
+//! What an arm sends and what an expansion brings, in tokens.
+
+use serde_json::{Value, json};
+use toolfold::conversation::Conversation;
+use toolfold::profile::{Arm, Choice, Delivery, Detail, EXPAND_TOOLS, definitions};
+use toolfold::tokens::CountError;
+
+use super::counting::{CatalogTokens, Counting};
+
+/// A tool that the model is not shown whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FoldedTool {
+    /// Its category, a place in [`ArmSizes::categories`].
+    pub category: usize,
+    /// What opening it adds to the messages.
+    pub answer: usize,
+    /// What opening it adds to the tool array; 0 unless the arm delivers in place.
+    pub growth: usize,
+}
+
+/// An arm as the simulation knows it: every size in tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArmSizes {
+    /// The arm's name.
+    pub name: String,
+    /// What arm `auto` chose, and why.
+    pub choice: Option<Choice>,
+    /// How an expansion reaches the model.
+    pub delivery: Delivery,
+    /// Whether tools can be opened by category only, as in arm `seed`.
+    pub only_categories: bool,
+    /// The tool array of the first turn, without what the provider keeps out of the prompt.
+    pub first_turn: usize,
+    /// What the model writes to ask for an expansion.
+    pub ask: usize,
+    /// What an expansion adds to the messages beside the definitions: the call, and what stands around its answer.
+    pub reply: usize,
+    /// By place in the catalogue: the tools that are folded.
+    pub folded: Vec<Option<FoldedTool>>,
+    /// The places of each category's folded tools.
+    pub categories: Vec<Vec<usize>>,
+}
+
+/// Where a profile puts a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// Among the core tools.
+    Core,
+    /// In a category, counted from 0.
+    Category(usize),
+    /// Nowhere: it is not shown.
+    Hidden,
+}
+
+impl ArmSizes {
+    /// Takes an arm from a conversation in which nothing is open yet, with its array as the wire sends it.
+    ///
+    /// # Errors
+    /// [`CountError`] if something in the array cannot be counted offline.
+    pub fn of(
+        conversation: &mut Conversation,
+        tokens: &CatalogTokens,
+        counting: &Counting<'_>,
+    ) -> Result<Self, CountError> {
+        let expected = |_| CountError::Expected { path: String::new(), expected: "a tool array" };
+        let array: Value = serde_json::from_str(conversation.tools().json()).map_err(expected)?;
+        let listed = array.as_array().cloned().unwrap_or_else(|| vec![array]);
+        let first_turn = counting.array(&listed)?;
+        let arm = conversation.arm();
+        let engine = conversation.engine().clone();
+        let presentation = conversation.presentation();
+        let mut folded: Vec<Option<FoldedTool>> = vec![None; engine.catalog().len()];
+        let mut categories = Vec::new();
+        for (category, entry) in presentation.deferred().iter().enumerate() {
+            for at in &entry.tools {
+                let shown = presentation.plan_of(*at).map_or(Detail::Index, |planned| planned.detail);
+                let name = || engine.catalog().at(*at).map_or("", |tool| tool.name().as_str());
+                if let (Some(place), Some(own)) = (folded.get_mut(*at), tokens.tools.get(*at)) {
+                    let in_place = || counting.text(name()) + 1;
+                    *place = Some(folded_tool(arm.delivery(), category, own, shown, in_place));
+                }
+            }
+            categories.push(entry.tools.clone());
+        }
+        let named = presentation.deferred().first().map(|entry| entry.category.to_string());
+        let call = named.map(|name| json!({"categories": [name]}).to_string()).unwrap_or_default();
+        let asked = counting.text(EXPAND_TOOLS) + counting.text(&call);
+        let head = definitions(engine.catalog(), arm, [], &toolfold::profile::CatalogNames);
+        Ok(Self {
+            name: arm.name().to_owned(),
+            choice: None,
+            delivery: arm.delivery(),
+            only_categories: arm == Arm::Seed,
+            first_turn,
+            ask: asked,
+            reply: counting.around_call() + asked + counting.text(&head),
+            folded,
+            categories,
+        })
+    }
+
+    /// Puts an arm together from counts alone, for profiles that are only thought of. `placed` says of each tool where the
+    /// profile puts it, `categories` how many there are, and `meta` what `expand_tools` and `call_tool` cost. The counts must
+    /// hold the details of the arm.
+    #[must_use]
+    pub fn assemble(
+        arm: Arm,
+        tokens: &CatalogTokens,
+        placed: &[Placement],
+        categories: usize,
+        meta: usize,
+        counting: &Counting<'_>,
+    ) -> Self {
+        let mut first_turn = tokens.shared;
+        let mut folded = vec![None; tokens.tools.len()];
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); categories];
+        let delivery = arm.delivery();
+        for (at, (own, placement)) in tokens.tools.iter().zip(placed).enumerate() {
+            match placement {
+                Placement::Hidden => {}
+                Placement::Core => first_turn += own.array(arm.core()),
+                Placement::Category(category) => {
+                    let shown = if delivery == Delivery::Native { Detail::Index } else { arm.extended() };
+                    first_turn += own.array(shown);
+                    if shown == Detail::Full {
+                        continue;
+                    }
+                    if let (Some(place), Some(list)) = (folded.get_mut(at), members.get_mut(*category)) {
+                        *place = Some(folded_tool(delivery, *category, own, shown, || 4));
+                        list.push(at);
+                    }
+                }
+            }
+        }
+        let any = folded.iter().any(Option::is_some);
+        let ask = counting.text(EXPAND_TOOLS) + 8;
+        Self {
+            name: arm.name().to_owned(),
+            choice: None,
+            delivery,
+            only_categories: arm == Arm::Seed,
+            first_turn: first_turn + if any { meta } else { 0 },
+            ask,
+            reply: counting.around_call() + ask + 8,
+            folded,
+            categories: members,
+        }
+    }
+
+    /// Whether nothing is folded, so that the array never changes and nothing is ever opened.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.folded.iter().all(Option::is_none)
+    }
+}
+
+/// A folded tool as an arm delivers it. `in_place`: what naming it in an answer costs.
+fn folded_tool(
+    delivery: Delivery,
+    category: usize,
+    tokens: &super::ToolTokens,
+    shown: Detail,
+    in_place: impl FnOnce() -> usize,
+) -> FoldedTool {
+    let whole = tokens.array(Detail::Full);
+    match delivery {
+        Delivery::InPlace => {
+            FoldedTool { category, answer: in_place(), growth: whole.saturating_sub(tokens.array(shown)) }
+        }
+        Delivery::Native => FoldedTool { category, answer: whole, growth: 0 },
+        Delivery::None | Delivery::InResult | Delivery::Bridge => {
+            FoldedTool { category, answer: tokens.answer, growth: 0 }
+        }
+    }
+}

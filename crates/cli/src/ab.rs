@@ -1,23 +1,117 @@
 //! `toolfold ab`: run recorded tasks through arms with a driver, and judge every argument.
 
+mod drive;
+mod out;
+mod plan;
+mod text;
+
+use std::process::ExitCode;
+
 use clap::Args;
 
 use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use super::output::{Failure, Outcome, emit, emit_json};
+use toolfold::tokens::Meter;
+use toolfold_measure::ab::{Oracle, compare};
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold ab --tasks tasks.jsonl";
+  toolfold ab --tasks tasks.jsonl --tools tools.json            four oracles, every arm
+  toolfold ab --tasks tasks.jsonl --tools tools.json --driver omits --arms full,signature,lean
+  toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --repeat 3 --limit 50
+  toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --resume
 
-/// Run recorded tasks through arms with a driver, and judge every argument.
+Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures the machinery, not a model.
+Exit codes: 0 played, 1 tasks, tools or rows are bad, 2 usage, 3 a task could not be played.";
+
+/// Runs recorded tasks through arms with a driver, and judges every argument of the true calls.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct AbArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    /// Tasks as JSON lines: {"id","turns":[…],"ground_truth":[[…]],"involved_domains":[…],"results":[[…]]}
+    #[arg(long, value_name = "FILE")]
+    tasks: Option<String>,
+
+    /// Arms, your own among them [default: full, seed, stable, signature, outline, lean, kept, index, auto]
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
+    arms: Vec<String>,
+
+    /// Who calls: expands, by-name, blind, needs (oracles), omits (leaves out what is optional)
+    /// [default: the four oracles]
+    #[arg(long, value_name = "DRIVER,…", value_delimiter = ',', value_parser = parse_driver)]
+    driver: Vec<Oracle>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic or gemini [default: openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the capability table and the meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// What counts tool arrays [default: the meter of wire and model, else billed:openai-chat/gpt-4.1]
+    #[arg(long, value_name = "METER", value_parser = parse_meter)]
+    meter: Option<Meter>,
+
+    /// A text that stands before every conversation, from a file
+    #[arg(long, value_name = "FILE")]
+    system: Option<String>,
+
+    /// Seed of the order in which tasks and arms are played, and of what --limit draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// How often each task is played in each arm
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    repeat: u32,
+
+    /// Only so many of the tasks, drawn by the seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+
+    /// Write a row for each task, arm and repeat to this file (schema: toolfold.ab/1)
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+
+    /// Go on with --out: what it has is not played again
+    #[arg(long, requires = "out")]
+    resume: bool,
+
+    /// The comparison as JSON (schema: toolfold.ab-report/1)
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_driver(text: &str) -> Result<Oracle, String> {
+    text.trim().parse::<Oracle>().map_err(|why| why.to_string())
+}
+
+fn parse_meter(text: &str) -> Result<Meter, String> {
+    text.parse::<Meter>().map_err(|why| why.to_string())
 }
 
 pub(super) fn run(args: &AbArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let Some(tasks) = &args.tasks else {
+        return Err(
+            Failure::usage("there are no tasks to play").help("name a file with --tasks; docs/ab.md has its form")
+        );
+    };
+    let plan = plan::Plan::of(args, tasks)?;
+    let mut rows = out::Rows::open(args, &plan)?;
+    let stopped = drive::all(&plan, &mut rows)?;
+    let drivers: Vec<&str> = plan.drivers.iter().map(|own| plan::name(*own)).collect();
+    let arms: Vec<&str> = plan.arms.iter().map(toolfold::profile::Arm::name).collect();
+    let comparison = compare(rows.all(), &drivers, &arms);
+    if args.json {
+        emit_json(&comparison)?;
+    } else {
+        emit(&text::text(&comparison))?;
+    }
+    match stopped {
+        Some(why) => Err(Failure::unmeasured(why)),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }

@@ -1,4 +1,4 @@
-//! The true calls of BFCL are Python expressions: `f('a', b=[1, 2.5, True, None], c={'k': "v"})`.
+//! True calls as BFCL writes them are Python expressions: `f('a', b=[1, 2.5, True, None], c={'k': "v"})`.
 
 use std::iter::Peekable;
 use std::str::Chars;

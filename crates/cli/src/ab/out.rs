@@ -1,0 +1,152 @@
+//! The file of rows: one JSON object a line, written as each round ends.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes rows")]
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+
+use serde_json::Value;
+
+use super::super::input::read;
+use super::super::output::{Failure, json_line, say_all};
+use super::AbArgs;
+use super::plan::{Plan, Round, name};
+use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold_measure::ab::{ROW_SCHEMA, Row};
+
+/// The largest file of rows that is read, in bytes.
+pub(super) const MAX_ROWS: usize = 1 << 30;
+
+/// Rows, those of earlier runs first, and the file that takes more.
+pub(super) struct Rows {
+    all: Vec<Row>,
+    done: HashSet<(String, String, String, usize)>,
+    file: Option<(String, File)>,
+}
+
+impl Rows {
+    /// Opens the file that is asked for. Without `--resume` it must not exist; with it, it must be of the same plan.
+    pub(super) fn open(args: &AbArgs, plan: &Plan) -> Result<Self, Failure> {
+        let mut rows = Self { all: Vec::new(), done: HashSet::new(), file: None };
+        let Some(name) = &args.out else { return Ok(rows) };
+        let wrong = |why: String| Failure::wrong(format!("{name}: {why}"));
+        let exists = std::fs::metadata(name).is_ok_and(|meta| meta.len() > 0);
+        if exists && !args.resume {
+            return Err(Failure::usage(format!("{name} exists already"))
+                .help("--resume goes on with it; else give another file"));
+        }
+        let mut end = 0;
+        if exists {
+            let text = read(name, MAX_ROWS)?;
+            let held = held(&text, name)?;
+            if let Some(other) = held.identity.as_ref().and_then(|own| difference(own, &plan.identity())) {
+                let failure = wrong(format!("its rows are of another run: {other}"));
+                return Err(failure.help("give another file to --out"));
+            }
+            end = held.end;
+            rows.take(held.rows, plan);
+        }
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(name)
+            .map_err(|why| wrong(format!("cannot be written: {why}")))?;
+        // What a killed process left of a line is not a row: it goes, and its round is played again.
+        let placed = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
+        placed.map_err(|why| wrong(format!("cannot be written: {why}")))?;
+        rows.file = Some((name.clone(), file));
+        if end == 0 {
+            rows.write(&json_line(&plan.identity())?)?;
+        }
+        Ok(rows)
+    }
+
+    /// Takes the rows of an earlier run that this plan would play, too.
+    fn take(&mut self, held: Vec<Row>, plan: &Plan) {
+        let planned: HashSet<_> = plan.rounds().into_iter().map(key).collect();
+        for row in held.into_iter().filter(|row| row.error.is_none()) {
+            let (task, arm, driver, repeat) = row.key();
+            let key = (task.to_owned(), arm.to_owned(), driver.to_owned(), repeat);
+            if planned.contains(&key) && self.done.insert(key) {
+                self.all.push(row);
+            }
+        }
+    }
+
+    /// Whether a round was played to its end before.
+    pub(super) fn has(&self, round: Round<'_>) -> bool {
+        self.done.contains(&key(round))
+    }
+
+    /// Adds a row, on disk first.
+    pub(super) fn add(&mut self, row: Row) -> Result<(), Failure> {
+        self.write(&json_line(&row)?)?;
+        self.all.push(row);
+        Ok(())
+    }
+
+    fn write(&mut self, line: &str) -> Result<(), Failure> {
+        let Some((name, file)) = &mut self.file else { return Ok(()) };
+        // One write a line: what is killed leaves at most the beginning of one.
+        file.write_all(line.as_bytes()).map_err(|why| Failure::wrong(format!("{name}: cannot be written: {why}")))
+    }
+
+    /// Every row.
+    pub(super) fn all(&self) -> &[Row] {
+        &self.all
+    }
+}
+
+fn key(round: Round<'_>) -> (String, String, String, usize) {
+    (round.task.id.clone(), round.arm.to_string(), name(round.driver).to_owned(), round.repeat)
+}
+
+/// What a file of rows holds.
+pub(super) struct Held {
+    /// What its rows depend on; `None` if its first line does not say.
+    pub(super) identity: Option<Value>,
+    pub(super) rows: Vec<Row>,
+    /// Where its last whole line ends, in bytes.
+    end: u64,
+}
+
+/// Reads rows. A last line that was cut off is said and left out; any other bad line is an error.
+pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
+    let mut held = Held { identity: None, rows: Vec::new(), end: 0 };
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        let place = Place::file(name).line_column(at + 1, 1);
+        let whole = line.ends_with('\n');
+        let read = match serde_json::from_str::<Value>(line) {
+            Ok(value) if at == 0 && value.get("schema").is_some_and(|own| own == "toolfold.ab-run/1") => {
+                held.identity = Some(value);
+                Ok(None)
+            }
+            Ok(value) if value.get("schema").is_some_and(|own| own == ROW_SCHEMA) => {
+                serde_json::from_value::<Row>(value).map(Some).map_err(|why| why.to_string())
+            }
+            Ok(_) => Err(format!("is no row of the form {ROW_SCHEMA}")),
+            Err(_) if line.trim().is_empty() => Ok(None),
+            Err(why) => Err(format!("is not JSON: {why}")),
+        };
+        match read {
+            _ if !whole => {
+                let why = "the last row is cut off: the process ended while it was written; it is played again";
+                say_all(&[Diagnostic::warning("torn-row", place, why)]);
+                break;
+            }
+            Ok(row) => held.rows.extend(row),
+            Err(why) => return Err(Failure::bad(vec![Diagnostic::error("bad-row", place, why)])),
+        }
+        held.end += line.len() as u64;
+    }
+    Ok(held)
+}
+
+/// In what two identities differ.
+fn difference(one: &Value, other: &Value) -> Option<String> {
+    let keys = one.as_object()?.keys().chain(other.as_object()?.keys());
+    let differs = keys.into_iter().find(|key| one.get(*key) != other.get(*key))?;
+    let text = |value: &Value| value.get(differs).map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    Some(format!("`{differs}` is {} there and {} here", text(one), text(other)))
+}

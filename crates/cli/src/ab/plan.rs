@@ -1,0 +1,217 @@
+//! What is played: tasks, tools, arms, drivers, and their order.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::super::input::{Input, read};
+use super::super::output::Failure;
+use super::AbArgs;
+use crate::configuration::Config;
+use toolfold::catalog::{Catalog, MAX_BYTES};
+use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold::engine::Engine;
+use toolfold::profile::Arm;
+use toolfold::tokens::Meter;
+use toolfold::wire::{Capabilities, Wire};
+use toolfold_measure::ab::{Corpus, Driver, Oracle, Setting, Task};
+
+/// The longest system text that is read, in bytes.
+const MAX_SYSTEM: usize = 4 << 20;
+
+/// Everything that is played.
+pub(super) struct Plan {
+    pub(super) corpus: Corpus,
+    pub(super) arms: Vec<Arm>,
+    pub(super) drivers: Vec<Driver>,
+    pub(super) wire: Wire,
+    pub(super) model: String,
+    pub(super) meter: Meter,
+    pub(super) system: Option<String>,
+    repeat: usize,
+    seed: u64,
+    capabilities: Capabilities,
+    /// The engine of each set of domains.
+    engines: HashMap<Vec<String>, Engine>,
+    /// The tasks that are played, by their places.
+    drawn: Vec<usize>,
+}
+
+/// One task in one arm, once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Round<'p> {
+    pub(super) task: &'p Task,
+    pub(super) arm: Arm,
+    pub(super) driver: Driver,
+    pub(super) repeat: usize,
+}
+
+/// The name of a driver in rows.
+pub(super) fn name(driver: Driver) -> &'static str {
+    driver.map_or("model", Oracle::name)
+}
+
+impl Plan {
+    /// Reads everything. What cannot be played is refused before anything is.
+    pub(super) fn of(args: &AbArgs, tasks: &str) -> Result<Self, Failure> {
+        let flags = [("presentation.wire", args.wire.clone()), ("presentation.model", args.model.clone())];
+        let config = args.input.config(&flags)?;
+        let wire = config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
+        let model = config.get("presentation.model").unwrap_or_default().to_owned();
+        if wire == Wire::Mcp {
+            return Err(Failure::usage("no model is reached over mcp")
+                .help("take openai-chat, openai-responses, anthropic or gemini"));
+        }
+        let arms = arms(args, &config, wire)?;
+        let (corpus, engines, capabilities) = played(args, config, tasks)?;
+        let drivers = match args.driver.as_slice() {
+            [] => Oracle::RIGHT.into_iter().map(Some).collect(),
+            named => named.iter().copied().map(Some).collect(),
+        };
+        let meter = args.meter.clone().or_else(|| Meter::for_wire(wire.name(), &model)).unwrap_or_default();
+        let system = args.system.as_deref().map(|file| read(file, MAX_SYSTEM)).transpose()?;
+        let mut drawn: Vec<usize> = (0..corpus.tasks.len()).collect();
+        if let Some(limit) = args.limit {
+            drawn.sort_by_cached_key(|at| rank(args.seed, &["task", &corpus_id(&corpus, *at)]));
+            drawn.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            drawn.sort_unstable();
+        }
+        let repeat = usize::try_from(args.repeat).unwrap_or(1);
+        let seed = args.seed;
+        Ok(Self { corpus, arms, drivers, wire, model, meter, system, repeat, seed, capabilities, engines, drawn })
+    }
+
+    /// What is played, in order: every repeat goes through the tasks in the order of the file, and each task through its
+    /// arms and drivers in an order of its own, so that nothing that drifts falls on one arm.
+    pub(super) fn rounds(&self) -> Vec<Round<'_>> {
+        let mut rounds = Vec::new();
+        for repeat in 0..self.repeat {
+            for task in self.drawn.iter().filter_map(|at| self.corpus.tasks.get(*at)) {
+                let all = self.drivers.iter().flat_map(|driver| self.arms.iter().map(move |arm| (*driver, *arm)));
+                let mut own: Vec<Round<'_>> = all.map(|(driver, arm)| Round { task, arm, driver, repeat }).collect();
+                own.sort_by_cached_key(|round| {
+                    rank(self.seed, &[&task.id, round.arm.name(), name(round.driver), &repeat.to_string()])
+                });
+                rounds.extend(own);
+            }
+        }
+        rounds
+    }
+
+    /// The engine that a task is played with.
+    pub(super) fn engine(&self, task: &Task) -> Option<&Engine> {
+        self.engines.get(&task.domains)
+    }
+
+    /// How a round is played.
+    pub(super) fn setting(&self, round: Round<'_>) -> Setting<'_> {
+        Setting {
+            arm: round.arm,
+            wire: self.wire,
+            model: &self.model,
+            system: self.system.as_deref(),
+            driver: round.driver,
+            capabilities: &self.capabilities,
+        }
+    }
+
+    /// What rows depend on beside their own keys: rows of another plan are not put beside these.
+    pub(super) fn identity(&self) -> Value {
+        json!({
+            "schema": "toolfold.ab-run/1",
+            "tasks": self.corpus.digest,
+            "wire": self.wire.name(),
+            "model": self.model,
+            "meter": self.meter.to_string(),
+            "system": self.system.as_deref().map(|text| digest(&[text])),
+        })
+    }
+}
+
+fn corpus_id(corpus: &Corpus, at: usize) -> String {
+    corpus.tasks.get(at).map(|task| task.id.clone()).unwrap_or_default()
+}
+
+/// A place in a seeded order: the same everywhere, and for every subset.
+fn rank(seed: u64, parts: &[&str]) -> String {
+    let seed = seed.to_string();
+    let mut all = vec![seed.as_str()];
+    all.extend(parts);
+    digest(&all)
+}
+
+fn digest(parts: &[&str]) -> String {
+    let mut sum = Sha256::new();
+    for part in parts {
+        sum.update(part.as_bytes());
+        sum.update([0]);
+    }
+    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The arms that are asked for, each of which the wire can carry.
+fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure> {
+    if args.arms.is_empty() {
+        return Ok(Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect());
+    }
+    let mut arms = Vec::new();
+    for text in &args.arms {
+        let arm = config.named_arm(text.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))?;
+        wire.supports(arm).map_err(|why| Failure::usage(format!("--arms: {why}")))?;
+        if !arms.contains(&arm) {
+            arms.push(arm);
+        }
+    }
+    Ok(arms)
+}
+
+/// The tasks with an engine for each set of tools.
+fn played(
+    args: &AbArgs,
+    config: Config,
+    tasks: &str,
+) -> Result<(Corpus, HashMap<Vec<String>, Engine>, Capabilities), Failure> {
+    let text = read(tasks, MAX_BYTES)?;
+    let bad = |why: String| Failure::bad(vec![Diagnostic::error("bad-tasks", Place::file(tasks), why)]);
+    let read_corpus = |tools: &str| Corpus::read(&text, tools).map_err(|why| bad(why.to_string()));
+    let mut engines = HashMap::new();
+    if let Some(domains) = domains(args)? {
+        let corpus = read_corpus(&domains)?;
+        let mut capabilities = None;
+        for task in &corpus.tasks {
+            if engines.contains_key(&task.domains) {
+                continue;
+            }
+            let catalog = Catalog::from_mcp(&corpus.tools_of(task)).map_err(|why| bad(why.to_string()))?;
+            let input = Input::of(config.clone(), catalog)?;
+            engines.insert(task.domains.clone(), Input::built(input.builder(Arm::Full))?);
+            if capabilities.is_none() {
+                capabilities = Some(input.capabilities()?);
+            }
+        }
+        let capabilities = capabilities.unwrap_or_else(|| Capabilities::builtin().clone());
+        return Ok((corpus, engines, capabilities));
+    }
+    let input = Input::load(config)?;
+    input.say_warnings();
+    let tools: Vec<Value> = input
+        .catalog
+        .iter()
+        .map(|tool| json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}))
+        .collect();
+    let corpus = read_corpus(&json!(tools).to_string())?;
+    let engine = Input::built(input.builder(Arm::Full))?;
+    for task in &corpus.tasks {
+        engines.insert(task.domains.clone(), engine.clone());
+    }
+    Ok((corpus, engines, input.capabilities()?))
+}
+
+/// The text of the tool document, if it is one of domains.
+fn domains(args: &AbArgs) -> Result<Option<String>, Failure> {
+    let Some(file) = args.input.tools.as_deref().filter(|file| *file != "-") else { return Ok(None) };
+    let text = read(file, MAX_BYTES)?;
+    let read: Result<Value, _> = serde_json::from_str(&text);
+    Ok(read.is_ok_and(|value| value.get("domains").is_some_and(Value::is_object)).then_some(text))
+}

@@ -1,0 +1,300 @@
+//! Rows side by side: what every arm does beside arm full, with error bars.
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+
+use super::row::{Calls, Row};
+use super::stats::{Estimate, difference, ratio, saved};
+
+/// The arm that the others are compared with.
+const CONTROL: &str = "full";
+/// How many percentage points of right calls may be lost for an arm to be called no worse.
+pub const MARGIN_POINTS: f64 = 5.0;
+
+/// What can be said of an arm beside the control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is the control.
+    Control,
+    /// A loss of more than [`MARGIN_POINTS`] is excluded.
+    NoWorse,
+    /// A loss is shown.
+    Worse,
+    /// Neither: more tasks are needed.
+    Undecided,
+}
+
+/// All rows of one driver and arm.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cell {
+    /// The driver.
+    pub driver: String,
+    /// The arm.
+    pub arm: String,
+    /// The arms that it was played in, with how many rows: more than one only for `auto`.
+    pub taken: IndexMap<String, usize>,
+    /// Rows that were played to the end.
+    pub rows: usize,
+    /// Rows that were not.
+    pub failed: usize,
+    /// Tasks that have a row.
+    pub tasks: usize,
+    /// Calls, summed.
+    #[serde(flatten)]
+    pub calls: Calls,
+    /// The share of true calls that are right, over tasks.
+    pub right_share: Estimate,
+    /// The share of true calls that are valid, ran, and are wrong, over tasks.
+    pub silent_share: Estimate,
+    /// Requests, summed.
+    pub requests: usize,
+    /// Requests that ran nothing.
+    pub extra_requests: usize,
+    /// Turns that were ended because they took too many requests.
+    pub cut: usize,
+    /// Changes of the array.
+    pub breaks: usize,
+    /// Tokens of the first array: mean a row.
+    pub first: usize,
+    /// Tokens that were sent: mean a row.
+    pub input: usize,
+    /// Tokens that the driver wrote: mean a row.
+    pub output: usize,
+    /// The input that the provider reports: mean a row that has it.
+    pub reported_input: Option<usize>,
+    /// Right calls less those of the control on the same tasks, as a share of the true calls; paired.
+    pub right_difference: Option<Estimate>,
+    /// The share of input tokens that is saved beside the control on the same tasks; paired. By the provider's figures
+    /// where every row of both has them.
+    pub input_saved: Option<Estimate>,
+    /// What can be said of it.
+    pub verdict: Verdict,
+}
+
+/// Every driver and arm, and what it comes to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// Always `toolfold.ab-report/1`.
+    pub schema: &'static str,
+    /// What counted the tool arrays; more than one if the rows differ.
+    pub meters: Vec<String>,
+    /// By driver and arm, in the order of the rows' first appearance.
+    pub cells: Vec<Cell>,
+    /// One sentence a driver.
+    pub sentences: Vec<String>,
+}
+
+/// Puts rows side by side. Of two rows with one key the later counts, unless it failed.
+#[must_use]
+pub fn compare(rows: &[Row], drivers: &[&str], arms: &[&str]) -> Comparison {
+    let mut latest: IndexMap<(&str, &str, &str, usize), &Row> = IndexMap::new();
+    for row in rows {
+        let known = latest.get(&row.key());
+        if known.is_none_or(|known| row.error.is_none() || known.error.is_some()) {
+            latest.insert(row.key(), row);
+        }
+    }
+    let rows: Vec<&Row> = latest.into_values().collect();
+    let in_order = |wanted: &[&str], found: &dyn Fn(&Row) -> String| -> IndexSet<String> {
+        let own: IndexSet<String> = rows.iter().map(|row| found(row)).collect();
+        let first = wanted.iter().map(|name| (*name).to_owned()).filter(|name| own.contains(name));
+        first.chain(own.iter().cloned()).collect()
+    };
+    let drivers = in_order(drivers, &|row| row.driver.clone());
+    let arms = in_order(arms, &|row| row.arm.clone());
+    let mut cells = Vec::new();
+    for driver in &drivers {
+        let of = |arm: &str| -> Vec<&Row> {
+            rows.iter().copied().filter(|row| row.driver == *driver && row.arm == arm).collect()
+        };
+        let control = of(CONTROL);
+        cells.extend(arms.iter().map(|arm| (arm, of(arm))).filter(|(_, own)| !own.is_empty()).map(|(arm, own)| {
+            let own_control = (arm != CONTROL).then_some(control.as_slice());
+            cell(driver, arm, &own, own_control)
+        }));
+    }
+    let sentences = drivers.iter().map(|driver| sentence(driver, &cells)).collect();
+    let meters: IndexSet<String> = rows.iter().map(|row| row.tokens.meter.clone()).collect();
+    Comparison { schema: "toolfold.ab-report/1", meters: meters.into_iter().collect(), cells, sentences }
+}
+
+fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cell {
+    let done: Vec<&Row> = rows.iter().copied().filter(|row| row.error.is_none()).collect();
+    let mut calls = Calls::default();
+    let mut taken: IndexMap<String, usize> = IndexMap::new();
+    for row in &done {
+        calls.add(&row.calls);
+        *taken.entry(row.taken.clone()).or_default() += 1;
+    }
+    let sum = |of: &dyn Fn(&Row) -> usize| -> usize { done.iter().map(|row| of(row)).sum() };
+    let mean = |of: &dyn Fn(&Row) -> usize| (sum(of) + done.len() / 2) / done.len().max(1);
+    let by_task = |of: &dyn Fn(&Row) -> usize| -> Vec<(f64, f64)> {
+        let each = per_task(&done, |row| [number(of(row)), number(row.calls.truths)]);
+        each.into_values().map(|[own, truths]| (own, truths)).collect()
+    };
+    let right_share = ratio(&by_task(&|row| row.calls.right));
+    let reported: Vec<usize> = done.iter().filter_map(|row| Some(row.usage?.input)).collect();
+    let beside = control.map(|control| beside(&done, control)).unwrap_or_default();
+    let right_difference =
+        Some(difference(&beside.iter().map(|own| (own.here, own.there, own.truths)).collect::<Vec<_>>()))
+            .filter(|own| own.units > 0);
+    let input_saved = Some(saved(&beside.iter().map(|own| (own.input, own.control_input)).collect::<Vec<_>>()))
+        .filter(|own| own.units > 0);
+    Cell {
+        driver: driver.to_owned(),
+        arm: arm.to_owned(),
+        taken,
+        rows: done.len(),
+        failed: rows.len() - done.len(),
+        tasks: right_share.units,
+        calls,
+        right_share,
+        silent_share: ratio(&by_task(&|row| row.calls.silent)),
+        requests: sum(&|row| row.requests),
+        extra_requests: sum(&|row| row.extra_requests),
+        cut: sum(&|row| row.cut),
+        breaks: sum(&|row| row.breaks),
+        first: mean(&|row| row.tokens.first),
+        input: mean(&|row| row.tokens.input),
+        output: mean(&|row| row.tokens.output),
+        reported_input: (!reported.is_empty()).then(|| reported.iter().sum::<usize>() / reported.len()),
+        right_difference,
+        input_saved,
+        verdict: if control.is_none() { Verdict::Control } else { verdict(right_difference) },
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
+fn number(count: usize) -> f64 {
+    count as f64
+}
+
+/// Sums over the rows of each task.
+fn per_task<'r, const N: usize>(rows: &[&'r Row], of: impl Fn(&Row) -> [f64; N]) -> IndexMap<&'r str, [f64; N]> {
+    let mut sums: IndexMap<&str, [f64; N]> = IndexMap::new();
+    for row in rows {
+        let sum = sums.entry(row.task.as_str()).or_insert([0.0; N]);
+        sum.iter_mut().zip(of(row)).for_each(|(sum, own)| *sum += own);
+    }
+    sums
+}
+
+/// One task in an arm and in the control.
+#[derive(Default)]
+struct Beside {
+    here: f64,
+    there: f64,
+    truths: f64,
+    input: f64,
+    control_input: f64,
+}
+
+/// Every task that both have, by the repeats that both have.
+fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
+    let control: IndexMap<(&str, usize), &Row> =
+        control.iter().filter(|row| row.error.is_none()).map(|row| ((row.task.as_str(), row.repeat), *row)).collect();
+    let pairs: Vec<(&Row, &Row)> =
+        rows.iter().filter_map(|row| Some((*row, *control.get(&(row.task.as_str(), row.repeat))?))).collect();
+    let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
+    let input = |row: &Row| number(row.usage.filter(|_| all_reported).map_or(row.tokens.input, |usage| usage.input));
+    let mut tasks: IndexMap<&str, Beside> = IndexMap::new();
+    for (own, other) in pairs {
+        let sum = tasks.entry(own.task.as_str()).or_default();
+        sum.here += number(own.calls.right);
+        sum.there += number(other.calls.right);
+        sum.truths += number(own.calls.truths);
+        sum.input += input(own);
+        sum.control_input += input(other);
+    }
+    tasks.into_values().collect()
+}
+
+fn verdict(right: Option<Estimate>) -> Verdict {
+    let Some((value, bar)) = right.and_then(|own| Some((own.value, own.bar?))) else { return Verdict::Undecided };
+    if value - bar >= -MARGIN_POINTS / 100.0 {
+        Verdict::NoWorse
+    } else if value + bar < 0.0 {
+        Verdict::Worse
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// What a person should know of one driver's cells.
+fn sentence(driver: &str, cells: &[Cell]) -> String {
+    let own: Vec<&Cell> = cells.iter().filter(|cell| cell.driver == driver).collect();
+    let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
+        return format!("{driver}: arm full was not played, so nothing can be compared with it");
+    };
+    let best = own
+        .iter()
+        .filter(|cell| cell.verdict == Verdict::NoWorse)
+        .filter_map(|cell| Some((cell, cell.input_saved?)))
+        .max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let full = percent(control.right_share.value);
+    match best {
+        Some((cell, saves)) if saves.value > saves.bar.unwrap_or(f64::INFINITY) => format!(
+            "{driver}: arm {} is no worse than full within the error bar ({} points of right calls; full has {full}) and \
+             saves {} of the input",
+            cell.arm,
+            signed(cell.right_difference),
+            with_bar(saves),
+        ),
+        Some((cell, _)) => format!(
+            "{driver}: arm {} is no worse than full ({} points; full has {full} right), and no saving of input is visible",
+            cell.arm,
+            signed(cell.right_difference)
+        ),
+        None if own.len() < 2 => format!("{driver}: only arm full was played: {full} of the true calls are right"),
+        None => {
+            let bars = own.iter().filter_map(|cell| cell.right_difference?.bar).fold(f64::NAN, f64::min);
+            let tasks = control.tasks;
+            let seen = if bars.is_nan() {
+                "no error bar".to_owned()
+            } else {
+                format!("± {:.0} points at best", bars * 100.0)
+            };
+            format!(
+                "{driver}: no arm is shown to be within {MARGIN_POINTS:.0} points of full with {tasks} tasks ({seen})"
+            )
+        }
+    }
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+pub(super) fn with_bar(own: Estimate) -> String {
+    let bar = own.bar.map_or_else(|| "± ?".to_owned(), |bar| format!("± {:.0} %", bar * 100.0));
+    format!("{} {bar}", percent(own.value))
+}
+
+fn signed(own: Option<Estimate>) -> String {
+    let Some(own) = own else { return "unknown".to_owned() };
+    let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{:.1}", bar * 100.0));
+    format!("{:+.1} ± {bar}", own.value * 100.0)
+}
+
+impl Calls {
+    /// Adds another row's.
+    fn add(&mut self, other: &Self) {
+        self.truths += other.truths;
+        self.right += other.right;
+        self.at_once += other.at_once;
+        self.silent += other.silent;
+        self.missed += other.missed;
+        self.stray += other.stray;
+        self.made += other.made;
+        self.forwarded += other.forwarded;
+        self.blind += other.blind;
+        self.coerced += other.coerced;
+        self.repaired += other.repaired;
+        self.shown += other.shown;
+        self.unknown += other.unknown;
+        self.loops += other.loops;
+        self.refused += other.refused;
+        self.expanded += other.expanded;
+    }
+}

@@ -1,0 +1,101 @@
+//! Counting what a conversation costs: tool arrays by a meter, everything else as text.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use toolfold::conversation::Tools;
+use toolfold::tokens::{Meter, Tiktoken, TokenCounter};
+use toolfold::wire::Wire;
+
+/// What stands around a message, in tokens: OpenAI's constant, taken for every wire.
+const MESSAGE: usize = 4;
+
+/// Counts each text once.
+#[derive(Debug)]
+pub struct Counter {
+    meter: Meter,
+    tokens: Tiktoken,
+    known: HashMap<String, usize>,
+}
+
+impl Counter {
+    /// A counter by a meter.
+    #[must_use]
+    pub fn new(meter: Meter) -> Self {
+        let tokens = Tiktoken::new(meter.encoding());
+        Self { meter, tokens, known: HashMap::new() }
+    }
+
+    /// What it counts tool arrays with.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// A tool array, as the meter says. One that the meter has no rule for is counted as compact JSON.
+    pub(super) fn array(&mut self, wire: Wire, tools: &Tools) -> usize {
+        if let Some(known) = self.known.get(tools.digest()) {
+            return *known;
+        }
+        let entries: Vec<Value> = match wire {
+            // Gemini and MCP arrays have forms of their own; what the model reads is the same.
+            Wire::Gemini | Wire::Mcp => tools
+                .entries()
+                .iter()
+                .map(|own| {
+                    let (name, description) = (&own.name, &own.description);
+                    let parameters: Value = serde_json::from_str(&own.parameters).unwrap_or_default();
+                    json!({"type": "function", "function":
+                        {"name": name, "description": description, "parameters": parameters}})
+                })
+                .collect(),
+            _ => tools.to().unwrap_or_default(),
+        };
+        let counted = self.meter.tool_texts(&entries).map(|texts| texts.total(&self.tokens));
+        let counted = counted.unwrap_or_else(|_| self.tokens.count(tools.json()));
+        self.known.insert(tools.digest().to_owned(), counted);
+        counted
+    }
+
+    /// A message of any wire: its texts and the JSON of its calls, without names of keys, and what stands around it.
+    pub(super) fn message(&mut self, message: &Value) -> usize {
+        let mut text = String::new();
+        texts(message, &mut text);
+        MESSAGE + self.text(&text)
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> usize {
+        if let Some(known) = self.known.get(text) {
+            return *known;
+        }
+        let tokens = self.tokens.count(text);
+        self.known.insert(text.to_owned(), tokens);
+        tokens
+    }
+}
+
+/// Keys whose values are bookkeeping of the wire.
+const SILENT: [&str; 7] = ["id", "type", "role", "call_id", "tool_call_id", "tool_use_id", "status"];
+/// Keys whose values are JSON that the model wrote or reads as JSON.
+const JSON: [&str; 3] = ["input", "args", "response"];
+
+fn texts(value: &Value, text: &mut String) {
+    match value {
+        Value::String(own) => {
+            text.push_str(own);
+            text.push('\n');
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, text)),
+        Value::Object(entries) => {
+            for (key, value) in entries.iter().filter(|(key, _)| !SILENT.contains(&key.as_str())) {
+                if JSON.contains(&key.as_str()) && value.is_object() {
+                    text.push_str(&value.to_string());
+                    text.push('\n');
+                } else {
+                    texts(value, text);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

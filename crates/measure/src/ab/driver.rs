@@ -1,0 +1,197 @@
+//! Drivers that know the true calls, and go about them in different ways.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+use toolfold::conversation::{Conversation, Outcome, ReplyKind};
+use toolfold::name::nearest;
+use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS, Folded};
+
+use super::tasks::TrueCall;
+
+/// How somebody who knows what to call goes about it. None picks a wrong tool: they measure the machinery, not a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Oracle {
+    /// Expands the category of a folded tool before it calls it.
+    Expands,
+    /// Expands a folded tool alone, by its name; its category where the arm opens only those.
+    ByName,
+    /// Never expands, and knows what it was not shown.
+    Blind,
+    /// Expands a folded tool, by its name, exactly when the true call needs what the shown form does not contain: a
+    /// parameter, or a value that only an `enum` tells.
+    Needs,
+    /// Never expands, and leaves out every argument that is not required, even when it is shown what it left out. It is no
+    /// oracle: it is wrong in every arm, and a comparison that does not find it out is worth nothing.
+    Omits,
+}
+
+/// Who makes the calls.
+pub type Driver = Option<Oracle>;
+
+impl Oracle {
+    /// The four oracles, which are right in every arm.
+    pub const RIGHT: [Self; 4] = [Self::Expands, Self::ByName, Self::Blind, Self::Needs];
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Expands, Self::ByName, Self::Blind, Self::Needs, Self::Omits];
+
+    /// The name used in flags and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Expands => "expands",
+            Self::ByName => "by-name",
+            Self::Blind => "blind",
+            Self::Needs => "needs",
+            Self::Omits => "omits",
+        }
+    }
+}
+
+impl fmt::Display for Oracle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownDriver(pub String);
+
+impl fmt::Display for UnknownDriver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Oracle::ALL.map(Oracle::name);
+        write!(f, "unknown driver `{}`: use one of {}", toolfold::diagnostic::visible(&self.0), names.join(", "))?;
+        match nearest(&self.0, names, 1).first() {
+            Some(near) => write!(f, "; did you mean `{near}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for UnknownDriver {}
+
+impl FromStr for Oracle {
+    type Err = UnknownDriver;
+    fn from_str(text: &str) -> Result<Self, UnknownDriver> {
+        Self::ALL.into_iter().find(|own| own.name() == text).ok_or_else(|| UnknownDriver(text.to_owned()))
+    }
+}
+
+/// How often one true call is made before it is given up: what is answered with hidden parameters is made again, and a
+/// directive against going in circles is no reason to stop.
+const MAX_TRIES: usize = 3;
+
+/// An oracle on its way through the true calls of one turn.
+#[derive(Debug)]
+pub(super) struct Scripted {
+    oracle: Oracle,
+    /// The next true call.
+    at: usize,
+    /// How often it was made.
+    tries: usize,
+    /// Whether it was looked up.
+    looked: bool,
+}
+
+impl Scripted {
+    pub(super) fn new(oracle: Oracle) -> Self {
+        Self { oracle, at: 0, tries: 0, looked: false }
+    }
+
+    /// A turn of the user begins.
+    pub(super) fn begin(&mut self) {
+        *self = Self::new(self.oracle);
+    }
+
+    /// The next call with the name and the arguments that the model writes; `None` at the end of the turn.
+    pub(super) fn next(&mut self, conversation: &Conversation, truths: &[TrueCall]) -> Option<(String, Value)> {
+        let truth = truths.get(self.at)?;
+        let catalog = conversation.engine().catalog();
+        let folded = catalog.position(&truth.tool).and_then(|at| {
+            let entry = conversation.presentation().deferred().iter().find(|entry| entry.tools.contains(&at))?;
+            Some((at, entry.category.to_string()))
+        });
+        if let Some((at, category)) = folded.as_ref().filter(|_| !self.looked && self.tries == 0) {
+            let closed = !conversation.expanded().has(&truth.tool, category);
+            if closed && self.expands(conversation, *at, truth) {
+                self.looked = true;
+                return Some((EXPAND_TOOLS.to_owned(), self.lookup(conversation.arm(), category, &truth.tool)));
+            }
+        }
+        self.tries += 1;
+        let arguments = match self.oracle {
+            Oracle::Omits => required_only(conversation, truth),
+            _ => truth.arguments.clone(),
+        };
+        Some(if folded.is_some() && conversation.arm().delivery() == Delivery::Bridge {
+            (CALL_TOOL.to_owned(), json!({"name": truth.tool, "arguments": arguments}))
+        } else {
+            (truth.tool.clone(), arguments)
+        })
+    }
+
+    /// Takes what became of the call.
+    pub(super) fn heard(&mut self, outcome: &Outcome) {
+        let again = match outcome {
+            Outcome::Reply(reply) => match reply.kind {
+                ReplyKind::Expanded => return,
+                ReplyKind::Shown | ReplyKind::Loop => self.tries < MAX_TRIES,
+                _ => false,
+            },
+            Outcome::Forward(_) | Outcome::Confirm(_) | Outcome::Refuse(_) => false,
+        };
+        if !again {
+            (self.at, self.tries, self.looked) = (self.at + 1, 0, false);
+        }
+    }
+
+    fn expands(&self, conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
+        match self.oracle {
+            Oracle::Expands | Oracle::ByName => true,
+            Oracle::Blind | Oracle::Omits => false,
+            Oracle::Needs => lacks(conversation, at, truth),
+        }
+    }
+
+    fn lookup(&self, arm: Arm, category: &str, tool: &str) -> Value {
+        match (arm, self.oracle) {
+            // The original design opens categories only, one at a time.
+            (Arm::Seed, _) => json!({"category": category}),
+            (_, Oracle::Expands) => json!({"categories": [category]}),
+            _ => json!({"tools": [tool]}),
+        }
+    }
+}
+
+/// Whether the true call has what the shown form of its tool has not: the name of a parameter, or a value of an `enum`.
+fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
+    let Some(tool) = conversation.engine().catalog().at(at) else { return false };
+    let Some(planned) = conversation.presentation().plan_of(at) else { return true };
+    let none = Map::new();
+    let given = truth.arguments.as_object().unwrap_or(&none);
+    let hidden = conversation.presentation().hidden_parameters(at, tool);
+    if given.keys().any(|name| hidden.contains(&name.as_str())) {
+        return true;
+    }
+    let shown = Folded::new(tool, planned.detail, None).parameters().into_owned();
+    let property = |schema: &Value, name: &str| schema.get("properties").and_then(|all| all.get(name)).cloned();
+    given.iter().any(|(name, value)| {
+        let text = value.to_string();
+        let told = property(&shown, name).is_some_and(|own| own.to_string().contains(&text));
+        let listed = property(tool.parameters(), name).is_some_and(|own| own.get("enum").is_some());
+        listed && value.is_string() && !told
+    })
+}
+
+/// The arguments that the tool's own schema requires.
+fn required_only(conversation: &Conversation, truth: &TrueCall) -> Value {
+    let catalog = conversation.engine().catalog();
+    let schema = catalog.position(&truth.tool).and_then(|at| catalog.at(at)).map(toolfold::catalog::Tool::parameters);
+    let required = schema.and_then(|own| own.get("required")).and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|own| own == name));
+    let mut kept = truth.arguments.as_object().cloned().unwrap_or_default();
+    kept.retain(|name, _| is_required(name));
+    Value::Object(kept)
+}

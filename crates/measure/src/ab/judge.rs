@@ -1,0 +1,117 @@
+//! Whether two calls mean the same: JSON equality with the schema's defaults filled in.
+
+use serde_json::{Map, Value};
+
+/// How deep a schema is followed; what lies deeper is compared as it is.
+const MAX_DEPTH: usize = 32;
+
+/// Whether two argument objects mean the same under a tool's schema: numbers by value (5 and 5.0 are one), objects in any
+/// order of keys, and a property that is left out as its `default`, where the schema has one.
+#[must_use]
+pub fn same(schema: &Value, one: &Value, other: &Value) -> bool {
+    equal(&filled(schema, one, MAX_DEPTH), &filled(schema, other, MAX_DEPTH))
+}
+
+/// The names of the top-level arguments in which two calls differ: those of the first in its order, then those that only
+/// the second has.
+#[must_use]
+pub fn differences(schema: &Value, truth: &Value, given: &Value) -> Vec<String> {
+    let (truth, given) = (filled(schema, truth, MAX_DEPTH), filled(schema, given, MAX_DEPTH));
+    let none = Map::new();
+    let (own, other) = (truth.as_object().unwrap_or(&none), given.as_object().unwrap_or(&none));
+    let missing = own.iter().filter(|(name, value)| other.get(*name).is_none_or(|given| !equal(value, given)));
+    let more = other.iter().filter(|(name, _)| !own.contains_key(*name));
+    missing.chain(more).map(|(name, _)| name.clone()).collect()
+}
+
+/// The value with every default that its schema has for what it leaves out.
+fn filled(schema: &Value, value: &Value, depth: usize) -> Value {
+    let below = |schema: Option<&Value>, value: &Value| match schema {
+        Some(schema) if depth > 0 => filled(schema, value, depth - 1),
+        _ => value.clone(),
+    };
+    match value {
+        Value::Object(entries) => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let of = |name: &str| properties.and_then(|all| all.get(name));
+            let mut all: Map<String, Value> =
+                entries.iter().map(|(name, value)| (name.clone(), below(of(name), value))).collect();
+            for (name, property) in properties.into_iter().flatten() {
+                if let Some(default) = property.get("default").filter(|_| !all.contains_key(name)) {
+                    all.insert(name.clone(), default.clone());
+                }
+            }
+            Value::Object(all)
+        }
+        Value::Array(items) => {
+            let each = schema.get("items");
+            Value::Array(items.iter().map(|item| below(each, item)).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one == other || is_equal_float(one.as_f64(), other.as_f64()),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let within = |(name, value): (&String, &Value)| other.get(name).is_some_and(|own| equal(value, own));
+            one.len() == other.len() && one.iter().all(within)
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// Integers beyond 2^53 are equal only as they are written.
+fn is_equal_float(one: Option<f64>, other: Option<f64>) -> bool {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    matches!((one, other), (Some(one), Some(other)) if one == other && one.abs() < EXACT)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_the_same_by_value_with_defaults_filled_in() {
+        let schema = json!({"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string"},
+            "limit": {"type": "integer", "default": 10},
+            "mode": {"type": "string"},
+            "style": {"type": "object", "properties": {"bold": {"type": "boolean", "default": false}}},
+            "rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"default": 1}}}},
+        }});
+        for (one, other, expected) in [
+            (json!({"path": "a"}), json!({"path": "a"}), true),
+            (json!({"path": "a"}), json!({"path": "a", "limit": 10}), true),
+            (json!({"path": "a", "limit": 10.0}), json!({"limit": 10, "path": "a"}), true),
+            (json!({"path": "a"}), json!({"path": "a", "limit": 11}), false),
+            // Without a default, leaving out is not the same as giving anything.
+            (json!({"path": "a"}), json!({"path": "a", "mode": "x"}), false),
+            (json!({"path": "a", "mode": null}), json!({"path": "a"}), false),
+            (json!({"path": "a"}), json!({"path": "A"}), false),
+            (json!({"path": "1"}), json!({"path": 1}), false),
+            (json!({"style": {}}), json!({"style": {"bold": false}}), true),
+            (json!({"rows": [{}, {"n": 2}]}), json!({"rows": [{"n": 1}, {"n": 2}]}), true),
+            (json!({"rows": [{"n": 2}, {"n": 1}]}), json!({"rows": [{"n": 1}, {"n": 2}]}), false),
+            (json!({"path": 9007199254740993_i64}), json!({"path": 9007199254740992_i64}), false),
+        ] {
+            assert_eq!(same(&schema, &one, &other), expected, "{one} and {other}");
+            assert_eq!(same(&schema, &other, &one), expected, "{other} and {one}");
+            assert_eq!(differences(&schema, &one, &other).is_empty(), expected, "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn differences_name_every_argument_that_is_not_right() {
+        let schema = json!({"properties": {"limit": {"default": 10}}});
+        let truth = json!({"path": "a", "mode": "x", "limit": 5});
+        assert_eq!(differences(&schema, &truth, &json!({"path": "b", "more": 1})), ["path", "mode", "limit", "more"]);
+        assert_eq!(differences(&schema, &truth, &json!({"path": "a", "mode": "x"})), ["limit"]);
+    }
+}

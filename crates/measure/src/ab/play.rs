@@ -1,0 +1,312 @@
+//! One task in one arm, request by request.
+
+use serde_json::{Map, Value};
+use toolfold::catalog::Tool;
+use toolfold::conversation::{Conversation, Event, Outcome, ReplyKind, StartError, TurnError};
+use toolfold::engine::Engine;
+use toolfold::profile::Arm;
+use toolfold::wire::{Capabilities, Wire};
+
+use super::counter::Counter;
+use super::driver::{Driver, Scripted};
+use super::exchange::{Ask, ExchangeError, Usage, body_of, closing_message, user_message};
+use super::judge::{differences, same};
+use super::row::{Calls, ROW_SCHEMA, Row, Tokens, Wrong};
+use super::tasks::{Task, TrueCall};
+
+/// What a forwarded call is answered with where the task recorded no result for it.
+pub const STUB: &str = "ok (recorded task: nothing ran, and no result was kept)";
+/// How many requests a user's turn may take before it is ended.
+pub const MAX_REQUESTS_A_TURN: usize = 25;
+/// What a request takes beside its tools and messages: OpenAI's constant for a request with tools.
+const REQUEST: usize = 12;
+/// What an oracle ends its turn with.
+const CLOSING: &str = "Done.";
+
+/// How a task is played.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'s> {
+    /// The arm.
+    pub arm: Arm,
+    /// The wire.
+    pub wire: Wire,
+    /// The model; empty if none is named.
+    pub model: &'s str,
+    /// The system text of every request, if there is one.
+    pub system: Option<&'s str>,
+    /// Who makes the calls: an oracle, or a model whose answers are brought.
+    pub driver: Driver,
+    /// What is known of models.
+    pub capabilities: &'s Capabilities,
+}
+
+/// Why a play cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayError {
+    /// The model's message cannot be read.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    /// The wire reaches no model.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// A result was not taken: a fault of this crate.
+    #[error(transparent)]
+    Call(#[from] toolfold::conversation::CallError),
+}
+
+/// A call that ran in this turn.
+#[derive(Debug)]
+struct Ran {
+    tool: String,
+    arguments: Value,
+}
+
+/// One task in one arm on the real conversation, as a host has it: its names, its gate, its repairs.
+#[derive(Debug)]
+pub struct Play<'t> {
+    task: &'t Task,
+    setting: Setting<'t>,
+    conversation: Conversation,
+    scripted: Option<Scripted>,
+    messages: Vec<Value>,
+    /// The tokens of `messages`.
+    sent: usize,
+    turn: usize,
+    requests_in_turn: usize,
+    calls_made: usize,
+    ran: Vec<Ran>,
+    /// Tools whose calls were answered instead of run, in this turn.
+    corrected: Vec<String>,
+    /// The array of the request before.
+    last: Option<String>,
+    row: Row,
+}
+
+impl<'t> Play<'t> {
+    /// Starts the conversation with the task's first turn.
+    ///
+    /// # Errors
+    /// [`StartError`] if the arm cannot be had on that wire with these tools.
+    pub fn start(
+        task: &'t Task,
+        engine: &Engine,
+        setting: Setting<'t>,
+        counter: &mut Counter,
+    ) -> Result<Self, StartError> {
+        let start = engine.conversation(setting.wire).model(setting.model).capabilities(setting.capabilities);
+        let conversation = start.arm(setting.arm).start()?;
+        let row = Row {
+            schema: ROW_SCHEMA.to_owned(),
+            task: task.id.clone(),
+            arm: setting.arm.to_string(),
+            taken: conversation.arm().to_string(),
+            driver: setting.driver.map_or("model", |oracle| oracle.name()).to_owned(),
+            tokens: Tokens { meter: counter.meter().to_string(), ..Tokens::default() },
+            ..Row::default()
+        };
+        let mut play = Self {
+            task,
+            setting,
+            conversation,
+            scripted: setting.driver.map(Scripted::new),
+            messages: Vec::new(),
+            sent: setting.system.map_or(0, |text| counter.text(text)),
+            turn: 0,
+            requests_in_turn: 0,
+            calls_made: 0,
+            ran: Vec::new(),
+            corrected: Vec::new(),
+            last: None,
+            row,
+        };
+        play.hear_user(counter);
+        Ok(play)
+    }
+
+    /// Whether every turn was played.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.turn >= self.task.turns.len()
+    }
+
+    /// The body of the next request.
+    ///
+    /// # Errors
+    /// [`PlayError::Exchange`] if no model is reached by the wire.
+    pub fn body(&mut self, more: &Map<String, Value>) -> Result<Value, PlayError> {
+        let tools = self.conversation.tools();
+        let Setting { model, system, .. } = self.setting;
+        let ask = Ask { model, system, messages: &self.messages, tools: tools.json(), more };
+        Ok(body_of(self.setting.wire, &ask)?)
+    }
+
+    /// What the play's oracle answers to the next request; where a model plays, that it has nothing to say.
+    #[must_use]
+    pub fn scripted(&mut self) -> Value {
+        let wire = self.setting.wire;
+        let truths: &[TrueCall] = self.task.turns.get(self.turn).map_or(&[], |turn| &turn.calls);
+        let next = self.scripted.as_mut().and_then(|own| own.next(&self.conversation, truths));
+        let Some((name, arguments)) = next else { return closing_message(wire, CLOSING) };
+        self.calls_made += 1;
+        wire.assistant_message(&[(&format!("c{}", self.calls_made), &name, arguments)])
+    }
+
+    /// Takes a model's answer: its calls are judged, what is to run is answered as recorded, and the turn ends where there
+    /// is no call.
+    ///
+    /// # Errors
+    /// [`PlayError`] if the message cannot be read.
+    pub fn take(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) -> Result<(), PlayError> {
+        self.count(message, usage, counter);
+        let engine = self.conversation.engine().clone();
+        let truths: &'t [TrueCall] = self.task.turns.get(self.turn).map_or(&[], |turn| &turn.calls);
+        let mut turn = self.conversation.turn(message)?;
+        let ends = turn.is_empty();
+        let mut any_ran = false;
+        for outcome in turn.outcomes() {
+            self.row.calls.take(outcome);
+            if let Some(scripted) = &mut self.scripted {
+                scripted.heard(outcome);
+            }
+            any_ran |= matches!(outcome, Outcome::Forward(_));
+            if let Outcome::Reply(reply) = outcome
+                && matches!(reply.kind, ReplyKind::Invalid | ReplyKind::Shown | ReplyKind::Loop)
+            {
+                self.corrected.extend(reply.target.clone());
+            }
+        }
+        for call in turn.runnable() {
+            let ran = Ran { tool: call.target.to_string(), arguments: call.arguments };
+            turn.finish(&call.id, recorded(&engine, truths, &self.ran, &ran))?;
+            self.ran.push(ran);
+        }
+        let answers = turn.into_messages();
+        self.row.extra_requests += usize::from(!ends && !any_ran);
+        self.messages.push(message.clone());
+        for answer in answers {
+            self.sent += counter.message(&answer);
+            self.messages.push(answer);
+        }
+        let too_many = self.requests_in_turn >= MAX_REQUESTS_A_TURN;
+        self.row.cut += usize::from(!ends && too_many);
+        if ends || too_many {
+            self.judge(&engine, truths);
+            self.turn += 1;
+            self.hear_user(counter);
+        }
+        Ok(())
+    }
+
+    /// The row, once the play is done or cannot go on.
+    #[must_use]
+    pub fn finish(mut self, error: Option<String>) -> Row {
+        self.row.error = error;
+        let blind = |event: &&Event| matches!(event, Event::Forwarded { blind: true, .. });
+        self.row.calls.blind = self.conversation.events().iter().filter(blind).count();
+        self.row
+    }
+
+    /// The user's words of the turn that begins.
+    fn hear_user(&mut self, counter: &mut Counter) {
+        let Some(turn) = self.task.turns.get(self.turn) else { return };
+        self.row.calls.truths += turn.calls.len();
+        self.requests_in_turn = 0;
+        self.ran.clear();
+        self.corrected.clear();
+        if let Some(scripted) = &mut self.scripted {
+            scripted.begin();
+        }
+        let message = user_message(self.setting.wire, &turn.user);
+        self.sent += counter.message(&message);
+        self.messages.push(message);
+    }
+
+    /// A request and its answer, in tokens.
+    fn count(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) {
+        let tools = self.conversation.tools();
+        let array = counter.array(self.setting.wire, &tools);
+        match &self.last {
+            None => {
+                self.row.tokens.first = array;
+                self.row.digest = tools.digest().to_owned();
+            }
+            Some(last) => self.row.breaks += usize::from(last != tools.digest()),
+        }
+        self.last = Some(tools.digest().to_owned());
+        let said = counter.message(message);
+        self.row.tokens.input += REQUEST + array + self.sent;
+        self.row.tokens.output += said;
+        self.sent += said;
+        self.row.requests += 1;
+        self.requests_in_turn += 1;
+        if let Some(usage) = usage {
+            self.row.usage.get_or_insert_default().add(usage);
+        }
+    }
+
+    /// What became of the turn's true calls: each is matched with a call that ran, an equal one first.
+    fn judge(&mut self, engine: &Engine, truths: &[TrueCall]) {
+        let mut left: Vec<&Ran> = self.ran.iter().collect();
+        let equal = |truth: &TrueCall, ran: &Ran| is_it(engine, truth, ran);
+        let mut open = Vec::new();
+        for truth in truths {
+            match left.iter().position(|ran| equal(truth, ran)) {
+                Some(at) => {
+                    left.remove(at);
+                    self.row.calls.right += 1;
+                    self.row.calls.at_once += usize::from(!self.corrected.contains(&truth.tool));
+                }
+                None => open.push(truth),
+            }
+        }
+        for truth in open {
+            let ran = left.iter().position(|ran| ran.tool == truth.tool).map(|at| left.remove(at));
+            match ran {
+                Some(_) => self.row.calls.silent += 1,
+                None => self.row.calls.missed += 1,
+            }
+            let differ = |ran: &Ran| differences(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments);
+            let arguments = ran.map(differ).unwrap_or_default();
+            self.row.wrong.push(Wrong { turn: self.turn, tool: truth.tool.clone(), arguments });
+        }
+        self.row.calls.stray += left.len();
+    }
+}
+
+fn schema_of<'e>(engine: &'e Engine, tool: &str) -> &'e Value {
+    let catalog = engine.catalog();
+    catalog.position(tool).and_then(|at| catalog.at(at)).map_or(&Value::Null, Tool::parameters)
+}
+
+fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
+    truth.tool == ran.tool && same(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments)
+}
+
+/// What the tool gave when the task was recorded, if this very call was recorded: of several equal ones, the next.
+fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> String {
+    let mut meant = truths.iter().filter(|truth| is_it(engine, truth, ran)).peekable();
+    let earlier = meant.peek().map_or(0, |truth| before.iter().filter(|own| is_it(engine, truth, own)).count());
+    meant.nth(earlier).and_then(|truth| truth.result.clone()).unwrap_or_else(|| STUB.to_owned())
+}
+
+impl Calls {
+    /// Takes what became of a call.
+    fn take(&mut self, outcome: &Outcome) {
+        self.made += 1;
+        self.coerced += usize::from(!outcome.context().coerced.is_empty());
+        match outcome {
+            Outcome::Forward(_) => self.forwarded += 1,
+            // Nobody is there to say yes.
+            Outcome::Confirm(_) | Outcome::Refuse(_) => self.refused += 1,
+            Outcome::Reply(reply) => match reply.kind {
+                ReplyKind::Expanded => self.expanded += 1,
+                ReplyKind::Invalid => self.repaired += 1,
+                ReplyKind::Shown => self.shown += 1,
+                ReplyKind::UnknownTool => self.unknown += 1,
+                ReplyKind::Loop => self.loops += 1,
+                _ => {}
+            },
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Means, ratios and differences over tasks or conversations, with standard errors.
+
+use serde::Serialize;
+
+/// A figure with its error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Its standard error; `None` with fewer than two units.
+    pub error: Option<f64>,
+    /// Half of the 95 % interval: the standard error times Student's quantile. Where every unit says the same, the rule of
+    /// three instead: 3 in n could still be different. `None` with fewer than two units.
+    pub bar: Option<f64>,
+    /// Over how many units: tasks, or conversations.
+    pub units: usize,
+}
+
+/// The 97.5 % quantile of Student's distribution, by the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5); exact
+/// where that is poor.
+#[must_use]
+pub fn t95(degrees: usize) -> f64 {
+    const Z: f64 = 1.959_964;
+    match degrees {
+        0 => f64::INFINITY,
+        1 => 12.706,
+        2 => 4.303,
+        3 => 3.182,
+        4 => 2.776,
+        more => {
+            #[allow(clippy::cast_precision_loss, reason = "a number of units")]
+            let n = more as f64;
+            let (z3, z5) = (Z.powi(3), Z.powi(5));
+            Z + (z3 + Z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * Z) / (96.0 * n * n)
+        }
+    }
+}
+
+/// The sum of residuals' squares as an estimate of a figure `value` whose error is that sum, scaled by `scale`: one
+/// residual a unit, all about zero.
+fn of_residuals(value: f64, residuals: &[f64], scale: f64) -> Estimate {
+    let units = residuals.len();
+    if units < 2 || scale == 0.0 {
+        return Estimate { value, error: None, bar: None, units };
+    }
+    let n = number(units);
+    let squares: f64 = residuals.iter().map(|own| own * own).sum();
+    let error = (squares * n / (n - 1.0)).sqrt() / scale;
+    let bar = if error <= f64::EPSILON { (3.0 / n).min(1.0) } else { error * t95(units - 1) };
+    Estimate { value, error: Some(error), bar: Some(bar), units }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
+fn number(count: usize) -> f64 {
+    count as f64
+}
+
+/// The mean of one value a unit.
+#[must_use]
+pub fn mean(values: &[f64]) -> Estimate {
+    let n = number(values.len().max(1));
+    let value = values.iter().sum::<f64>() / n;
+    let residuals: Vec<f64> = values.iter().map(|own| own - value).collect();
+    of_residuals(value, &residuals, n)
+}
+
+/// The ratio of two sums, such as right calls to true calls: units are clusters of calls, so its error is that of a ratio
+/// (linearised), not that of as many independent calls.
+#[must_use]
+pub fn ratio(pairs: &[(f64, f64)]) -> Estimate {
+    let (above, below) = pairs.iter().fold((0.0, 0.0), |(a, b), (own, of)| (a + own, b + of));
+    let value = if below == 0.0 { 0.0 } else { above / below };
+    let residuals: Vec<f64> = pairs.iter().map(|(own, of)| own - value * of).collect();
+    of_residuals(value, &residuals, below)
+}
+
+/// The difference of two ratios of the same units, such as right calls in two arms to the same true calls: paired, so what
+/// makes a task hard in both arms cancels out. Each item is (here, there, of).
+#[must_use]
+pub fn difference(triples: &[(f64, f64, f64)]) -> Estimate {
+    ratio(&triples.iter().map(|(here, there, of)| (here - there, *of)).collect::<Vec<_>>())
+}
+
+/// How much less the first sum is than the second, as a share of the second, paired by unit.
+#[must_use]
+pub fn saved(pairs: &[(f64, f64)]) -> Estimate {
+    let kept = ratio(pairs);
+    let bar = match kept.error {
+        // That a share of tokens is the same in every unit is no rare event: nothing varies.
+        Some(error) if error <= f64::EPSILON => Some(0.0),
+        _ => kept.bar,
+    };
+    Estimate { value: 1.0 - kept.value, bar, ..kept }
+}
+
+/// The difference of two estimates from different units: errors add as squares.
+#[must_use]
+pub(super) fn unpaired(one: Estimate, other: Estimate) -> Estimate {
+    let units = one.units + other.units;
+    let both = one.error.zip(other.error).map(|(a, b)| a.hypot(b));
+    let freedom = one.units.min(other.units).saturating_sub(1);
+    let none_varies = both.is_some_and(|error| error <= f64::EPSILON);
+    let bar = match both {
+        Some(_) if none_varies => one.bar.zip(other.bar).map(|(a, b)| a.hypot(b)),
+        Some(error) => Some(error * t95(freedom)),
+        None => None,
+    };
+    Estimate { value: one.value - other.value, error: both, bar, units }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 0.005 * expected.abs().max(0.01), "{found}, expected {expected}");
+    }
+
+    /// Quantiles from published tables.
+    #[test]
+    fn the_quantile_is_that_of_the_tables() {
+        for (degrees, expected) in [(1, 12.706), (4, 2.776), (5, 2.571), (9, 2.262), (29, 2.045), (120, 1.980)] {
+            close(t95(degrees), expected);
+        }
+    }
+
+    #[test]
+    fn a_mean_has_the_textbook_error() {
+        let found = mean(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        close(found.value, 5.0);
+        // Sample deviation 2.138, over the root of 8.
+        close(found.error.unwrap(), 0.756);
+        close(found.bar.unwrap(), 0.756 * 2.365);
+        assert_eq!(mean(&[1.0]).bar, None);
+    }
+
+    #[test]
+    fn clusters_count_as_one_however_many_calls_they_have() {
+        // Two conversations all right, two all wrong, ten calls each: 40 calls would say ± 8 %, 4 conversations say ± 29 %.
+        let found = ratio(&[(10.0, 10.0), (10.0, 10.0), (0.0, 10.0), (0.0, 10.0)]);
+        close(found.value, 0.5);
+        close(found.error.unwrap(), 0.2887);
+    }
+
+    #[test]
+    fn pairs_cancel_what_both_arms_find_hard() {
+        let hard_and_easy = [(1.0, 1.0, 5.0), (5.0, 5.0, 5.0), (3.0, 3.0, 5.0), (0.0, 0.0, 5.0)];
+        let found = difference(&hard_and_easy);
+        assert_eq!((found.value, found.error), (0.0, Some(0.0)));
+        // No difference in 4 tasks does not exclude one: 3 in 4 is all that can be said.
+        assert_eq!(found.bar, Some(0.75));
+    }
+
+    #[test]
+    fn savings_are_shares_of_the_other_sum() {
+        let found = saved(&[(50.0, 100.0), (150.0, 300.0)]);
+        assert_eq!((found.value, found.bar), (0.5, Some(0.0)));
+        close(saved(&[(40.0, 100.0), (180.0, 300.0)]).value, 0.45);
+    }
+}

@@ -1,0 +1,262 @@
+//! Recorded tasks: what the user says, and the true calls that answer it.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::python::read_call;
+
+/// A call that a task needs, exactly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrueCall {
+    /// The tool, by its name in the catalogue.
+    pub tool: String,
+    /// The arguments, positional ones under their names.
+    pub arguments: Value,
+    /// What the tool gave, where the task recorded it.
+    pub result: Option<String>,
+}
+
+/// What the user says, and the calls that answer it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The user's words.
+    pub user: String,
+    /// The true calls, in order.
+    pub calls: Vec<TrueCall>,
+}
+
+/// A task: turns of one conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its id, unique in its file.
+    pub id: String,
+    /// The domains whose tools it is played with; empty where all tools are.
+    pub domains: Vec<String>,
+    /// Its turns, in order.
+    pub turns: Vec<Turn>,
+}
+
+/// Tasks with the tools they are played with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Corpus {
+    /// Tools in MCP's form by domain, in the document's order; one domain named "" where a list has no domains.
+    pub domains: IndexMap<String, Vec<Value>>,
+    /// The tasks, in the file's order.
+    pub tasks: Vec<Task>,
+    /// SHA-256 of both texts, in hexadecimal digits: rows of other tasks or tools are not put beside these.
+    pub digest: String,
+}
+
+/// Why tasks cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// The tool document is not one.
+    #[error("the tool document cannot be read: {0}")]
+    Tools(String),
+    /// A line is no task.
+    #[error("line {line}: {why}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// Why.
+        why: String,
+    },
+    /// There is none.
+    #[error("there is no task in it")]
+    Empty,
+}
+
+/// A line of a task file, in the form of BFCL's multi-turn tasks.
+#[derive(Deserialize)]
+struct Written {
+    id: String,
+    turns: Vec<String>,
+    #[serde(default)]
+    involved_domains: Vec<String>,
+    ground_truth: Vec<Vec<WrittenCall>>,
+    /// Parallel to the true calls; text, or JSON that is given as text.
+    #[serde(default)]
+    results: Vec<Vec<Value>>,
+}
+
+/// A true call: a Python expression, or an object.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenCall {
+    Python(String),
+    Json { name: String, arguments: Map<String, Value> },
+}
+
+impl Corpus {
+    /// Reads tasks (JSON lines) and their tools.
+    ///
+    /// `tools` is a document of domains, `{"domains":{"files":{"tools":[…]}}}` with tools in MCP's form, or a list of such
+    /// tools, which every task is then played with.
+    ///
+    /// # Errors
+    /// [`TaskError`] names the line: a task that is not of the form, a true call that is no literal call, one of a tool that
+    /// its domains have not, or two tasks of one id.
+    pub fn read(tasks: &str, tools: &str) -> Result<Self, TaskError> {
+        let domains = domains(tools)?;
+        let mut read: IndexMap<String, Task> = IndexMap::new();
+        for (at, line) in tasks.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let wrong = |why: String| TaskError::Line { line: at + 1, why };
+            let task = task(&domains, line).map_err(wrong)?;
+            if read.contains_key(&task.id) {
+                return Err(wrong(format!("a second task `{}`", task.id)));
+            }
+            read.insert(task.id.clone(), task);
+        }
+        if read.is_empty() {
+            return Err(TaskError::Empty);
+        }
+        let mut sum = Sha256::new();
+        sum.update(tasks.as_bytes());
+        sum.update([0]);
+        sum.update(tools.as_bytes());
+        let digest = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { domains, tasks: read.into_values().collect(), digest })
+    }
+
+    /// The tools of a task as an MCP tool list: those of its domains, or all where it names none.
+    #[must_use]
+    pub fn tools_of(&self, task: &Task) -> String {
+        let own = tools_of(&self.domains, &task.domains).unwrap_or_default();
+        json!(own).to_string()
+    }
+}
+
+/// Whether a text is a document of domains.
+fn domains(text: &str) -> Result<IndexMap<String, Vec<Value>>, TaskError> {
+    #[derive(Deserialize)]
+    struct Domain {
+        tools: Vec<Value>,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Document {
+        Domains { domains: IndexMap<String, Domain> },
+        Listed { tools: Vec<Value> },
+        List(Vec<Value>),
+    }
+    let read: Value = serde_json::from_str(text).map_err(|why| TaskError::Tools(why.to_string()))?;
+    let shape = "it is neither {\"domains\":{NAME:{\"tools\":[…]}}} nor a list of tools in MCP's form";
+    match serde_json::from_value(read).map_err(|_| TaskError::Tools(shape.to_owned()))? {
+        Document::Domains { domains } => Ok(domains.into_iter().map(|(name, own)| (name, own.tools)).collect()),
+        Document::Listed { tools } | Document::List(tools) => Ok(IndexMap::from([(String::new(), tools)])),
+    }
+}
+
+fn tools_of<'d>(domains: &'d IndexMap<String, Vec<Value>>, own: &[String]) -> Result<Vec<&'d Value>, String> {
+    if own.is_empty() || domains.contains_key("") {
+        return Ok(domains.values().flatten().collect());
+    }
+    let mut tools = Vec::new();
+    for name in own {
+        tools.extend(domains.get(name).ok_or_else(|| format!("the tools have no domain `{name}`"))?);
+    }
+    Ok(tools)
+}
+
+fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, String> {
+    let written: Written = serde_json::from_str(line).map_err(|why| format!("is no task: {why}"))?;
+    if written.turns.len() != written.ground_truth.len() {
+        let (turns, truths) = (written.turns.len(), written.ground_truth.len());
+        return Err(format!("`{}` has {turns} turns and true calls for {truths}", written.id));
+    }
+    let tools = tools_of(domains, &written.involved_domains)?;
+    let mut turns = Vec::new();
+    let results = written.results.into_iter().map(Some).chain(std::iter::repeat(None));
+    for ((user, calls), results) in written.turns.into_iter().zip(written.ground_truth).zip(results) {
+        let results = results.unwrap_or_default().into_iter().map(Some).chain(std::iter::repeat(None));
+        let calls = calls.into_iter().zip(results).map(|(call, result)| {
+            let (tool, arguments) = match call {
+                WrittenCall::Python(text) => from_python(&tools, &text)?,
+                WrittenCall::Json { name, arguments } => {
+                    schema_of(&tools, &name)?;
+                    (name, arguments)
+                }
+            };
+            let result = result.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            Ok(TrueCall { tool, arguments: Value::Object(arguments), result })
+        });
+        turns.push(Turn { user, calls: calls.collect::<Result<_, String>>()? });
+    }
+    Ok(Task { id: written.id, domains: written.involved_domains, turns })
+}
+
+fn schema_of<'t>(tools: &[&'t Value], name: &str) -> Result<&'t Value, String> {
+    let named = |tool: &&&Value| tool.get("name").and_then(Value::as_str) == Some(name);
+    let mut meant = tools.iter().filter(named);
+    let tool = meant.next().ok_or_else(|| format!("the task's domains have no tool `{name}`"))?;
+    match meant.next() {
+        Some(_) => Err(format!("the task's domains have two tools `{name}`")),
+        None => Ok(tool.get("inputSchema").unwrap_or(&Value::Null)),
+    }
+}
+
+/// A true call as a model would make it: positional arguments get the names of the parameters in the schema's order.
+fn from_python(tools: &[&Value], text: &str) -> Result<(String, Map<String, Value>), String> {
+    let written = read_call(text)?;
+    let schema = schema_of(tools, &written.name)?;
+    let none = Map::new();
+    let parameters = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    if written.positional.len() > parameters.len() {
+        return Err(format!("{text}: more arguments than parameters"));
+    }
+    let positional = parameters.keys().cloned().zip(written.positional);
+    let mut arguments = Map::new();
+    for (name, value) in positional.chain(written.named) {
+        if arguments.contains_key(&name) {
+            return Err(format!("{text}: the argument `{name}` twice"));
+        }
+        arguments.insert(name, value);
+    }
+    Ok((written.name, arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOOLS: &str = r#"{"domains":{"files":{"tools":[
+        {"name":"mv","inputSchema":{"properties":{"source":{},"destination":{}}}}]},
+        "other":{"tools":[{"name":"say","inputSchema":{"properties":{"text":{}}}}]}}}"#;
+
+    fn check(line: &str, expected: Result<Value, &str>) {
+        let read = Corpus::read(line, TOOLS).map(|corpus| {
+            let calls = corpus.tasks[0].turns.iter().flat_map(|turn| &turn.calls);
+            json!(calls.map(|call| json!([call.tool, call.arguments, call.result])).collect::<Vec<_>>())
+        });
+        match (read, expected) {
+            (Ok(read), Ok(expected)) => assert_eq!(read, expected, "{line}"),
+            (Err(why), Err(part)) => assert!(why.to_string().contains(part), "{why} has no `{part}`"),
+            (read, _) => panic!("{line}: {read:?}"),
+        }
+    }
+
+    #[test]
+    fn tasks_are_read_with_calls_in_either_form() {
+        let line = |truth: &str, more: &str| {
+            format!(r#"{{"id":"a","turns":["Do."],"involved_domains":["files"],"ground_truth":[{truth}]{more}}}"#)
+        };
+        let moved = json!({"source": "a", "destination": "b"});
+        check(&line(r#"["mv('a', destination='b')"]"#, ""), Ok(json!([["mv", moved, null]])));
+        let object = r#"[{"name":"mv","arguments":{"source":"a","destination":"b"}}]"#;
+        check(&line(object, r#","results":[[{"ok":1}]]"#), Ok(json!([["mv", moved, "{\"ok\":1}"]])));
+        check(&line(object, r#","results":[["gone"]]"#), Ok(json!([["mv", moved, "gone"]])));
+        check(&line(r#"["say('x')"]"#, ""), Err("line 1: the task's domains have no tool `say`"));
+        check(&line(r#"["mv(a)"]"#, ""), Err("not a literal"));
+        check(&line(r#"["mv('a', 'b', 'c')"]"#, ""), Err("more arguments"));
+        check(&line(r#"["mv('a', source='b')"]"#, ""), Err("twice"));
+        check(&line(r#"["mv('a')"],[]"#, ""), Err("1 turns and true calls for 2"));
+        check("", Err("no task"));
+        check("{", Err("line 1: is no task"));
+        check(r#"{"id":"a","turns":[],"ground_truth":[],"involved_domains":["x"]}"#, Err("no domain `x`"));
+        let twice = line(r#"["mv('a')"]"#, "");
+        check(&format!("{twice}\n\n{twice}"), Err("line 3: a second task"));
+    }
+}

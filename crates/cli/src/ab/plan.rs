@@ -64,7 +64,7 @@ impl Plan {
                 .help("take openai-chat, openai-responses, anthropic or gemini"));
         }
         let arms = arms(args, &config, wire)?;
-        let (corpus, engines, capabilities) = played(args, config, tasks)?;
+        let (corpus, engines, capabilities) = played(config, tasks)?;
         let drivers = match args.driver.as_slice() {
             [] => Oracle::RIGHT.into_iter().map(Some).collect(),
             named => named.iter().copied().map(Some).collect(),
@@ -167,16 +167,12 @@ fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure>
 }
 
 /// The tasks with an engine for each set of tools.
-fn played(
-    args: &AbArgs,
-    config: Config,
-    tasks: &str,
-) -> Result<(Corpus, HashMap<Vec<String>, Engine>, Capabilities), Failure> {
+fn played(config: Config, tasks: &str) -> Result<(Corpus, HashMap<Vec<String>, Engine>, Capabilities), Failure> {
     let text = read(tasks, MAX_BYTES)?;
     let bad = |why: String| Failure::bad(vec![Diagnostic::error("bad-tasks", Place::file(tasks), why)]);
     let read_corpus = |tools: &str| Corpus::read(&text, tools).map_err(|why| bad(why.to_string()));
     let mut engines = HashMap::new();
-    if let Some(domains) = domains(args)? {
+    if let Some(domains) = domains(&config)? {
         let corpus = read_corpus(&domains)?;
         let mut capabilities = None;
         for task in &corpus.tasks {
@@ -209,8 +205,8 @@ fn played(
 }
 
 /// The text of the tool document, if it is one of domains.
-fn domains(args: &AbArgs) -> Result<Option<String>, Failure> {
-    let Some(file) = args.input.tools.as_deref().filter(|file| *file != "-") else { return Ok(None) };
+fn domains(config: &Config) -> Result<Option<String>, Failure> {
+    let Some(file) = config.get("tools.file").filter(|file| *file != "-") else { return Ok(None) };
     let text = read(file, MAX_BYTES)?;
     let read: Result<Value, _> = serde_json::from_str(&text);
     Ok(read.is_ok_and(|value| value.get("domains").is_some_and(Value::is_object)).then_some(text))

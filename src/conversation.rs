@@ -41,6 +41,7 @@
 //! [`Engine::replay`]: crate::engine::Engine::replay
 
 mod answer;
+mod append;
 mod bound;
 mod breaker;
 mod error;
@@ -282,7 +283,8 @@ impl Conversation {
     }
 
     /// The schemas of everything that is open, as text for the model in the names that it sees: what a compaction of the
-    /// conversation dropped. `None` if nothing is open, or if the array itself shows it.
+    /// conversation dropped. `None` if nothing is open, or if the array itself shows it. Under an arm that appends,
+    /// [`redeliver_messages`](Self::redeliver_messages) gives them in the provider's own way.
     #[must_use]
     pub fn redeliver(&self) -> Option<String> {
         let catalog = self.engine.catalog();

@@ -9,6 +9,7 @@
 
 mod answers;
 mod anthropic;
+mod append;
 mod arguments;
 mod assemble;
 mod cache;
@@ -91,16 +92,26 @@ impl Wire {
     /// it, and which protocol is spoken only the gateway knows.
     ///
     /// # Errors
-    /// [`WireError::Arm`] with the reason, for [`Arm::Native`] where the API has no deferral of its own.
+    /// [`WireError::Arm`] with the reason, for [`Arm::Native`] where the API has no deferral of its own, and for
+    /// [`Arm::Append`] where no message can define a tool.
     pub fn supports(self, arm: Arm) -> Result<(), WireError> {
-        if arm.delivery() != Delivery::Native {
-            return Ok(());
-        }
-        let why = match self {
-            Self::OpenAiResponses | Self::Anthropic => return Ok(()),
-            Self::OpenAiChat => "Chat Completions has no deferred tools: use openai-responses, or arm stable",
-            Self::Gemini => "Gemini has no deferred tools: use arm stable",
-            Self::Mcp => "MCP has no deferred tools, and a server does not know its client's model: use arm stable",
+        let appends = match arm.delivery() {
+            Delivery::Native => false,
+            Delivery::Append => true,
+            Delivery::None | Delivery::InPlace | Delivery::InResult | Delivery::Bridge => return Ok(()),
+        };
+        let why = match (self, appends) {
+            (Self::OpenAiResponses | Self::Anthropic, _) => return Ok(()),
+            (Self::OpenAiChat, false) => "Chat Completions has no deferred tools: use openai-responses, or arm stable",
+            (Self::Gemini, false) => "Gemini has no deferred tools: use arm stable",
+            (Self::Mcp, false) => {
+                "MCP has no deferred tools, and a server does not know its client's model: use arm stable"
+            }
+            (Self::OpenAiChat, true) => {
+                "no message of Chat Completions defines a tool: use openai-responses, or arm index"
+            }
+            (Self::Gemini, true) => "no content of Gemini defines a tool: use arm index",
+            (Self::Mcp, true) => "an MCP server adds nothing to its client's messages: use arm index",
         };
         Err(WireError::Arm { wire: self, arm, model: None, why: why.to_owned() })
     }

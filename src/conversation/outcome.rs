@@ -131,6 +131,10 @@ pub struct Reply {
     pub(super) wire: Wire,
     /// What a provider with native deferral is answered, instead of the text.
     pub(super) native: Option<Vec<Value>>,
+    /// The tools that stand in a message behind the answers, as the wire defines them; see [`Delivery::Append`].
+    ///
+    /// [`Delivery::Append`]: crate::profile::Delivery::Append
+    pub(super) additions: Vec<Value>,
 }
 
 /// A call for the host to run.
@@ -271,14 +275,27 @@ impl Outcome {
         }
     }
 
-    /// What to append to the conversation: the [answers](Self::answers) as whole messages of the wire.
+    /// What to append to the conversation: the [answers](Self::answers) as whole messages of the wire. Under an arm that
+    /// appends, a message with the tools that the answer opens is last.
     #[must_use]
     pub fn into_messages(&self) -> Vec<Value> {
         match self {
             Self::Reply(Reply { wire, .. })
             | Self::Confirm(Confirm { wire, .. })
-            | Self::Refuse(Refuse { wire, .. }) => wire.wrapped(self.answers()),
+            | Self::Refuse(Refuse { wire, .. }) => {
+                let mut messages = wire.wrapped(self.answers());
+                messages.extend(wire.appended(self.additions().to_vec()));
+                messages
+            }
             Self::Forward(_) => Vec::new(),
+        }
+    }
+
+    /// What the answer adds to the tools, as one message appends it.
+    pub(super) fn additions(&self) -> &[Value] {
+        match self {
+            Self::Reply(reply) => &reply.additions,
+            Self::Forward(_) | Self::Confirm(_) | Self::Refuse(_) => &[],
         }
     }
 }

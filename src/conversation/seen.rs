@@ -19,7 +19,8 @@ impl Conversation {
     /// What an answer opened that is gone, or was cut, counts as closed; the next `expand_tools` brings it again. So does a
     /// skill's text. What the host opened by itself stays open.
     ///
-    /// Under an arm that expands in place nothing is closed: there the array shows it.
+    /// Under an arm that expands in place nothing is closed: there the array shows it. Under one that appends, what counts
+    /// are the messages that define tools, not the answers before them.
     ///
     /// # Errors
     /// [`WireError`] names the place where the messages have not the wire's shape. Nothing has changed then.
@@ -30,7 +31,10 @@ impl Conversation {
         for (id, record) in &self.state.calls {
             unnamed.entry(record.name.clone()).or_default().push(id.clone());
         }
-        for step in self.wire().steps(messages)? {
+        let steps = self.wire().steps(messages)?;
+        let appended = self.changed_tools(&steps);
+        visible.extend(self.appending_calls(&appended));
+        for step in steps {
             let Step::Result(StepResult { id, name, text, .. }) = step else { continue };
             let ids = match (id, name) {
                 (Some(id), _) => vec![CallId::from(id)],
@@ -38,9 +42,11 @@ impl Conversation {
                 (None, Some(name)) => unnamed.get(&name).cloned().unwrap_or_default(),
                 (None, None) => Vec::new(),
             };
-            visible.extend(ids.into_iter().filter(|id| self.is_left(id, &text)));
+            let left = |id: &CallId| self.is_appended(id, &appended).unwrap_or_else(|| self.is_left(id, &text));
+            visible.extend(ids.into_iter().filter(left));
         }
         self.drop_unseen(&visible);
+        self.open_defined(&appended);
         Ok(())
     }
 

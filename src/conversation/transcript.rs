@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::outcome::Outcome;
 use super::turn::TurnError;
 use super::{CallId, Conversation, Start};
+use crate::profile::Delivery;
 use crate::wire::{Arguments, Step, StepResult, WireCall};
 
 /// One thing that a host's own history tells, for hosts whose messages are of no wire.
@@ -49,7 +50,8 @@ impl Start<'_> {
     /// brought a schema. Nothing is run; a result in the array finishes its call. `messages` is the array, or the request
     /// that holds it (`messages`, `input`, `contents`); for `mcp` the JSON-RPC messages of both directions. With the same
     /// engine, wire, model and arm it has opened the same, and its array has the same digest, as the one that was there.
-    /// What was opened by calls that are no longer in the array (dropped by a compaction) is closed again.
+    /// What was opened by calls that are no longer in the array (dropped by a compaction) is closed again. Under an arm that
+    /// appends, exactly the tools are open that messages of the array define.
     ///
     /// Policy judges each call as it would now, but writes no record and asks nobody a second time. A call that waits for a
     /// person waits again if the conversation has the id it had: its approval is found in the store.
@@ -59,11 +61,16 @@ impl Start<'_> {
     pub fn from_transcript(self, messages: &Value) -> Result<Conversation, TranscriptError> {
         let mut conversation = self.start()?;
         let steps = conversation.wire().steps(messages).map_err(TurnError::from)?;
+        let changed = conversation.changed_tools(&steps);
         conversation.recall(steps)?;
+        if conversation.arm().delivery() == Delivery::Append {
+            conversation.drop_undefined(&changed);
+        }
         Ok(conversation)
     }
 
-    /// The same for a host whose messages are of no wire: the calls and answers that the model still sees, in order.
+    /// The same for a host whose messages are of no wire: the calls and answers that the model still sees, in order. Under an
+    /// arm that appends, the tools that an answer opened count as seen with it.
     ///
     /// # Errors
     /// As [`start`](Self::start); and where one id stands for two calls.
@@ -108,6 +115,7 @@ impl Conversation {
                         open.push((forward.id, name));
                     }
                 }
+                Step::Changed(_) => {}
                 Step::Result(StepResult { id, name, ok, .. }) => {
                     self.unread = None;
                     let same = |(own, called): &&(CallId, String)| match (&id, &name) {

@@ -165,7 +165,7 @@ impl Turn<'_> {
     }
 
     /// What to append to the conversation behind the assistant message: one answer a call, in the model's order and the
-    /// wire's shape. A call that still waits is answered with its approval; a later call that is the same takes it up. A
+    /// wire's shape, and behind them, under an arm that appends, one message with the tools that they open. A call that still waits is answered with its approval; a later call that is the same takes it up. A
     /// call that was to be run and has no result is answered as failed.
     #[must_use]
     pub fn into_messages(mut self) -> Vec<Value> {
@@ -193,6 +193,16 @@ impl Turn<'_> {
                 _ => answer.clone(),
             })
         });
-        wire.wrapped(answers.collect())
+        let mut messages = wire.wrapped(answers.collect());
+        let mut additions: Vec<Value> = Vec::new();
+        let outcomes = self.calls.iter().map(|call| &call.outcome).filter(|outcome| wanted(outcome));
+        for addition in outcomes.flat_map(Outcome::additions) {
+            // Conversations shared by models are answered whole each time.
+            if !additions.contains(addition) {
+                additions.push(addition.clone());
+            }
+        }
+        messages.extend(wire.appended(additions));
+        messages
     }
 }

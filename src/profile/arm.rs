@@ -61,11 +61,14 @@ pub enum Delivery {
     Bridge,
     /// The provider keeps folded tools out of the prompt until a result refers to them. The array never changes.
     Native,
+    /// Folded tools are not in the array; their full definitions are appended to the messages in the provider's own
+    /// channel for that. The array never changes.
+    Append,
 }
 
 impl Delivery {
     /// Every delivery.
-    pub const ALL: [Self; 5] = [Self::None, Self::InPlace, Self::InResult, Self::Bridge, Self::Native];
+    pub const ALL: [Self; 6] = [Self::None, Self::InPlace, Self::InResult, Self::Bridge, Self::Native, Self::Append];
 
     /// The name used in files and reports.
     #[must_use]
@@ -76,6 +79,7 @@ impl Delivery {
             Self::InResult => "in_result",
             Self::Bridge => "bridge",
             Self::Native => "native",
+            Self::Append => "append",
         }
     }
 }
@@ -104,6 +108,9 @@ pub enum Arm {
     Index,
     /// Core full, the rest deferred by the provider itself. Only on wires that can, see the capability table.
     Native,
+    /// Core full, the rest named in `expand_tools` and appended to the messages as whole definitions. Only on wires that
+    /// can, see the capability table.
+    Append,
     /// Chosen once, when a session starts: see [`choose`](super::choose).
     Auto,
     /// Put together by a user.
@@ -112,7 +119,7 @@ pub enum Arm {
 
 impl Arm {
     /// Every built-in arm, in the order they are documented.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Full,
         Self::Seed,
         Self::Stable,
@@ -122,6 +129,7 @@ impl Arm {
         Self::Kept,
         Self::Index,
         Self::Native,
+        Self::Append,
         Self::Auto,
     ];
 
@@ -143,6 +151,7 @@ impl Arm {
             Self::Kept => "kept",
             Self::Index => "index",
             Self::Native => "native",
+            Self::Append => "append",
             Self::Auto => "auto",
         }
     }
@@ -151,9 +160,14 @@ impl Arm {
     #[must_use]
     pub fn core(self) -> Detail {
         match self {
-            Self::Full | Self::Seed | Self::Stable | Self::Kept | Self::Index | Self::Native | Self::Auto => {
-                Detail::Full
-            }
+            Self::Full
+            | Self::Seed
+            | Self::Stable
+            | Self::Kept
+            | Self::Index
+            | Self::Native
+            | Self::Append
+            | Self::Auto => Detail::Full,
             Self::Signature | Self::Outline | Self::Lean => Detail::Signature,
             Self::Custom(own) => own.core(),
         }
@@ -170,7 +184,7 @@ impl Arm {
             Self::Outline | Self::Kept => Detail::Outline,
             Self::Lean => Detail::Required,
             Self::Custom(own) => own.extended(),
-            Self::Index => Detail::Index,
+            Self::Index | Self::Append => Detail::Index,
         }
     }
 
@@ -180,6 +194,7 @@ impl Arm {
         match self {
             Self::Full | Self::Auto => Delivery::None,
             Self::Native => Delivery::Native,
+            Self::Append => Delivery::Append,
             Self::Seed => Delivery::InPlace,
             Self::Stable | Self::Signature | Self::Outline | Self::Lean | Self::Kept => Delivery::InResult,
             Self::Index => Delivery::Bridge,

@@ -63,7 +63,7 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
              them with {}. Categories:",
             named(&bridges(catalog, categories.iter().flat_map(|own| own.tools.iter().copied()), naming), naming)
         ),
-        Delivery::Native => {
+        Delivery::Native | Delivery::Append => {
             "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:".to_owned()
         }
         Delivery::None | Delivery::InResult => match arm.extended() {

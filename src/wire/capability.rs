@@ -45,6 +45,8 @@ pub struct CapabilityRow {
     pub in_result: Option<Support>,
     /// Whether a model calls tools through `call_tool`. Absent: another row says.
     pub bridge: Option<Support>,
+    /// Whether a tool can be defined in a message behind the others. Absent: another row says.
+    pub append: Option<Support>,
     /// Who says so.
     pub source: String,
     /// When it was so, as a year and month or a day.
@@ -59,6 +61,7 @@ pub struct Capability<'t> {
     native: Option<(Support, &'t CapabilityRow)>,
     in_result: Option<(Support, &'t CapabilityRow)>,
     bridge: Option<(Support, &'t CapabilityRow)>,
+    append: Option<(Support, &'t CapabilityRow)>,
 }
 
 impl<'t> Capability<'t> {
@@ -82,6 +85,7 @@ impl<'t> Capability<'t> {
             Delivery::Native => self.native,
             Delivery::InResult => self.in_result,
             Delivery::Bridge => self.bridge,
+            Delivery::Append => self.append,
             Delivery::None | Delivery::InPlace => None,
         }
     }
@@ -141,6 +145,7 @@ impl Capabilities {
             found.native = found.native.or(row.native.map(|known| (known, row)));
             found.in_result = found.in_result.or(row.in_result.map(|known| (known, row)));
             found.bridge = found.bridge.or(row.bridge.map(|known| (known, row)));
+            found.append = found.append.or(row.append.map(|known| (known, row)));
         }
         found
     }

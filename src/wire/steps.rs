@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::append::{ToolChange, anthropic_changes, responses_changes};
 use super::calls::{WireCall, calls, request_id};
 use super::reader::At;
 use super::{Arguments, Wire, WireError};
@@ -24,6 +25,8 @@ pub(crate) enum Step {
     Call(WireCall),
     /// A call was answered.
     Result(StepResult),
+    /// A message changed the tools.
+    Changed(ToolChange),
 }
 
 /// An answer in a message array.
@@ -129,11 +132,14 @@ fn responses(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
     } else if at.is("type", "function_call") || at.is("type", "tool_search_call") {
         // An item is passed over unless it is a call; a message's own `output` or `content` holds none.
         called(at, found)?;
+    } else if at.is("type", "additional_tools") {
+        found.extend(responses_changes(at)?.into_iter().map(Step::Changed));
     }
     Ok(())
 }
 
 fn anthropic(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    found.extend(anthropic_changes(at)?.into_iter().map(Step::Changed));
     if at.is("role", "assistant") {
         return called(at, found);
     }

@@ -140,7 +140,9 @@ fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
     let tools = json!([tool("files.write"), tool("files_write"), tool("files.wríte")]).to_string();
     let profile = "[category.'files.write']\ndescription = 'of files.write'\ntools = ['files*']";
     for wire in Wire::ALL {
-        for arm in Arm::EVERYWHERE.into_iter().chain([Arm::Native]).filter(|arm| wire.supports(*arm).is_ok()) {
+        for arm in
+            Arm::EVERYWHERE.into_iter().chain([Arm::Native, Arm::Append]).filter(|arm| wire.supports(*arm).is_ok())
+        {
             let catalog = Catalog::from_mcp(&tools).unwrap();
             let profile = ToolProfile::parse(profile, "p.toml").into_result().unwrap();
             let engine = Engine::builder(catalog).profile(profile).arm(arm).build().unwrap();
@@ -149,11 +151,15 @@ fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
             let opened = talk.fork().dispatch(&Call::fresh("expand_tools", json!({"categories": ["files.write"]})));
             let said = opened.content().unwrap_or_default().into_owned();
             for (target, own) in [("files.write", 0), ("files_write", 1), ("files.wríte", 2)] {
-                // In arm `index` the names stand in the answer of `expand_tools`.
+                // In arms `index` and `append` the names stand in the answer of `expand_tools`.
                 let definitions = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
                 let listed: Vec<String> =
                     definitions.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
-                let shown = names.get(own).filter(|_| arm != Arm::Index).or(listed.get(own)).unwrap();
+                let loaded = said.strip_prefix("Loaded, call it directly: ").map(|names| names.split(", "));
+                let listed: Vec<String> =
+                    listed.into_iter().chain(loaded.into_iter().flatten().map(str::to_owned)).collect();
+                let in_array = names.get(own).filter(|_| !matches!(arm, Arm::Index | Arm::Append));
+                let shown = in_array.or(listed.get(own)).unwrap();
                 let plain = Call::fresh(shown, json!({"a": "x"}));
                 let wrapped = Call::fresh("call_tool", json!({"name": shown, "arguments": {"a": "x"}}));
                 let call = if arm == Arm::Index { wrapped } else { plain };

@@ -364,7 +364,7 @@ proptest! {
     /// State comes from the log: replayed, restored and forked sessions are the session, and send the same bytes.
     #[test]
     fn the_log_is_the_session(
-        arm in prop::sample::select(Arm::EVERYWHERE.to_vec()),
+        arm in prop::sample::select(Arm::EVERYWHERE.into_iter().chain([Arm::Append]).collect::<Vec<_>>()),
         steps in prop::collection::vec((any_call(), any::<Option<bool>>()), 0..20),
     ) {
         let engine = engine(arm);

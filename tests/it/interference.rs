@@ -84,16 +84,26 @@ fn world() -> impl Strategy<Value = World> {
         select(vec![Said::Nothing, Said::ReadOnly, Said::Audited, Said::Confirmed, Said::Denied, Said::DeniedInPart]);
     let tools = btree_map("[a-z]{4,7}_[a-z]{4,7}", (0..40_usize, 0..3_usize), 1..9);
     let skills = vec("[a-z]{4,9}-[a-z]{3,6}", 1..4);
-    (tools, select(Arm::EVERYWHERE.to_vec()), skills, vec(said, 9), vec(step, 0..7)).prop_map(
-        |(tools, arm, mut skills, said, steps)| {
+    (
+        tools,
+        select(Arm::EVERYWHERE.into_iter().chain([Arm::Append]).collect::<Vec<_>>()),
+        skills,
+        vec(said, 9),
+        vec(step, 0..7),
+    )
+        .prop_map(|(tools, arm, mut skills, said, steps)| {
             skills.sort();
             skills.dedup();
             World { tools, arm, skills, said, steps }
-        },
-    )
+        })
 }
 
 impl World {
+    /// The first wire that carries the arm.
+    fn wire(&self) -> Wire {
+        Wire::ALL.into_iter().find(|wire| wire.supports(self.arm).is_ok()).unwrap()
+    }
+
     fn names(&self) -> Vec<&str> {
         self.tools.keys().map(String::as_str).collect()
     }
@@ -188,17 +198,22 @@ impl World {
     }
 }
 
+/// The name of a tool in an array of OpenAI's, of either API.
+fn name(tool: &Value) -> &Value {
+    &tool.get("function").unwrap_or(tool)["name"]
+}
+
 /// The array without the skills' own tool, which stands in it if there are skills.
 fn shown(conversation: &mut Conversation) -> Vec<Value> {
     let mut array: Vec<Value> = conversation.tools().to().unwrap();
-    array.retain(|tool| tool["function"]["name"] != "activate_skill");
+    array.retain(|tool| *name(tool) != "activate_skill");
     array
 }
 
 /// The skills' own tool, as the array has it.
 fn skill_tool(conversation: &mut Conversation) -> Option<Value> {
     let array: Vec<Value> = conversation.tools().to().unwrap();
-    array.into_iter().find(|tool| tool["function"]["name"] == "activate_skill")
+    array.into_iter().find(|tool| *name(tool) == "activate_skill")
 }
 
 /// What became of a call, without words.
@@ -219,7 +234,7 @@ proptest! {
     fn no_layer_changes_what_another_does(world in world()) {
         let mut decided: BTreeMap<String, (&'static str, PolicyMark)> = BTreeMap::new();
         let mut taught: BTreeMap<usize, String> = BTreeMap::new();
-        let offered = skill_tool(&mut world.engine(On { profile: false, skills: true, policy: false }).talk());
+        let offered = skill_tool(&mut world.engine(On { profile: false, skills: true, policy: false }).talk_on(world.wire()));
         prop_assert!(offered.is_some());
         let mut learnt: BTreeMap<&str, String> = BTreeMap::new();
         for on in On::every() {
@@ -227,8 +242,8 @@ proptest! {
             // What layer 1 shows, made by itself: without the tools that the policy denies outright.
             let alone = world.engine(On { skills: false, policy: false, ..on });
             let alone = alone.restricted(|tool| !on.policy || world.said(tool.name().as_str()) != Said::Denied);
-            let mut talk = engine.talk();
-            prop_assert_eq!(shown(&mut talk), shown(&mut alone.talk()), "{:?}: at first", on);
+            let mut talk = engine.talk_on(world.wire());
+            prop_assert_eq!(shown(&mut talk), shown(&mut alone.talk_on(world.wire())), "{:?}: at first", on);
             // What layer 2 offers and says, whatever the others do.
             prop_assert_eq!(skill_tool(&mut talk), offered.clone().filter(|_| on.skills), "{:?}", on);
             for name in &world.skills {
@@ -251,7 +266,7 @@ proptest! {
                     let said = reply.content.to_string();
                     prop_assert_eq!(&*taught.entry(at).or_insert_with(|| said.clone()), &said, "{:?}", on);
                 }
-                let mut same = alone.talk();
+                let mut same = alone.talk_on(world.wire());
                 same.expand(&ExpandRequest { categories: vec![], tools: talk.opened() });
                 prop_assert_eq!(shown(&mut talk), shown(&mut same), "{:?}: with {:?} open", on, talk.opened());
             }

@@ -41,16 +41,19 @@ pub(crate) trait Talk {
     /// A conversation on a wire, with the engine's arm.
     fn talk_on(&self, wire: Wire) -> Conversation;
 
-    /// A conversation on Chat Completions, with the engine's arm.
-    fn talk(&self) -> Conversation {
-        self.talk_on(Wire::OpenAiChat)
-    }
+    /// A conversation with the engine's arm: on Chat Completions, or where that cannot carry the arm on the next wire.
+    fn talk(&self) -> Conversation;
 
     /// The same under an arm.
     fn talk_as(&self, wire: Wire, arm: Arm) -> Conversation;
 }
 
 impl Talk for Engine {
+    fn talk(&self) -> Conversation {
+        let able = |wire: &Wire| wire.supports(self.arm()).is_ok();
+        self.talk_on(Wire::ALL.into_iter().find(able).unwrap())
+    }
+
     fn talk_on(&self, wire: Wire) -> Conversation {
         self.conversation(wire).start().unwrap()
     }

@@ -1,6 +1,7 @@
 //! Wires: what goes out, what comes back, names, and what is known of models.
 
 mod answers;
+mod appended;
 mod arrays;
 mod bridges;
 mod capabilities;
@@ -58,5 +59,5 @@ fn notes(engine: &Engine, wire: Wire, arm: Arm) -> Vec<Diagnostic> {
 
 /// The arms that a wire carries.
 fn arms(wire: Wire) -> impl Iterator<Item = Arm> {
-    Arm::EVERYWHERE.into_iter().chain([Arm::Native]).filter(move |arm| wire.supports(*arm).is_ok())
+    Arm::EVERYWHERE.into_iter().chain([Arm::Native, Arm::Append]).filter(move |arm| wire.supports(*arm).is_ok())
 }

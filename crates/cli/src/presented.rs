@@ -19,7 +19,7 @@ pub(super) struct PresentedArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arm: full, seed, stable, signature, lean, index, native or auto [default: auto]
+    /// Arm: full, seed, stable, signature, lean, index, native, append or auto [default: auto]
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
 

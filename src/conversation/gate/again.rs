@@ -39,6 +39,7 @@ impl Conversation {
                     context: self.context(),
                     wire: self.wire(),
                     native: None,
+                    additions: self.additions(&opened),
                 };
                 Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
             }

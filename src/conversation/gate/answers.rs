@@ -17,6 +17,9 @@ use crate::wire::{MetaRole, Wire, search_output};
 /// How much of an unknown name is repeated, in characters.
 const MAX_NAME_SHOWN: usize = 80;
 
+/// Said instead of a definition that stands in a message behind the answers.
+pub(super) const APPENDED: &str = "\nIts whole definition is in your tools from now on.";
+
 /// What an answer consists of.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -77,7 +80,9 @@ impl Conversation {
             content
                 .push_str("\nThis same call has failed before. Change the arguments as said above, or go another way.");
         }
-        if opens || nudge == Nudge::Schemas {
+        if opens && self.arm().delivery() == Delivery::Append {
+            content.push_str(APPENDED);
+        } else if opens || nudge == Nudge::Schemas {
             content.push_str("\nIts whole definition:\n");
             content.push_str(&definition(meant.tool, meant.shown));
         }
@@ -134,6 +139,7 @@ impl Conversation {
             context: self.context(),
             wire: self.wire(),
             native: None,
+            additions: self.additions(&opened),
         };
         Outcome::Reply(self.with_native(reply, target, &mentioned, &notes))
     }

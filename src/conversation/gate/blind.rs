@@ -4,14 +4,14 @@
 //! shown once before it counts: a read-only call runs and its result says what else there is; any other, and any that a
 //! person is asked about, is answered once with the whole definition, and runs when it is made again.
 
-use super::answers::Answer;
+use super::answers::{APPENDED, Answer};
 use super::{Judging, Meant};
 use crate::conversation::event::Event;
 use crate::conversation::outcome::Outcome;
 use crate::conversation::{Conversation, ReplyKind};
 use crate::diagnostic::visible;
 use crate::engine::Blind;
-use crate::profile::definition;
+use crate::profile::{Delivery, definition};
 
 /// What is to be done about hidden parameters.
 pub(super) enum Shown {
@@ -61,8 +61,12 @@ impl Conversation {
         if brought {
             content.push_str(" Its whole definition is in another answer to the same message.");
         } else {
-            content.push_str("\nIts whole definition:\n");
-            content.push_str(&definition(meant.tool, meant.shown));
+            if self.arm().delivery() == Delivery::Append {
+                content.push_str(APPENDED);
+            } else {
+                content.push_str("\nIts whole definition:\n");
+                content.push_str(&definition(meant.tool, meant.shown));
+            }
             opened.push(meant.tool.name().clone());
             let by = Some(judging.call.id.clone());
             self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });

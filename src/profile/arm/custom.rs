@@ -131,7 +131,12 @@ fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<St
             "through the bridge tools are called that are not in the array: extended must be `index`, not `{extended_name}`"
         )),
         Delivery::InPlace | Delivery::InResult if extended == Detail::Index => Some(format!(
-            "tools that are not in the array are called through a bridge: delivery must be `bridge`, not `{delivery_name}`"
+            "tools that are not in the array are called through a bridge or appended: delivery must be `bridge` or \
+             `append`, not `{delivery_name}`"
+        )),
+        Delivery::Append if core != Detail::Full || extended != Detail::Index => Some(format!(
+            "a tool is appended once and is not in the array: with delivery `append` core must be `full` and extended \
+             `index`, not `{core_name}` and `{extended_name}`"
         )),
         Delivery::InPlace | Delivery::InResult if !folds => {
             Some(format!("nothing is folded, so nothing is delivered: delivery must be `none`, not `{delivery_name}`"))

@@ -218,7 +218,7 @@ struct Reply<'r> {
 impl<'r> Reply<'r> {
     fn opened(&self, fresh: &BTreeSet<usize>, already: &BTreeSet<usize>, whole: &[usize]) -> String {
         let mut text = String::new();
-        if !fresh.is_empty() {
+        if !fresh.is_empty() && self.arm.delivery() != Delivery::Append {
             text = definitions(self.catalog, self.arm, fresh.iter().copied(), self.naming);
         }
         let mut line = |words: &str, tools: Vec<&str>| {
@@ -228,6 +228,9 @@ impl<'r> Reply<'r> {
             }
         };
         let name = |at: &usize| Some(self.naming.tool(*at, self.catalog.at(*at)?.name().as_str()));
+        if self.arm.delivery() == Delivery::Append {
+            line("Loaded, call it directly", fresh.iter().filter_map(name).collect());
+        }
         if self.arm.delivery() == Delivery::Bridge {
             for bridge in bridges(self.catalog, already.iter().copied(), self.naming) {
                 let own = already.iter().filter(|at| self.catalog.at(**at).is_some_and(|tool| bridge.is_for(tool)));
@@ -284,7 +287,9 @@ pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = 
     let mut text = match arm.delivery() {
         Delivery::InPlace => "Opened, with full parameters in your tool list from now on:".to_owned(),
         Delivery::Bridge => return bridged(catalog, &tools.into_iter().collect::<Vec<_>>(), naming),
-        Delivery::None | Delivery::InResult | Delivery::Native => "Opened. Call them directly by name:".to_owned(),
+        Delivery::None | Delivery::InResult | Delivery::Native | Delivery::Append => {
+            "Opened. Call them directly by name:".to_owned()
+        }
     };
     for (at, tool) in tools.into_iter().filter_map(|at| Some((at, catalog.at(at)?))) {
         text.push('\n');

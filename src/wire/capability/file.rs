@@ -10,7 +10,7 @@ use crate::wire::limits::NameRule;
 use crate::wire::{CacheRow, LimitRow, Wire};
 
 const HELP: &str = "every row has wire, source, date and its models: `model` (a glob), or `family` with since, until, tier \
-                    and variant, or `host`. A capability has native, in_result, bridge; a cache read, write, minimum; a \
+                    and variant, or `host`. A capability has native, in_result, bridge, append; a cache read, write, minimum; a \
                     limit max_tools, max_strict, max_description, max_namespace, name, property_key, array_token_factor, json_token_factor. \
                     Versions and dates stand in quotes";
 
@@ -93,7 +93,12 @@ macro_rules! row {
     };
 }
 
-row!(Capability { native: Option<Support>, in_result: Option<Support>, bridge: Option<Support> });
+row!(Capability {
+    native: Option<Support>,
+    in_result: Option<Support>,
+    bridge: Option<Support>,
+    append: Option<Support>,
+});
 row!(Cache { read: u32, write: u32, minimum: usize });
 row!(Limit {
     max_tools: Option<usize>,
@@ -163,7 +168,7 @@ pub(super) fn read(text: &str, file: &str) -> Loaded<Capabilities> {
     for row in &parsed.capability {
         let own = row.get_ref();
         let Some(head) = headed(own.head(), row.span().start) else { continue };
-        let Capability { native, in_result, bridge, .. } = *own;
+        let Capability { native, in_result, bridge, append, .. } = *own;
         let Head { wires, models, source, date, note } = head;
         rows.extend(wires.into_iter().map(|wire| CapabilityRow {
             wire,
@@ -171,6 +176,7 @@ pub(super) fn read(text: &str, file: &str) -> Loaded<Capabilities> {
             native,
             in_result,
             bridge,
+            append,
             source: source.clone(),
             date: date.clone(),
             note: note.clone(),

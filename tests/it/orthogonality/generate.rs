@@ -34,7 +34,7 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
         (Just(names), vec(tool_body(), count), vec(place(), count))
     });
     let unlisted = prop_oneof![Just("extended"), Just("core"), Just("hidden")];
-    let arm = prop::sample::select(Arm::EVERYWHERE.to_vec());
+    let arm = prop::sample::select(Arm::EVERYWHERE.into_iter().chain([Arm::Append]).collect::<Vec<_>>());
     (tools, unlisted, arm, vec((vec(any::<prop::sample::Index>(), 0..3), any::<bool>()), 0..5)).prop_map(
         |((names, bodies, places), unlisted, arm, picks)| {
             let profile = profile(&names, &places, unlisted);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolfold::catalog::Tool;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
@@ -18,8 +18,13 @@ fn array(session: &mut Conversation) -> Vec<Value> {
     session.tools().to().unwrap()
 }
 
+/// What a tool of Chat Completions, or of the wire that carries the arm, says.
+fn says<'t>(tool: &'t Value, key: &str) -> &'t str {
+    tool.get("function").unwrap_or(tool)[key].as_str().unwrap()
+}
+
 fn name(tool: &Value) -> &str {
-    tool["function"]["name"].as_str().unwrap()
+    says(tool, "name")
 }
 
 /// The folded tools: place, name and category.
@@ -46,7 +51,7 @@ fn every_tool_is_seen(case: &Case) {
     let engine = case.engine();
     let array = array(&mut engine.talk());
     let meta = array.iter().find(|tool| name(tool) == EXPAND_TOOLS);
-    let described = meta.map(|tool| tool["function"]["description"].as_str().unwrap()).unwrap_or_default();
+    let described = meta.map(|tool| says(tool, "description")).unwrap_or_default();
     let words: BTreeSet<&str> = described.split([' ', ',', ':', '\n']).collect();
     for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().iter()) {
         let listed = array.iter().any(|shown| name(shown) == tool.name().as_str());
@@ -117,6 +122,16 @@ fn every_folded_tool_is_found(case: &Case) {
             let shown = session.plan().detail(at);
             assert_eq!(shown == Some(Detail::Full), case.arm.delivery() == Delivery::InPlace);
             if case.arm.delivery() != Delivery::InPlace {
+                let schema = engine.catalog().get(&tool).unwrap().parameters();
+                let appended = json!(session.redeliver_messages());
+                if case.arm == Arm::Append {
+                    let definitions = appended[0]["tools"].as_array().unwrap().iter();
+                    let own = definitions.filter(|own| own["name"] == *tool).collect::<Vec<_>>();
+                    assert_eq!(own.len(), 1, "{appended}");
+                    assert!(own[0]["parameters"] == *schema || is_repaired(schema), "a message brings it: {appended}");
+                    continue;
+                }
+                assert_eq!(appended, json!([]));
                 let schema = engine.catalog().get(&tool).unwrap().parameters_text();
                 assert!(expansion.reply.contains(schema), "the reply brings the schema as it came");
             }

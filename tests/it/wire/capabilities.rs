@@ -245,6 +245,7 @@ fn row(model: &str, native: Option<Support>, in_result: Option<Support>) -> Capa
         native,
         in_result,
         bridge: None,
+        append: None,
         source,
         date,
         note: None,

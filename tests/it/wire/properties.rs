@@ -26,7 +26,7 @@ fn engines() -> impl Strategy<Value = Vec<(Arm, Engine)>> {
             .collect();
         let profile = "core = ['a*']\n[category.'b:s']\ntools = ['b*']\n[category.c_s]\ndescription = 'those of c'\ntools = ['c*']";
         let profile = if names.iter().any(|name| name.starts_with('a')) { profile.to_owned() } else { profile.replace("'a*'", "") };
-        let all = Arm::EVERYWHERE.into_iter().chain([Arm::Native]);
+        let all = Arm::EVERYWHERE.into_iter().chain([Arm::Native, Arm::Append]);
         all.map(|arm| (arm, engine(&json!(tools), &profile, arm))).collect()
     })
 }
@@ -225,5 +225,6 @@ proptest! {
 
 #[test]
 fn every_arm_is_tried_on_some_wire() {
+    assert_eq!(Arm::ALL.len(), Arm::EVERYWHERE.len() + 3, "native, append and auto");
     assert!(Arm::EVERYWHERE.into_iter().all(|arm| arms(Wire::Anthropic).any(|own| own == arm)));
 }

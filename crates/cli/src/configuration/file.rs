@@ -82,7 +82,7 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
 }
 
 const ARM_HELP: &str = "an arm is put together as [arms.NAME] with core = \"full\", extended = \"required\", delivery = \"in_result\"; \
-     details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge and native";
+     details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge, native and append";
 
 /// An arm of the section `arms`: the name and its three parts.
 fn arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {

@@ -50,7 +50,7 @@ impl Wire {
     pub fn past_calls(self, messages: &Value) -> Result<Vec<PastCall>, WireError> {
         let calls = self.steps(messages)?.into_iter().filter_map(|step| match step {
             Step::Call(WireCall { id, name, arguments, .. }) => Some(PastCall { id, name, arguments }),
-            Step::Result(_) => None,
+            Step::Result(_) | Step::Changed(_) => None,
         });
         Ok(calls.collect())
     }

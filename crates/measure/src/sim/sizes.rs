@@ -167,7 +167,7 @@ fn folded_tool(
         Delivery::InPlace => {
             FoldedTool { category, answer: in_place(), growth: whole.saturating_sub(tokens.array(shown)) }
         }
-        Delivery::Native => FoldedTool { category, answer: whole, growth: 0 },
+        Delivery::Native | Delivery::Append => FoldedTool { category, answer: whole, growth: 0 },
         Delivery::None | Delivery::InResult | Delivery::Bridge => {
             FoldedTool { category, answer: tokens.answer, growth: 0 }
         }

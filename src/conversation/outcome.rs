@@ -206,6 +206,16 @@ pub struct Refuse {
     pub(super) wire: Wire,
 }
 
+impl From<Resumed> for Outcome {
+    fn from(resumed: Resumed) -> Self {
+        match resumed {
+            Resumed::Run(forward) => Self::Forward(forward),
+            Resumed::Waiting(confirm) => Self::Confirm(confirm),
+            Resumed::Refused(refuse) => Self::Refuse(refuse),
+        }
+    }
+}
+
 impl Outcome {
     /// The id of the call it answers.
     #[must_use]

@@ -152,11 +152,7 @@ impl Turn<'_> {
     /// [`CallError::NotWaiting`] if nothing waits under this id.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
         let resumed = self.conversation.resume(approval)?;
-        let outcome = match resumed.clone() {
-            Resumed::Run(forward) => Outcome::Forward(forward),
-            Resumed::Waiting(confirm) => Outcome::Confirm(confirm),
-            Resumed::Refused(refuse) => Outcome::Refuse(refuse),
-        };
+        let outcome = Outcome::from(resumed.clone());
         if let Some(call) = self.calls.iter_mut().find(|call| call.outcome.id() == outcome.id()) {
             call.answers = outcome.answers();
             call.outcome = outcome;

@@ -315,6 +315,7 @@ impl PolicyLayer {
         open.into_iter().rev().find(|approval| {
             let request = &approval.request;
             request.call_id == call_ref.call
+                && request.channel.as_deref() == self.channel.as_deref()
                 && request.origin == *origin
                 && request.tool == name
                 && request.arguments == *arguments.value

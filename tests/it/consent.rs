@@ -178,6 +178,32 @@ fn a_transcript_is_remembered_without_a_second_record_or_question() {
     assert_eq!(store.chain().unwrap().len(), records + 1);
 }
 
+/// A host that begins again makes the same call again: one approval, one run, and no run that nobody approved.
+#[test]
+fn the_same_call_after_a_restart_takes_up_its_approval() {
+    let store = Arc::new(MemoryStore::new());
+    let (layer, approver) = policy(AS_IS, store.clone());
+    let engine = builder(Arm::Stable).policy(layer).build().unwrap();
+    let start = |id: &str| engine.conversation(Wire::OpenAiChat).id(id).start().unwrap();
+    let call = Call::new("c1", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}));
+    let ask = |id: &str| match start(id).dispatch(&call) {
+        Outcome::Confirm(confirm) => confirm.approval.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((ask("s"), ask("s")), ("ap-1".to_owned(), "ap-1".to_owned()), "nobody is asked twice");
+    assert_eq!(ask("another"), "ap-2", "another conversation asks for itself");
+    assert_ne!(ask(""), ask(""), "conversations without an id are not told apart");
+    approver.approve("ap-1", 1_500).unwrap();
+    assert!(matches!(start("s").dispatch(&call), Outcome::Forward(_)), "approved: it runs");
+    assert_ne!(ask("s"), "ap-1", "used: a person is asked again");
+
+    // Out of a message array that ends with the call: remembered as made, and judged when it is made again.
+    let calls = [(call.id.as_str(), call.name.as_str(), call.arguments.clone())];
+    let messages = json!([Wire::OpenAiChat.assistant_message(&calls)]);
+    let mut recalled = engine.conversation(Wire::OpenAiChat).id("fresh").from_transcript(&messages).unwrap();
+    assert!(matches!(recalled.dispatch(&call), Outcome::Confirm(_)), "nobody has approved it");
+}
+
 #[test]
 fn a_refusal_names_the_tool_as_the_wire_does() {
     let list = json!({"tools": [{"name": "files.delete", "inputSchema": {"type": "object"}}]}).to_string();

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use toolfold::conversation::{self, ApprovalId, CallId, PastStep, ToolResult, TurnError};
+use toolfold::conversation::{self, ApprovalId, CallId, Outcome, PastStep, ToolResult, TurnError};
 use toolfold_cli::edge::now_ms;
 
 use crate::entry::Entry;
 use crate::error::{Kind, Trouble, detached, not_pickled};
-use crate::outcome::{python, resumed};
+use crate::outcome::python;
 use crate::steps::{Step, arguments_of};
 use crate::text::{json_text, loads};
 use crate::turn::Turn;
@@ -163,7 +163,7 @@ impl Conversation {
     /// :raises CallError: nothing waits under this id in this conversation.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Py<PyAny>> {
         let outcome =
-            self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(resumed).map_err(call_trouble))?;
+            self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(Outcome::from).map_err(call_trouble))?;
         python(py, outcome)
     }
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde_json::Value;
-use toolfold::conversation::{self, Context, Outcome, Resumed};
+use toolfold::conversation::{self, Context, Outcome};
 
 use crate::entry::{OpenedTool, python_bool};
 use crate::text::loads;
@@ -44,15 +44,6 @@ pub(crate) fn python(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
         Outcome::Confirm(inner) => Py::new(py, Confirm { inner })?.into_any(),
         Outcome::Refuse(inner) => Py::new(py, Refuse { inner })?.into_any(),
     })
-}
-
-/// What a person's answer makes of a call, as the outcome that it is.
-pub(crate) fn resumed(resumed: Resumed) -> Outcome {
-    match resumed {
-        Resumed::Run(forward) => Outcome::Forward(forward),
-        Resumed::Waiting(confirm) => Outcome::Confirm(confirm),
-        Resumed::Refused(refuse) => Outcome::Refuse(refuse),
-    }
 }
 
 /// Defines one outcome's class with what all four have.

@@ -8,7 +8,7 @@ use toolfold::conversation::{self, ApprovalId, CallId, Outcome, PausedTurn, Tool
 
 use crate::conversation::{Shared, with};
 use crate::error::{Kind, Trouble, not_pickled};
-use crate::outcome::{python, resumed};
+use crate::outcome::python;
 use crate::text::loads;
 
 /// The calls of one assistant message: judged when it was made, one by one and in order. ``Conversation.turn`` makes one.
@@ -94,7 +94,7 @@ impl Turn {
     /// :raises CallError: nothing waits under this id.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Py<PyAny>> {
         let outcome =
-            self.with(py, |turn| turn.resume(&ApprovalId::from(approval)).map(resumed).map_err(call_trouble))?;
+            self.with(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Outcome::from).map_err(call_trouble))?;
         python(py, outcome)
     }
 

@@ -1,7 +1,7 @@
 //! A call that was made before: the same id with the same arguments gives the same outcome again.
 
 use super::{Call, Passing};
-use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply, Resumed};
+use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply};
 use crate::conversation::state::{Became, CallRecord};
 use crate::conversation::{CallError, Conversation};
 use crate::engine::ACTIVATE_SKILL;
@@ -43,6 +43,8 @@ impl Conversation {
                 };
                 Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
             }
+            // Remembered out of a message array, and policy asks: whether it was ever approved, nobody knows.
+            Became::Forwarded { policy: PolicyMark::Confirm, .. } => None,
             Became::Forwarded { unchecked, note, policy, reason, undo, .. } => {
                 let context = Context { policy, reason, ..self.context() };
                 self.forward_again(call, &target, arguments, Passing { unchecked, note }, context, undo)
@@ -51,13 +53,8 @@ impl Conversation {
                 let context = self.approved(&approval);
                 self.forward_again(call, &target, arguments, Passing::default(), context, undo)
             }
-            Became::Waiting { approval, .. } => match self.take_up(&approval, &call.id, &call.name) {
-                Ok(Resumed::Run(forward)) => Some(Outcome::Forward(forward)),
-                Ok(Resumed::Waiting(confirm)) => Some(Outcome::Confirm(confirm)),
-                Ok(Resumed::Refused(refuse)) => Some(Outcome::Refuse(refuse)),
-                // The approval was taken up for a later call that is the same: this one is judged anew.
-                Err(_) => None,
-            },
+            // None where the approval was taken up for a later call that is the same: this one is judged anew.
+            Became::Waiting { approval, .. } => self.take_up(&approval, &call.id, &call.name).ok().map(Outcome::from),
             Became::Refused { content, reason } => {
                 let context = Context { policy: PolicyMark::Deny, reason: Some(reason.clone()), ..self.context() };
                 let (id, name, wire) = (call.id.clone(), call.name.clone(), self.wire());

@@ -88,7 +88,10 @@ impl Conversation {
                 let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
                 let asked = match self.recalling {
                     true => policy.asked_before(meant.tool, &exact, self.call_ref(&call.id)).map(Ok),
-                    false => Some(policy.ask(meant.tool, &exact, self.call_ref(&call.id), judged.displayed)),
+                    false => self
+                        .asked_before_restart(policy, meant.tool, exact, call)
+                        .map(Ok)
+                        .or_else(|| Some(policy.ask(meant.tool, &exact, self.call_ref(&call.id), judged.displayed))),
                 };
                 match asked {
                     // Remembered, and nothing waits: it was answered, and the host has the rest.
@@ -96,12 +99,31 @@ impl Conversation {
                     Some(Err(why)) => self.refuse(call, meant, &format!("nobody could be asked: {why}")),
                     Some(Ok(approval)) => {
                         let id = ApprovalId::from(&approval.id);
-                        self.record(Event::Asked { id: call.id.clone(), approval: id, reason: reason.clone() });
-                        Outcome::Confirm(self.confirm(&call.id, &call.name, meant.tool, approval, reason))
+                        let answered = approval.state == ApprovalState::Approved && !self.recalling;
+                        self.record(Event::Asked { id: call.id.clone(), approval: id.clone(), reason: reason.clone() });
+                        let taken = if answered { self.take_up(&id, &call.id, &call.name).ok() } else { None };
+                        taken.map_or_else(
+                            || Outcome::Confirm(self.confirm(&call.id, &call.name, meant.tool, approval, reason)),
+                            Outcome::from,
+                        )
                     }
                 }
             }
         }
+    }
+
+    /// The approval that this very call waits for since before its host began again: the same conversation, call id and
+    /// arguments, under the same policy. Where a conversation has no id, there is no telling it from others.
+    fn asked_before_restart(
+        &self,
+        policy: &PolicyLayer,
+        tool: &Tool,
+        exact: Exact<'_>,
+        call: &Call,
+    ) -> Option<Approval> {
+        let named = Some(policy).filter(|_| !self.id().is_empty())?;
+        let asked = named.asked_before(tool, &exact, self.call_ref(&call.id))?;
+        (asked.request.policy_version == policy.policy().version()).then_some(asked)
     }
 
     /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
@@ -120,12 +142,7 @@ impl Conversation {
         }
         // The later call waits for the same approval, and is the one that runs.
         self.record(Event::Asked { id: id.clone(), approval: approval.clone(), reason });
-        match self.take_up(&approval, &id, &name) {
-            Ok(Resumed::Run(forward)) => Some(Outcome::Forward(forward)),
-            Ok(Resumed::Waiting(confirm)) => Some(Outcome::Confirm(confirm)),
-            Ok(Resumed::Refused(refuse)) => Some(Outcome::Refuse(refuse)),
-            Err(_) => None,
-        }
+        self.take_up(&approval, &id, &name).ok().map(Outcome::from)
     }
 
     /// A call that waits for a person.

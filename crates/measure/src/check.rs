@@ -1,1 +1,35 @@
 //! `lock`, `diff`, `check`: what tools cost, held against a committed record and a budget.
+//!
+//! A [`Lock`] is what a tool list cost when somebody accepted it: a digest and the tokens of every tool and of its parts,
+//! and the first turn of every arm asked for. [`Diff::between`] compares two of them, [`Budgets::judge`] holds the newer one
+//! against budgets, and a [`CheckReport`] is written in the forms that pull requests are read in. Two locks are only
+//! compared if the same was counted in both: [`Lock::comparable`].
+
+mod budget;
+mod diff;
+mod form;
+mod github;
+mod growth;
+mod json;
+mod judge;
+mod junit;
+mod lock;
+mod markdown;
+mod parts;
+mod read;
+mod sarif;
+#[cfg(test)]
+mod tests;
+
+pub use budget::{Budgets, Finding, Rule};
+pub use diff::{ArmChange, ChangeKind, Diff, PartChange, ToolChange, changed_pointers};
+pub use form::{CheckReport, Place};
+pub use github::github;
+pub use growth::{Growth, UnknownGrowth};
+pub use json::{CHECK_CONTRACT, DIFF_CONTRACT, check_json, diff_json};
+pub use junit::junit;
+pub use lock::{ArmTotal, LOCK_VERSION, Lock, LockedTool, MARK, ProfileId};
+pub use markdown::{check_markdown, diff_markdown};
+pub use parts::{REST, catalog_digest, parts, tool_digest};
+pub use read::{LockError, MAX_LOCK_BYTES};
+pub use sarif::sarif;

@@ -1,0 +1,271 @@
+//! What changed between two locks, and in which part.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+use toolfold::catalog::Tool;
+
+use super::form::grouped;
+use super::lock::{Lock, LockedTool};
+use super::parts::{definition, escaped, same};
+
+/// The most places of a definition that are told apart.
+const MAX_POINTERS: usize = 20;
+
+/// What changed between two locks of the same meter, wire, model and arm.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diff {
+    /// The first turn of each arm that either has, in the newer one's order.
+    pub arms: Vec<ArmChange>,
+    /// Tools that were added, removed, changed or cost something else now, the largest growth first.
+    pub tools: Vec<ToolChange>,
+    /// How many tools are as they were.
+    pub unchanged: usize,
+    /// Whether the same tools stand in another order, which breaks prompt caches.
+    pub reordered: bool,
+    /// Whether the profile makes something else of the tools.
+    pub profile: bool,
+}
+
+/// The first turn of an arm; `None` where it was not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArmChange {
+    /// The arm.
+    pub arm: String,
+    /// Tokens before.
+    pub before: Option<usize>,
+    /// Tokens after.
+    pub after: Option<usize>,
+    /// Of arm `auto`, what it took before and takes now, if that is not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takes: Option<(String, String)>,
+}
+
+/// What became of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its definition is another.
+    Changed,
+    /// Its definition is the same; its tier, its category, its neighbours or how it is counted changed.
+    Recounted,
+}
+
+impl ChangeKind {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+            Self::Recounted => "recounted",
+        }
+    }
+}
+
+/// A tool that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolChange {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub kind: ChangeKind,
+    /// Its own tokens whole, before; 0 if it is new.
+    pub before: usize,
+    /// Its own tokens whole, now; 0 if it is gone.
+    pub after: usize,
+    /// As the arm shows it, before.
+    pub shown_before: usize,
+    /// As the arm shows it, now.
+    pub shown_after: usize,
+    /// Parts whose tokens changed, the largest change first.
+    pub parts: Vec<PartChange>,
+    /// JSON pointers into the definition where it differs, if both definitions were at hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pointers: Vec<String>,
+}
+
+impl ToolChange {
+    /// By how much it grew: 0 if it did not.
+    #[must_use]
+    pub fn growth(&self) -> usize {
+        self.after.saturating_sub(self.before)
+    }
+}
+
+/// A part whose cost changed; 0 where it was not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PartChange {
+    /// `description`, the JSON pointer of a parameter, or `rest`.
+    pub part: String,
+    /// Tokens before.
+    pub before: usize,
+    /// Tokens now.
+    pub after: usize,
+}
+
+impl Diff {
+    /// Compares two locks. Whether they can be compared, [`Lock::comparable`] says.
+    #[must_use]
+    pub fn between(before: &Lock, after: &Lock) -> Self {
+        let mut tools = Vec::new();
+        let mut unchanged = 0;
+        for tool in &after.tools {
+            let change = match before.tool(&tool.name) {
+                None => Some(change(ChangeKind::Added, None, Some(tool))),
+                Some(old) if old == tool => None,
+                Some(old) if old.digest == tool.digest => Some(change(ChangeKind::Recounted, Some(old), Some(tool))),
+                Some(old) => Some(change(ChangeKind::Changed, Some(old), Some(tool))),
+            };
+            unchanged += usize::from(change.is_none());
+            tools.extend(change);
+        }
+        let gone = before.tools.iter().filter(|tool| after.tool(&tool.name).is_none());
+        tools.extend(gone.map(|tool| change(ChangeKind::Removed, Some(tool), None)));
+        tools.sort_by(|a, b| {
+            (b.growth(), b.before.abs_diff(b.after), &a.name).cmp(&(a.growth(), a.before.abs_diff(a.after), &b.name))
+        });
+        let redefined = tools.iter().any(|tool| tool.kind != ChangeKind::Recounted);
+        Self {
+            arms: arms(before, after),
+            unchanged,
+            reordered: !redefined && before.digest != after.digest,
+            profile: before.profile != after.profile,
+            tools,
+        }
+    }
+
+    /// Whether nothing at all differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let same = |arm: &ArmChange| arm.before == arm.after && arm.takes.is_none();
+        self.tools.is_empty() && !self.reordered && !self.profile && self.arms.iter().all(same)
+    }
+
+    /// What changed, in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        if self.is_empty() {
+            return "Nothing changed.".to_owned();
+        }
+        let kinds = [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Recounted];
+        let counts = kinds.map(|kind| (self.count(kind), kind.name()));
+        let mut parts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} {name}", grouped(*n))).collect();
+        parts.push(format!("{} as they were", grouped(self.unchanged)));
+        format!("Tools: {}.", parts.join(", "))
+    }
+
+    /// What changed beside tools and totals, one sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<&'static str> {
+        let reordered = "The tools stand in another order, which breaks prompt caches.";
+        let profile = "The profile makes something else of the tools.";
+        [self.reordered.then_some(reordered), self.profile.then_some(profile)].into_iter().flatten().collect()
+    }
+
+    /// How many tools have that fate.
+    #[must_use]
+    pub fn count(&self, kind: ChangeKind) -> usize {
+        self.tools.iter().filter(|tool| tool.kind == kind).count()
+    }
+
+    /// Adds where definitions differ, for tools of which both are at hand.
+    pub fn with_pointers<'t>(
+        &mut self,
+        before: impl Fn(&str) -> Option<&'t Tool>,
+        after: impl Fn(&str) -> Option<&'t Tool>,
+    ) {
+        for change in &mut self.tools {
+            if let (Some(before), Some(after)) = (before(&change.name), after(&change.name)) {
+                change.pointers = changed_pointers(before, after);
+            }
+        }
+    }
+}
+
+fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTool>) -> ToolChange {
+    let tokens = |tool: Option<&LockedTool>| tool.map_or(0, |tool| tool.full);
+    let shown = |tool: Option<&LockedTool>| tool.map_or(0, |tool| tool.shown);
+    let parts = match (before, after) {
+        // A tool of which one side was not taken apart says nothing of its parts.
+        (Some(before), Some(after)) if !before.parts.is_empty() && !after.parts.is_empty() => {
+            changed_parts(&before.parts, &after.parts)
+        }
+        _ => Vec::new(),
+    };
+    ToolChange {
+        name: before.or(after).map_or_else(String::new, |tool| tool.name.clone()),
+        kind,
+        before: tokens(before),
+        after: tokens(after),
+        shown_before: shown(before),
+        shown_after: shown(after),
+        parts,
+        pointers: Vec::new(),
+    }
+}
+
+fn changed_parts(before: &IndexMap<String, usize>, after: &IndexMap<String, usize>) -> Vec<PartChange> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let part = |name: &String| {
+        let [before, after] = [before, after].map(|own| own.get(name).copied().unwrap_or_default());
+        PartChange { part: name.clone(), before, after }
+    };
+    let mut parts: Vec<PartChange> = names.into_iter().map(part).filter(|part| part.before != part.after).collect();
+    parts.sort_by(|a, b| b.before.abs_diff(b.after).cmp(&a.before.abs_diff(a.after)));
+    parts
+}
+
+fn arms(before: &Lock, after: &Lock) -> Vec<ArmChange> {
+    let names = after.arms.keys().chain(before.arms.keys().filter(|arm| !after.arms.contains_key(*arm)));
+    let of = |arm: &String| {
+        let (before, after) = (before.arms.get(arm), after.arms.get(arm));
+        let takes = before.zip(after).filter(|(before, after)| before.takes != after.takes);
+        ArmChange {
+            arm: arm.clone(),
+            before: before.map(|own| own.tokens),
+            after: after.map(|own| own.tokens),
+            takes: takes.map(|(before, after)| (before.takes.clone(), after.takes.clone())),
+        }
+    };
+    names.map(of).collect()
+}
+
+/// The JSON pointers at which two definitions of a tool differ, in the newer one's order: at most 20, then `…`.
+#[must_use]
+pub fn changed_pointers(before: &Tool, after: &Tool) -> Vec<String> {
+    let mut found = Vec::new();
+    compare(&definition(before), &definition(after), &mut String::new(), &mut found);
+    if found.len() > MAX_POINTERS {
+        found.truncate(MAX_POINTERS);
+        found.push("…".to_owned());
+    }
+    found
+}
+
+fn compare(before: &Value, after: &Value, at: &mut String, found: &mut Vec<String>) {
+    if found.len() > MAX_POINTERS || same(before, after) {
+        return;
+    }
+    let (Some(old), Some(new)) = (before.as_object(), after.as_object()) else {
+        return found.push(at.clone());
+    };
+    let length = at.len();
+    for name in new.keys().chain(old.keys().filter(|name| !new.contains_key(*name))) {
+        at.push('/');
+        at.push_str(&escaped(name));
+        match (old.get(name), new.get(name)) {
+            (Some(old), Some(new)) => compare(old, new, at, found),
+            _ => found.push(at.clone()),
+        }
+        at.truncate(length);
+    }
+}

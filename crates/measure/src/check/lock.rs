@@ -1,0 +1,172 @@
+//! The lock: what every tool cost when it was accepted, one line a tool.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// The version of the lock's form that this version of toolfold writes, and the newest that it reads.
+pub const LOCK_VERSION: u64 = 1;
+
+/// How a lock begins: the line by which one is known before it is written over.
+pub const MARK: &str = "# toolfold.lock: ";
+
+/// What a tool list cost under one meter, profile and set of arms.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// The version of the form: [`LOCK_VERSION`].
+    pub version: u64,
+    /// What the figures measure, such as `billed:openai-chat/gpt-4.1`.
+    pub meter: String,
+    /// The wire whose rules hold, such as `openai-chat`.
+    pub wire: String,
+    /// The model; empty if none was named.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    /// The arm that `shown` of each tool belongs to; one of `arms`.
+    pub arm: String,
+    /// The profile that the tools were folded under.
+    pub profile: ProfileId,
+    /// The digest of all definitions in their order: it changes with any of them, and if they are reordered.
+    pub digest: String,
+    /// By arm, what the tool block of a first turn costs.
+    pub arms: IndexMap<String, ArmTotal>,
+    /// Every tool, sorted by name.
+    pub tools: Vec<LockedTool>,
+}
+
+/// A profile's name and what it makes of the tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileId {
+    /// Its name; `off` if there is none.
+    pub name: String,
+    /// SHA-256 of the profile as TOML, applied to the tools; of nothing if there is none.
+    pub digest: String,
+}
+
+/// What an arm costs on the first turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArmTotal {
+    /// Tokens of the tool block, meta-tools included; messages and constants are not in it.
+    pub tokens: usize,
+    /// Of arm `auto`, the arm it took; empty for others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub takes: String,
+}
+
+/// What one tool cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedTool {
+    /// Its name.
+    pub name: String,
+    /// Its own tokens whole: the block of all tools minus the block without it.
+    pub full: usize,
+    /// The same as the lock's arm shows it; 0 if it is not in the array.
+    pub shown: usize,
+    /// `core`, `extended` or `hidden`.
+    pub tier: String,
+    /// The category it expands with.
+    pub category: String,
+    /// SHA-256 of its definition as canonical JSON.
+    pub digest: String,
+    /// Tokens of its parts, the rest included: `description`, and each top-level parameter by its JSON pointer in the schema.
+    /// Empty if they were not measured.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub parts: IndexMap<String, usize>,
+}
+
+impl Lock {
+    /// The tool of that name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&LockedTool> {
+        let at = self.tools.binary_search_by(|tool| tool.name.as_str().cmp(name)).ok()?;
+        self.tools.get(at)
+    }
+
+    /// What the tools of each category cost whole, in order of the names.
+    #[must_use]
+    pub fn categories(&self) -> std::collections::BTreeMap<&str, usize> {
+        let mut all = std::collections::BTreeMap::new();
+        for tool in self.tools.iter().filter(|tool| tool.tier != "core") {
+            let own: &mut usize = all.entry(tool.category.as_str()).or_default();
+            *own = own.saturating_add(tool.full);
+        }
+        all
+    }
+
+    /// Whether the same was counted in both, so that their figures can be compared.
+    ///
+    /// # Errors
+    /// What differs, for a message: meter, wire or model of the two, or the arm that the other has not measured.
+    pub fn comparable(&self, other: &Self) -> Result<(), String> {
+        for (what, own, others) in [
+            ("the meter", &self.meter, &other.meter),
+            ("the wire", &self.wire, &other.wire),
+            ("the model", &self.model, &other.model),
+            ("the arm", &self.arm, &other.arm),
+        ] {
+            if own != others {
+                let name = |text: &String| if text.is_empty() { "none".to_owned() } else { format!("`{text}`") };
+                return Err(format!("{what} is {} there and {} here", name(own), name(others)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The lock as text: TOML with one line a tool. The same lock is the same bytes.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut out = format!("{MARK}what each tool costs. Written by `toolfold lock`; commit it.\n");
+        out.push_str(&format!("version = {}\n", self.version));
+        let heads = [("meter", &self.meter), ("wire", &self.wire), ("model", &self.model), ("arm", &self.arm)];
+        for (key, value) in heads.into_iter().filter(|(_, value)| !value.is_empty()) {
+            out.push_str(&format!("{key} = {}\n", quoted(value)));
+        }
+        let (name, digest) = (quoted(&self.profile.name), quoted(&self.profile.digest));
+        out.push_str(&format!("profile = {{ name = {name}, digest = {digest} }}\n"));
+        out.push_str(&format!("digest = {}\n", quoted(&self.digest)));
+        out.push_str("tools = [\n");
+        for tool in &self.tools {
+            out.push_str(&format!("  {},\n", line(tool)));
+        }
+        out.push_str("]\n\n[arms]\n");
+        for (arm, total) in &self.arms {
+            let takes =
+                if total.takes.is_empty() { String::new() } else { format!(", takes = {}", quoted(&total.takes)) };
+            out.push_str(&format!("{} = {{ tokens = {}{takes} }}\n", quoted(arm), total.tokens));
+        }
+        out
+    }
+}
+
+/// A tool as an inline table.
+fn line(tool: &LockedTool) -> String {
+    let LockedTool { name, full, shown, tier, category, digest, parts } = tool;
+    let [name, tier, category, digest] = [name, tier, category, digest].map(|text| quoted(text));
+    let parts: Vec<String> = parts.iter().map(|(part, tokens)| format!("{} = {tokens}", quoted(part))).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(", parts = {{ {} }}", parts.join(", ")) };
+    format!(
+        "{{ name = {name}, full = {full}, shown = {shown}, tier = {tier}, category = {category}, digest = {digest}{parts} }}"
+    )
+}
+
+/// A basic string of TOML, which escapes as JSON does; what cannot be seen is escaped, too.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c.is_control() || toolfold::diagnostic::is_invisible(c) => {
+                let code = u32::from(c);
+                out.push_str(&if code > 0xffff { format!("\\U{code:08X}") } else { format!("\\u{code:04X}") });
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

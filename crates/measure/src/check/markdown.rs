@@ -1,0 +1,138 @@
+//! A check and a diff as Markdown, for a comment of a pull request.
+
+use super::diff::{ArmChange, Diff, ToolChange};
+use super::form::{CheckReport, grouped};
+use super::lock::Lock;
+
+/// The most rows of a table: a comment holds 65,536 characters.
+const MOST_ROWS: usize = 100;
+
+/// The result of a check.
+#[must_use]
+pub fn check_markdown(report: &CheckReport) -> String {
+    let mark = if report.is_ok() { "✅" } else { "❌" };
+    let mut out = format!("### {mark} toolfold check\n\n{}\n", text(&report.verdict()));
+    if !report.findings.is_empty() {
+        out.push_str("\n| budget | what | before | after | way out |\n|---|---|---:|---:|---|\n");
+        for finding in report.findings.iter().take(MOST_ROWS) {
+            let before = finding.before.map_or_else(|| "–".to_owned(), grouped);
+            out.push_str(&format!(
+                "| `{}` | {} | {before} | {} | {} |\n",
+                finding.rule.name(),
+                text(&finding.message),
+                grouped(finding.after),
+                text(&finding.help)
+            ));
+        }
+        out.push_str(&more(report.findings.len()));
+    }
+    if let Some(diff) = &report.diff {
+        out.push('\n');
+        body(&mut out, diff);
+    }
+    out.push_str(&format!("\n<sub>{}</sub>\n", made_from(&report.now)));
+    out
+}
+
+/// What changed between two locks.
+#[must_use]
+pub fn diff_markdown(now: &Lock, diff: &Diff) -> String {
+    let mut out = format!("### toolfold diff\n\n{}\n\n", text(&diff.sentence()));
+    body(&mut out, diff);
+    out.push_str(&format!("\n<sub>{}</sub>\n", made_from(now)));
+    out
+}
+
+fn body(out: &mut String, diff: &Diff) {
+    out.push_str("| first turn | before | after | change |\n|---|---:|---:|---:|\n");
+    for ArmChange { arm, before, after, takes } in &diff.arms {
+        let tokens = |side: &Option<usize>| side.map_or_else(|| "–".to_owned(), grouped);
+        let change = before.zip(*after).map_or_else(String::new, |(before, after)| signed(before, after));
+        let takes = takes.as_ref().map(|(old, new)| format!(", took {}, takes {}", code(old), code(new)));
+        let (before, after) = (tokens(before), tokens(after));
+        out.push_str(&format!("| {}{} | {before} | {after} | {change} |\n", code(arm), takes.unwrap_or_default()));
+    }
+    if !diff.tools.is_empty() {
+        let tools = diff.tools.len();
+        out.push_str(&format!(
+            "\n<details><summary>{} changed {}</summary>\n\n| tool | | before | after | change | where |\n|---|---|---:|---:|---:|---|\n",
+            grouped(tools),
+            if tools == 1 { "tool" } else { "tools" }
+        ));
+        for change in diff.tools.iter().take(MOST_ROWS) {
+            let (before, after) = (grouped(change.before), grouped(change.after));
+            let (kind, by) = (change.kind.name(), signed(change.before, change.after));
+            out.push_str(&format!(
+                "| {} | {kind} | {before} | {after} | {by} | {} |\n",
+                code(&change.name),
+                places(change)
+            ));
+        }
+        out.push_str(&more(tools));
+        out.push_str("\n</details>\n");
+    }
+    for note in diff.notes() {
+        out.push_str(&format!("\n{note}\n"));
+    }
+}
+
+fn more(rows: usize) -> String {
+    match rows.checked_sub(MOST_ROWS) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("| … | and {} more | | | |\n", grouped(more)),
+    }
+}
+
+fn places(change: &ToolChange) -> String {
+    let part = |part: &super::diff::PartChange| {
+        format!("{} {} → {}", code(&part.part), grouped(part.before), grouped(part.after))
+    };
+    let mut all: Vec<String> = change.parts.iter().take(3).map(part).collect();
+    if change.parts.len() > 3 {
+        all.push("…".to_owned());
+    }
+    if all.is_empty() {
+        all = change.pointers.iter().take(3).map(|pointer| code(pointer)).collect();
+    }
+    all.join(", ")
+}
+
+fn made_from(lock: &Lock) -> String {
+    format!("Tokens by {}, own cost of each tool whole; profile {}.", code(&lock.meter), code(&lock.profile.name))
+}
+
+/// A difference with its sign.
+pub(super) fn signed(before: usize, after: usize) -> String {
+    if after >= before { format!("+{}", grouped(after - before)) } else { format!("−{}", grouped(before - after)) }
+}
+
+/// A name as code. Plain names stand in backticks; what else a stranger wrote is escaped.
+fn code(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '~');
+    if !text.is_empty() && text.chars().all(plain) {
+        format!("`{text}`")
+    } else {
+        format!("<code>{}</code>", escaped(text))
+    }
+}
+
+/// A sentence of ours with names in backticks, whoever wrote them.
+fn text(sentence: &str) -> String {
+    sentence.split('`').enumerate().map(|(at, part)| if at % 2 == 1 { code(part) } else { escaped(part) }).collect()
+}
+
+/// Text in which nothing is markup, a mention or the end of a cell: punctuation that could be is written by number, which
+/// Markdown never reads as markup.
+fn escaped(text: &str) -> String {
+    let text = toolfold::diagnostic::visible(text);
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            ' ' | '.' | ',' | ';' | ':' | '-' | '+' | '%' | '/' | '(' | ')' => out.push(c),
+            c if c.is_ascii_punctuation() => out.push_str(&format!("&#{};", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,129 @@
+//! Which part of a tool costs what, and what identifies a tool.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use toolfold::catalog::{Catalog, Tool};
+use toolfold::policy::canonical::{canonical, digest};
+
+/// What the parts of a tool are measured against: it stays in the schema so that its braces are nobody's.
+const STANDS: &str = "_";
+
+/// The name of what is left of a tool: its name, and what belongs to no parameter.
+pub const REST: &str = "rest";
+
+/// The most text that is counted for the parts of one tool, in bytes. Definitions that every parameter may refer to are
+/// counted once a parameter, so that a hostile schema could ask for much more than its own size.
+const MAX_WORK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Tokens of a tool's parts, by JSON pointer into its schema for parameters; `full` is what the whole tool costs. `count`
+/// gives the tokens of an array of tools in OpenAI's form.
+///
+/// A part costs what a tool with it takes beyond one without it, so that the work grows with the size of the tool and not
+/// with its square. What no part owns is [`REST`]. Empty if the tool is too large to be taken apart.
+pub fn parts(tool: &Tool, full: usize, mut count: impl FnMut(&[Value]) -> usize) -> IndexMap<String, usize> {
+    let mut all = IndexMap::new();
+    let properties = tool.parameters().get("properties").and_then(Value::as_object);
+    let shared: usize = tool
+        .parameters_text()
+        .len()
+        .saturating_sub(properties.map_or(0, |own| own.values().map(|value| value.to_string().len()).sum()));
+    let number = properties.map_or(0, Map::len);
+    if shared.saturating_mul(number) > MAX_WORK_BYTES {
+        return all;
+    }
+    let required = tool.parameters().get("required").and_then(Value::as_array);
+    let required: BTreeSet<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut of = |description: &str, property: Option<(&String, &Value)>| {
+        let mut function = json!({"name": tool.name().as_str()});
+        if let Some(own) = function.as_object_mut() {
+            if !description.is_empty() {
+                own.insert("description".to_owned(), description.into());
+            }
+            own.insert("parameters".to_owned(), with_only(tool.parameters(), &required, property));
+        }
+        count(&[json!({"type": "function", "function": function})])
+    };
+    let bare = of("", None);
+    if !tool.description().is_empty() {
+        all.insert("description".to_owned(), of(tool.description(), None).saturating_sub(bare));
+    }
+    for (name, schema) in properties.into_iter().flatten() {
+        let tokens = of("", Some((name, schema))).saturating_sub(bare);
+        all.insert(format!("/properties/{}", escaped(name)), tokens);
+    }
+    let own = all.values().fold(0_usize, |sum, tokens| sum.saturating_add(*tokens));
+    all.insert(REST.to_owned(), full.saturating_sub(own));
+    all
+}
+
+/// A token of a JSON pointer (RFC 6901).
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// A schema with one of its properties, and the one that always stands there. The other properties are not even copied.
+fn with_only(schema: &Value, required: &BTreeSet<&str>, property: Option<(&String, &Value)>) -> Value {
+    let mut own = Map::new();
+    for (key, value) in schema.as_object().into_iter().flatten() {
+        let value = match key.as_str() {
+            "properties" => continue,
+            "required" => {
+                property.map(|(name, _)| name.as_str()).filter(|name| required.contains(name)).into_iter().collect()
+            }
+            _ => value.clone(),
+        };
+        own.insert(key.clone(), value);
+    }
+    let mut properties = Map::new();
+    properties.insert(STANDS.to_owned(), json!({"type": "string"}));
+    if let Some((name, schema)) = property {
+        properties.insert(name.clone(), schema.clone());
+    }
+    own.insert("properties".to_owned(), Value::Object(properties));
+    Value::Object(own)
+}
+
+/// What identifies a tool's definition: SHA-256 of its canonical JSON. Everything that it came with counts, what no model
+/// is shown, too: policies read hints.
+#[must_use]
+pub fn tool_digest(tool: &Tool) -> String {
+    digest(&definition(tool))
+}
+
+/// What identifies a list of tools: their digests in order.
+#[must_use]
+pub fn catalog_digest(catalog: &Catalog) -> String {
+    let all: Vec<Value> = catalog.iter().map(|tool| Value::from(tool_digest(tool))).collect();
+    digest(&Value::Array(all))
+}
+
+/// The whole definition of a tool in one shape, whatever format it came in.
+pub(super) fn definition(tool: &Tool) -> Value {
+    let mut own = Map::new();
+    own.insert("name".to_owned(), tool.name().as_str().into());
+    own.insert("description".to_owned(), tool.description().into());
+    if tool.declares_parameters() {
+        own.insert("parameters".to_owned(), tool.parameters().clone());
+    }
+    if let Some(title) = tool.title() {
+        own.insert("title".to_owned(), title.into());
+    }
+    if let Some(strict) = tool.strict() {
+        own.insert("strict".to_owned(), strict.into());
+    }
+    if let Some(hints) = tool.annotations().and_then(|hints| serde_json::to_value(hints).ok()) {
+        own.insert("annotations".to_owned(), hints);
+    }
+    for (key, text) in tool.extra() {
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        own.insert(key.to_owned(), value);
+    }
+    Value::Object(own)
+}
+
+/// Whether two definitions are the same value.
+pub(super) fn same(before: &Value, after: &Value) -> bool {
+    before == after || canonical(before) == canonical(after)
+}

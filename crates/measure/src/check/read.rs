@@ -1,0 +1,113 @@
+//! Reading a lock, which anybody may have edited.
+
+use serde::Deserialize;
+use toolfold::diagnostic::visible;
+
+use super::lock::{LOCK_VERSION, Lock};
+
+/// A lock larger than this is not read, in bytes: ten times what 10,000 tools take.
+pub const MAX_LOCK_BYTES: usize = 64 * 1024 * 1024;
+
+/// A figure above this is no count of tokens.
+const MAX_TOKENS: usize = 1_000_000_000;
+
+/// Why a lock cannot be used. Lower case, fit for a message after the file's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// A merge was not finished.
+    #[error("line {0} is the mark of a merge conflict")]
+    Conflict(usize),
+    /// A later version of toolfold wrote it.
+    #[error("its version is {0}, and this toolfold reads up to {LOCK_VERSION}")]
+    Newer(u64),
+    /// It is no lock.
+    #[error("{}it is no lock: {why}", at(*.line))]
+    Unreadable {
+        /// Where, counted from 1; 0 if that is not known.
+        line: usize,
+        /// Why.
+        why: String,
+    },
+}
+
+impl LockError {
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Conflict(_) => "merge the tool list first, then write the lock again: toolfold lock",
+            Self::Newer(_) => "install the toolfold that wrote it, or write it again with this one: toolfold lock",
+            Self::Unreadable { .. } => "write it again: toolfold lock",
+        }
+    }
+
+    /// Where it is, counted from 1, if that is known.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Conflict(line) | Self::Unreadable { line, .. } => Some(*line).filter(|line| *line > 0),
+            Self::Newer(_) => None,
+        }
+    }
+}
+
+fn at(line: usize) -> String {
+    if line == 0 { String::new() } else { format!("line {line}: ") }
+}
+
+/// What every version of the form has.
+#[derive(Deserialize)]
+struct Head {
+    version: Option<u64>,
+}
+
+impl Lock {
+    /// Reads a lock.
+    ///
+    /// # Errors
+    /// [`LockError`] for anything that is not a lock of a version that is known: nothing of it is used then.
+    pub fn parse(text: &str) -> Result<Self, LockError> {
+        let marks = |line: &str| ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark));
+        if let Some(at) = text.lines().position(marks) {
+            return Err(LockError::Conflict(at + 1));
+        }
+        let unreadable = |why: toml::de::Error| {
+            let line = why.span().and_then(|span| text.get(..span.start));
+            let line = line.map_or(0, |before| before.matches('\n').count() + 1);
+            LockError::Unreadable { line, why: short(why.message()) }
+        };
+        let wrong = |why: String| LockError::Unreadable { line: 0, why };
+        let head: Head = toml::from_str(text).map_err(unreadable)?;
+        match head.version {
+            None => return Err(wrong("it has no `version`".to_owned())),
+            Some(0) => return Err(wrong("there is no version 0".to_owned())),
+            Some(version) if version > LOCK_VERSION => return Err(LockError::Newer(version)),
+            Some(_) => {}
+        }
+        let mut lock: Self = toml::from_str(text).map_err(unreadable)?;
+        lock.tools.sort_by(|a, b| a.name.cmp(&b.name));
+        for pair in lock.tools.windows(2) {
+            if let [a, b] = pair
+                && a.name == b.name
+            {
+                return Err(wrong(format!("tool `{}` is in it twice", short(&a.name))));
+            }
+        }
+        let figures =
+            lock.tools.iter().flat_map(|tool| [tool.full, tool.shown].into_iter().chain(tool.parts.values().copied()));
+        if let Some(large) = figures.chain(lock.arms.values().map(|arm| arm.tokens)).find(|n| *n > MAX_TOKENS) {
+            return Err(wrong(format!("{large} is no number of tokens")));
+        }
+        if !lock.arms.contains_key(&lock.arm) {
+            return Err(wrong(format!("it has no total of its own arm `{}`", short(&lock.arm))));
+        }
+        Ok(lock)
+    }
+}
+
+/// A text of the file, fit for a message.
+fn short(text: &str) -> String {
+    let text: String = text.chars().take(200).collect();
+    visible(&text.replace('\n', "; ")).into_owned()
+}

@@ -1,23 +1,212 @@
 //! `toolfold check`: hold what tools cost against budgets and toolfold.lock.
 
-use clap::Args;
+pub(crate) mod locked;
+pub(crate) mod measured;
+mod places;
+pub(crate) mod text;
+pub(crate) mod write;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+use super::input::Input;
+use super::output::{Failure, Outcome, emit, emit_data, json_line};
+use crate::configuration::Config;
+use locked::{Locked, lock_file};
+use measured::MeasuredArgs;
+use toolfold_measure::check::{Budgets, CheckReport, Growth, check_json, check_markdown, github, junit, sarif};
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold check";
+  toolfold check --tools tools.json                             against toolfold.lock: 5% an arm, 100 a tool
+  toolfold check --tools tools.json --max-first-turn 4000 --arm stable
+  toolfold check --tools tools.json --max-growth 2% --max-tool-growth 50 --no-new-tools
+  toolfold check --tools tools.json --frozen                    nothing may differ from the lock
+  toolfold check --tools tools.json --output github --report sarif=check.sarif
+
+A tool's cost is its own, whole: the block of all tools minus the block without it. Budgets stand in
+[check] of toolfold.toml, too. Where none is set, 5% growth of an arm and 100 tokens of a tool are
+allowed since the lock.
+
+Exit codes: 0 within, 1 over budget, 2 usage or no lock, 3 it could not be measured: an unknown
+meter, a lock that cannot be read, or one that was made with another meter, model or arm.";
 
 /// Hold what tools cost against budgets and toolfold.lock.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
-    input: InputArgs,
+    measured: MeasuredArgs,
+
+    /// The lock to compare with [default: check.lock, else toolfold.lock]
+    #[arg(long, value_name = "FILE")]
+    lock: Option<String>,
+
+    /// The most tokens of the arm's tool block on the first turn
+    #[arg(long, value_name = "TOKENS")]
+    max_first_turn: Option<String>,
+
+    /// The most tokens of one tool, whole
+    #[arg(long, value_name = "TOKENS")]
+    max_tool: Option<String>,
+
+    /// The most tokens of one category's tools, whole: what expanding it brings
+    #[arg(long, value_name = "TOKENS")]
+    max_category: Option<String>,
+
+    /// By how much the first turn of an arm may grow since the lock: 200, 5%, or off
+    #[arg(long, value_name = "TOKENS|%")]
+    max_growth: Option<String>,
+
+    /// By how much one tool may grow since the lock: 100, 10%, or off
+    #[arg(long, value_name = "TOKENS|%")]
+    max_tool_growth: Option<String>,
+
+    /// There may be no tool that the lock has not
+    #[arg(long)]
+    no_new_tools: bool,
+
+    /// Nothing may differ from the lock
+    #[arg(long)]
+    frozen: bool,
+
+    /// What to print
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
+    output: Form,
+
+    /// The result as JSON (toolfold.check/1), as --output json
+    #[arg(long)]
+    json: bool,
+
+    /// A file to write in a format, in addition; several can be given
+    #[arg(long, value_name = "FORMAT=FILE")]
+    report: Vec<ReportFile>,
+}
+
+/// A form of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// The contract toolfold.check/1
+    Json,
+    /// A comment of a pull request
+    Markdown,
+    /// Annotations of GitHub Actions
+    Github,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit XML
+    Junit,
+}
+
+/// A form and the file that it is written to.
+#[derive(Debug, Clone)]
+struct ReportFile {
+    form: Form,
+    file: String,
+}
+
+impl FromStr for ReportFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (form, file) = text.split_once('=').ok_or("write FORMAT=FILE, such as sarif=check.sarif")?;
+        let form = <Form as ValueEnum>::from_str(form, false)
+            .map_err(|_| format!("there is no format `{form}`: use text, json, markdown, github, sarif or junit"))?;
+        if file.is_empty() {
+            return Err("it names no file".to_owned());
+        }
+        Ok(Self { form, file: file.to_owned() })
+    }
+}
+
+impl CheckArgs {
+    fn config(&self) -> Result<Config, Failure> {
+        self.measured.config(vec![
+            ("check.lock", self.lock.clone()),
+            ("check.max_first_turn", self.max_first_turn.clone()),
+            ("check.max_tool", self.max_tool.clone()),
+            ("check.max_category", self.max_category.clone()),
+            ("check.max_growth", self.max_growth.clone()),
+            ("check.max_tool_growth", self.max_tool_growth.clone()),
+            ("check.new_tools", self.no_new_tools.then(|| "off".to_owned())),
+            ("check.frozen", self.frozen.then(|| "on".to_owned())),
+        ])
+    }
+}
+
+/// The budgets of the configuration, and whether any is set there; `off` sets one to none.
+fn budgets(config: &Config) -> (Budgets, bool) {
+    let tokens = |key| config.read::<usize>(key);
+    let growth = |key| config.read::<Growth>(key);
+    let budgets = Budgets {
+        max_first_turn: tokens("check.max_first_turn"),
+        max_tool: tokens("check.max_tool"),
+        max_category: tokens("check.max_category"),
+        max_growth: growth("check.max_growth"),
+        max_tool_growth: growth("check.max_tool_growth"),
+        new_tools: config.get("check.new_tools") != Some("off"),
+        frozen: config.get("check.frozen") == Some("on"),
+    };
+    let set = ["check.max_growth", "check.max_tool_growth"].into_iter().any(|key| config.get(key).is_some());
+    (budgets, set || !budgets.is_empty())
 }
 
 pub(super) fn run(args: &CheckArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let config = args.config()?;
+    let (budgets, set) = budgets(&config);
+    let file = lock_file(&config);
+    let locked = Locked::read(&file)?;
+    let budgets = if set { budgets } else { Budgets::usual() };
+    if budgets.is_empty() {
+        return Err(Failure::usage("every budget is off: nothing is checked").help("set one, such as --max-tool 800"));
+    }
+    if locked.is_none() && budgets.need_lock() {
+        let what = if set { "growth" } else { "no budget is set, and growth" };
+        return Err(Failure::usage(format!("{what} is held against a lock, and there is no {file}")).help(
+            "write it with toolfold lock and commit it, or set an absolute budget such as --max-first-turn 4000",
+        ));
+    }
+    // A lock that no budget needs neither chooses what is counted nor stands in the way.
+    let locked = locked.filter(|_| budgets.need_lock());
+    let wanted = args.measured.wanted(&config, locked.as_ref().map(|own| (&own.lock, own.file.as_str())))?;
+    let input = Input::load(config)?;
+    input.say_warnings();
+    let now = wanted.measure(&input)?;
+    let diff = locked.as_ref().map(|own| own.compare(&now)).transpose()?;
+    let findings = budgets.judge(&now, diff.as_ref());
+    let (places, place) = places::of(&input, &findings, locked.as_ref());
+    let lock_file = locked.map(|own| own.file);
+    let version = env!("CARGO_PKG_VERSION");
+    let report = CheckReport { budgets, now, diff, findings, lock_file, places, place, version };
+    for own in &args.report {
+        let mut out = written(own.form, &report)?;
+        if own.form == Form::Text {
+            out = anstream::adapter::strip_str(&out).to_string();
+        }
+        write::write_whole(&own.file, &out)?;
+    }
+    let form = if args.json { Form::Json } else { args.output };
+    let out = written(form, &report)?;
+    if form == Form::Text {
+        emit(&out)?
+    } else {
+        emit_data(&out).map(drop)?
+    }
+    Ok(ExitCode::from(u8::from(!report.is_ok())))
+}
+
+/// The result in a form.
+fn written(form: Form, report: &CheckReport) -> Result<String, Failure> {
+    Ok(match form {
+        Form::Text => text::check(report),
+        Form::Json => json_line(&check_json(report))?,
+        Form::Markdown => check_markdown(report),
+        Form::Github => github(report),
+        Form::Sarif => format!("{:#}\n", sarif(report)),
+        Form::Junit => junit(report).map_err(Failure::wrong)?,
+    })
 }

@@ -98,9 +98,12 @@ impl ConfigFile<'_> {
             if own { part.to_owned() } else { format!("{folder}/{part}") }
         };
         match key {
-            "tools.file" | "tools.mcp_config" | "presentation.capabilities" | "gateway.servers" | "gateway.state" => {
-                below(&value)
-            }
+            "tools.file"
+            | "tools.mcp_config"
+            | "presentation.capabilities"
+            | "gateway.servers"
+            | "gateway.state"
+            | "check.lock" => below(&value),
             "presentation.profile" | "policy.file" if !name(&value) => below(&value),
             "skills.roots" => value.split(',').map(|part| below(part.trim())).collect::<Vec<_>>().join(","),
             _ => value,
@@ -177,6 +180,10 @@ impl Config {
                 config.take_profile(name, options.below(file), file.scope, &mut diagnostics);
             }
             for (key, value, place) in written.settings {
+                if key == "check.lock" && file.scope == ConfigScope::Project && !stays_inside(&value) {
+                    diagnostics.push(outside(place));
+                    continue;
+                }
                 let value = file.value(key, value);
                 if file.scope == ConfigScope::Project && !config.take_of_project(key, &value, &place, &mut diagnostics)
                 {
@@ -379,6 +386,18 @@ impl Config {
         let arms = keys::experiment_arms(self.get("experiment.arms").filter(|_| !forced)?, &self.arms).ok()?;
         Some(Experiment { arms, ratio: self.read("experiment.ratio").unwrap_or(0.5) })
     }
+}
+
+/// Whether a path cannot lead out of the folder that it is below.
+fn stays_inside(path: &str) -> bool {
+    !path.starts_with(['/', '\\', '~', '-']) && !path.contains(':') && path.split(['/', '\\']).all(|part| part != "..")
+}
+
+/// `toolfold lock` writes the lock: a project says where in its own folder, and nowhere else.
+fn outside(place: Place) -> Diagnostic {
+    let message = "`check.lock` is left out: the lock of a project lies in its folder";
+    Diagnostic::warning("ignored-setting", place, message)
+        .help("name another with --lock, or in your own configuration")
 }
 
 fn refused(what: &str, why: &str, place: Place) -> Diagnostic {

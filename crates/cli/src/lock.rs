@@ -1,23 +1,58 @@
 //! `toolfold lock`: write toolfold.lock: what each tool costs, with its digest.
 
+use std::process::ExitCode;
+
 use clap::Args;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use super::check::measured::MeasuredArgs;
+use super::check::write::write_lock;
+use super::input::Input;
+use super::output::{Failure, Outcome, grouped, warn};
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold lock";
+  toolfold lock --tools tools.json                       write toolfold.lock, and commit it
+  toolfold lock --tools tools.json --arms stable,lean    with the totals of two more arms
+  toolfold lock --tools tools.json --model gpt-5.4       counted and folded for that model
+  toolfold lock --tools tools.json --out -               to standard output
+
+The lock has one line a tool: its tokens whole and as the arm shows it, its digest, and what its
+parts cost. The same tools under the same version give the same bytes.";
 
 /// Write toolfold.lock: what each tool costs, with its digest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LockArgs {
     #[command(flatten)]
-    input: InputArgs,
+    measured: MeasuredArgs,
+
+    /// More arms whose first turn is counted
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
+    arms: Vec<String>,
+
+    /// The file to write; a device or `-` is written straight [default: check.lock, else toolfold.lock]
+    #[arg(long, value_name = "FILE|-")]
+    out: Option<String>,
 }
 
 pub(super) fn run(args: &LockArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let config = args.measured.config(vec![("check.lock", args.out.clone())])?;
+    let file = config.get("check.lock").unwrap_or("toolfold.lock").to_owned();
+    let mut wanted = args.measured.wanted(&config, None)?;
+    let arm = |name: &String| config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")));
+    wanted.add(&args.arms.iter().map(arm).collect::<Result<Vec<_>, Failure>>()?);
+    let input = Input::load(config)?;
+    input.say_warnings();
+    let lock = wanted.measure(&input)?;
+    write_lock(&file, &lock.to_toml())?;
+    let total = |arm: &String| lock.arms.get(arm).map_or(0, |total| total.tokens);
+    warn(&format!(
+        "{}: {} tools, {} tokens on the first turn of arm full, {} of arm {}",
+        if file == "-" { "standard output" } else { &file },
+        grouped(lock.tools.len()),
+        grouped(total(&"full".to_owned())),
+        grouped(total(&lock.arm)),
+        lock.arm
+    ));
+    Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,7 @@ mod tests;
 
 pub use budget::{Budgets, Finding, Rule};
 pub use diff::{ArmChange, ChangeKind, Diff, PartChange, ToolChange, changed_pointers};
-pub use form::{CheckReport, Place};
+pub use form::{CheckReport, Place, line_of_name};
 pub use github::github;
 pub use growth::{Growth, UnknownGrowth};
 pub use json::{CHECK_CONTRACT, DIFF_CONTRACT, check_json, diff_json};

@@ -1,5 +1,7 @@
 //! Every setting: its key, where it can be said, its default, and what it may be.
 
+mod check;
+
 use super::checks::{any, client, parsed, period, policy_mode, share, sized, switch, whole, words};
 use toolfold::catalog::Format;
 use toolfold::engine::Blind;
@@ -27,7 +29,7 @@ pub struct Key {
 }
 
 /// Every setting, in the order it is printed.
-pub const KEYS: [Key; 45] = [
+pub const KEYS: [Key; 53] = [
     Key {
         name: "tools.file",
         env: None,
@@ -196,6 +198,14 @@ pub const KEYS: [Key; 45] = [
         help: "a file of rows that override the capability table",
         check: any,
     },
+    check::LOCK,
+    check::MAX_FIRST_TURN,
+    check::MAX_TOOL,
+    check::MAX_CATEGORY,
+    check::MAX_GROWTH,
+    check::MAX_TOOL_GROWTH,
+    check::NEW_TOOLS,
+    check::FROZEN,
     Key {
         name: "skills.mode",
         env: Some("TOOLFOLD_SKILLS"),

@@ -40,27 +40,30 @@ impl MeterArgs {
 
     /// The meter. A wire without a model is counted as a common model of its provider bills.
     pub(crate) fn meter(&self, config: &Config) -> Result<Meter, Failure> {
-        if let Some(meter) = &self.meter {
-            return Ok(meter.clone());
+        match &self.meter {
+            Some(meter) => Ok(meter.clone()),
+            None => meter_of(self.wire(config), config.get("presentation.model")),
         }
-        let wire = self.wire(config);
-        let model = config.get("presentation.model");
-        let usual = |wire| match wire {
-            Wire::OpenAiResponses => ("openai-responses", "gpt-4.1"),
-            Wire::Anthropic => ("anthropic", "claude-sonnet-4.6"),
-            Wire::Gemini => ("gemini", "gemini-2.5-pro"),
-            _ => ("openai-chat", "gpt-4.1"),
-        };
-        let (wires, model) = match (wire.filter(|wire| *wire != Wire::Mcp), model) {
-            (None, None) => return Ok(Meter::default()),
-            (Some(wire), None) => (vec![usual(wire).0], usual(wire).1),
-            (Some(wire), Some(model)) => (vec![wire.name()], model),
-            // A model alone is asked for over its own provider's API.
-            (None, Some(model)) => (vec!["openai-chat", "anthropic", "gemini"], model),
-        };
-        wires.into_iter().find_map(|wire| Meter::for_wire(wire, model)).ok_or_else(|| {
-            Failure::unmeasured(format!("it is not known how tokens of `{model}` are billed"))
-                .help("choose a meter with --meter, such as json/o200k_base")
-        })
     }
+}
+
+/// The meter of a wire and a model. A wire without a model is counted as a common model of its provider bills.
+pub(crate) fn meter_of(wire: Option<Wire>, model: Option<&str>) -> Result<Meter, Failure> {
+    let usual = |wire| match wire {
+        Wire::OpenAiResponses => ("openai-responses", "gpt-4.1"),
+        Wire::Anthropic => ("anthropic", "claude-sonnet-4.6"),
+        Wire::Gemini => ("gemini", "gemini-2.5-pro"),
+        _ => ("openai-chat", "gpt-4.1"),
+    };
+    let (wires, model) = match (wire.filter(|wire| *wire != Wire::Mcp), model) {
+        (None, None) => return Ok(Meter::default()),
+        (Some(wire), None) => (vec![usual(wire).0], usual(wire).1),
+        (Some(wire), Some(model)) => (vec![wire.name()], model),
+        // A model alone is asked for over its own provider's API.
+        (None, Some(model)) => (vec!["openai-chat", "anthropic", "gemini"], model),
+    };
+    wires.into_iter().find_map(|wire| Meter::for_wire(wire, model)).ok_or_else(|| {
+        Failure::unmeasured(format!("it is not known how tokens of `{model}` are billed"))
+            .help("choose a meter with --meter, such as json/o200k_base")
+    })
 }

@@ -6,10 +6,11 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use toolfold::catalog::Tool;
+use toolfold::schema::pointer_token;
 
 use super::form::grouped;
 use super::lock::{Lock, LockedTool};
-use super::parts::{definition, escaped, same};
+use super::parts::{definition, same};
 
 /// The most places of a definition that are told apart.
 const MAX_POINTERS: usize = 20;
@@ -137,7 +138,7 @@ impl Diff {
             arms: arms(before, after),
             unchanged,
             reordered: !redefined && before.digest != after.digest,
-            profile: before.profile != after.profile,
+            profile: refolded(before, after, redefined),
             tools,
         }
     }
@@ -189,6 +190,18 @@ impl Diff {
             }
         }
     }
+}
+
+/// Whether the profile makes something else of the same tools. A derived profile is another with every new tool: what it
+/// makes of the tools that are in both counts.
+fn refolded(before: &Lock, after: &Lock, redefined: bool) -> bool {
+    let moved = |tool: &LockedTool| {
+        let old = before.tool(&tool.name);
+        old.is_some_and(|old| (&old.tier, &old.category) != (&tool.tier, &tool.category))
+    };
+    before.profile.name != after.profile.name
+        || !redefined && before.profile.digest != after.profile.digest
+        || after.tools.iter().any(moved)
 }
 
 fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTool>) -> ToolChange {
@@ -261,7 +274,7 @@ fn compare(before: &Value, after: &Value, at: &mut String, found: &mut Vec<Strin
     let length = at.len();
     for name in new.keys().chain(old.keys().filter(|name| !new.contains_key(*name))) {
         at.push('/');
-        at.push_str(&escaped(name));
+        at.push_str(&pointer_token(name));
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => compare(old, new, at, found),
             _ => found.push(at.clone()),

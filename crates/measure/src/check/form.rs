@@ -83,3 +83,15 @@ pub(super) fn grouped(n: usize) -> String {
     }
     out
 }
+
+/// The line, counted from 1, on which a list of tools in JSON names a tool: where its name is the value of `"name"`.
+#[must_use]
+pub fn line_of_name(text: &str, name: &str) -> Option<usize> {
+    let value = serde_json::Value::from(name).to_string();
+    let named = |(at, _): &(usize, &str)| {
+        let before = text.get(..*at).unwrap_or_default().trim_end();
+        before.strip_suffix(':').is_some_and(|before| before.trim_end().ends_with("\"name\""))
+    };
+    let (at, _) = text.match_indices(&value).find(named)?;
+    Some(text.get(..at)?.matches('\n').count() + 1)
+}

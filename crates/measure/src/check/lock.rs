@@ -148,7 +148,7 @@ fn line(tool: &LockedTool) -> String {
     let parts: Vec<String> = parts.iter().map(|(part, tokens)| format!("{} = {tokens}", quoted(part))).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(", parts = {{ {} }}", parts.join(", ")) };
     format!(
-        "{{ name = {name}, full = {full}, shown = {shown}, tier = {tier}, category = {category}, digest = {digest}{parts} }}"
+        "{{ name = {name}, full = {full}, shown = {shown}, tier = {tier}, category = {category}{parts}, digest = {digest} }}"
     )
 }
 

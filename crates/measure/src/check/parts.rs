@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::policy::canonical::{canonical, digest};
+use toolfold::schema::pointer_token;
 
 /// What the parts of a tool are measured against: it stays in the schema so that its braces are nobody's.
 const STANDS: &str = "_";
@@ -51,16 +52,11 @@ pub fn parts(tool: &Tool, full: usize, mut count: impl FnMut(&[Value]) -> usize)
     }
     for (name, schema) in properties.into_iter().flatten() {
         let tokens = of("", Some((name, schema))).saturating_sub(bare);
-        all.insert(format!("/properties/{}", escaped(name)), tokens);
+        all.insert(format!("/properties/{}", pointer_token(name)), tokens);
     }
     let own = all.values().fold(0_usize, |sum, tokens| sum.saturating_add(*tokens));
     all.insert(REST.to_owned(), full.saturating_sub(own));
     all
-}
-
-/// A token of a JSON pointer (RFC 6901).
-pub(super) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// A schema with one of its properties, and the one that always stands there. The other properties are not even copied.

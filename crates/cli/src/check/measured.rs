@@ -1,0 +1,217 @@
+//! What `lock`, `diff` and `check` measure: a tool list in a few arms, tool by tool and part by part.
+
+use clap::Args;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::configuration::{Config, Origin};
+use crate::input::{Input, InputArgs};
+use crate::output::{Failure, progress};
+use crate::why::meter::meter_of;
+use toolfold::engine::Engine;
+use toolfold::policy::canonical::digest;
+use toolfold::profile::{Arm, Delivery, Detail, Expanded, Folded, ToolProfile};
+use toolfold::tokens::{Meter, Tiktoken};
+use toolfold::wire::{Wire, chat_tool};
+use toolfold_measure::check::{
+    ArmTotal, LOCK_VERSION, Lock, LockedTool, ProfileId, catalog_digest, parts, tool_digest,
+};
+
+/// More tools than this take about a second.
+const SLOW_TOOLS: usize = 1_000;
+
+/// Which tools, and what is counted of them.
+#[derive(Debug, Default, Clone, Args)]
+pub(crate) struct MeasuredArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Arm whose first turn and tools are counted, beside arm full [default: the lock's, else auto]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: the lock's, else openai-chat]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// The model, for the meter and for arm auto [default: the lock's, else none]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// What to count with [default: the lock's, else by wire and model]
+    #[arg(long, value_name = "METER")]
+    meter: Option<Meter>,
+}
+
+impl MeasuredArgs {
+    /// The configuration with these flags and `more` of them.
+    pub(crate) fn config(&self, more: Vec<(&'static str, Option<String>)>) -> Result<Config, Failure> {
+        let own =
+            [("presentation.arm", &self.arm), ("presentation.wire", &self.wire), ("presentation.model", &self.model)];
+        let mut flags: Vec<_> = own.into_iter().map(|(key, value)| (key, value.clone())).collect();
+        flags.extend(more);
+        self.input.config(&flags)
+    }
+
+    /// What is to be counted: what was asked for, else what the lock was made with. What was asked for and is not what the
+    /// lock was made with cannot be compared (exit code 3).
+    pub(crate) fn wanted(&self, config: &Config, lock: Option<(&Lock, &str)>) -> Result<Wanted, Failure> {
+        let said = |key| (config.origin(key) != Some(&Origin::Default)).then(|| config.get(key).unwrap_or_default());
+        let other = |what: &str, own: &str, asked: &str, file: &str| {
+            let name = |text: &str| if text.is_empty() { "no".to_owned() } else { format!("`{text}`, not") };
+            let none = if own.is_empty() { format!(" {what}, not") } else { String::new() };
+            Failure::unmeasured(format!(
+                "{file} was made with {what} {}{none} `{asked}`: they cannot be compared",
+                name(own)
+            ))
+            .help(format!("leave --{what} out, or write the lock again with it: toolfold lock"))
+        };
+        let chosen = |what: &str, said: Option<&str>, own: fn(&Lock) -> &str, usual: &str| match (said, lock) {
+            (Some(said), Some((lock, file))) if said != own(lock) => Err(other(what, own(lock), said, file)),
+            (Some(said), _) => Ok(said.to_owned()),
+            (None, Some((lock, _))) => Ok(own(lock).to_owned()),
+            (None, None) => Ok(usual.to_owned()),
+        };
+        let wire = chosen("wire", said("presentation.wire"), |lock| &lock.wire, Wire::OpenAiChat.name())?;
+        let model = chosen("model", said("presentation.model"), |lock| &lock.model, "")?;
+        let arm = chosen("arm", said("presentation.arm"), |lock| &lock.arm, Arm::Auto.name())?;
+        let asked = self.meter.as_ref().map(Meter::to_string);
+        let meter = match (&asked, lock) {
+            (None, None) => meter_of(wire.parse().ok(), Some(model.as_str()).filter(|model| !model.is_empty()))?,
+            _ => {
+                let name = chosen("meter", asked.as_deref(), |lock| &lock.meter, "")?;
+                name.parse().map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?
+            }
+        };
+        let named = |name: &str| {
+            config.named_arm(name).map_err(|why| Failure::unmeasured(format!("arm `{name}` cannot be measured: {why}")))
+        };
+        let mut arms = vec![Arm::Full, named(&arm)?];
+        for name in lock.into_iter().flat_map(|(lock, _)| lock.arms.keys()) {
+            arms.push(named(name)?);
+        }
+        let wire = wire.parse().map_err(|_| Failure::unmeasured(format!("there is no wire `{wire}`")))?;
+        let mut wanted = Wanted { arm: named(&arm)?, arms: Vec::new(), wire, model, meter };
+        wanted.add(&arms);
+        Ok(wanted)
+    }
+}
+
+/// What is to be counted.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    arm: Arm,
+    arms: Vec<Arm>,
+    wire: Wire,
+    model: String,
+    meter: Meter,
+}
+
+impl Wanted {
+    /// More arms, each once.
+    pub(crate) fn add(&mut self, arms: &[Arm]) {
+        for arm in arms {
+            if !self.arms.contains(arm) {
+                self.arms.push(*arm);
+            }
+        }
+    }
+
+    /// Counts a tool list.
+    pub(crate) fn measure(&self, input: &Input) -> Result<Lock, Failure> {
+        if input.catalog.len() > SLOW_TOOLS {
+            progress(&format!("counting {} tools in {} arms …", input.catalog.len(), self.arms.len()));
+        }
+        let counting = Counting { meter: &self.meter, counter: Tiktoken::new(self.meter.encoding()) };
+        let control = input.engine(Arm::Full)?;
+        let mut arms = IndexMap::new();
+        let mut shown = Arm::Full;
+        for arm in &self.arms {
+            let taken = if *arm == Arm::Auto { self.taken(input)? } else { *arm };
+            let engine = input.engine(counted(taken))?;
+            let mut conversation = engine.conversation(Wire::OpenAiChat).start().map_err(Failure::usage)?;
+            let tools: Vec<Value> = conversation.tools().to().map_err(Failure::wrong)?;
+            let takes = if *arm == Arm::Auto { taken.to_string() } else { String::new() };
+            arms.insert(arm.to_string(), ArmTotal { tokens: counting.total(&tools)?, takes });
+            if *arm == self.arm {
+                shown = taken;
+            }
+        }
+        let full = counting.each(&control, &vec![Some(Detail::Full); control.catalog().len()])?;
+        let details = details(&input.engine(counted(shown))?, counted(shown));
+        let shown = counting.each(&control, &details)?;
+        let mut tools = Vec::with_capacity(full.len());
+        let costs = full.into_iter().zip(shown);
+        for ((tool, own), (full, shown)) in control.catalog().iter().zip(control.assignment().iter()).zip(costs) {
+            tools.push(LockedTool {
+                name: tool.name().to_string(),
+                full,
+                shown,
+                tier: own.tier.name().to_owned(),
+                category: own.category.to_string(),
+                digest: tool_digest(tool),
+                parts: parts(tool, full, |tools| counting.total(tools).unwrap_or_default()),
+            });
+        }
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        let toml = input.profile.as_ref().map(|profile| profile.to_toml(&input.catalog)).unwrap_or_default();
+        let name = input.profile.as_ref().map_or("off", ToolProfile::name).to_owned();
+        Ok(Lock {
+            version: LOCK_VERSION,
+            meter: self.meter.to_string(),
+            wire: self.wire.name().to_owned(),
+            model: self.model.clone(),
+            arm: self.arm.to_string(),
+            profile: ProfileId { name, digest: digest(&Value::from(toml)) },
+            digest: catalog_digest(&input.catalog),
+            arms,
+            tools,
+        })
+    }
+
+    /// What arm auto takes on this wire with this model.
+    fn taken(&self, input: &Input) -> Result<Arm, Failure> {
+        let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
+        let start = engine.conversation(self.wire).model(&self.model).capabilities(&table);
+        Ok(start.start().map_err(Failure::usage)?.arm())
+    }
+}
+
+/// The arm whose array is counted: what a provider keeps by itself is not in an array of ours, and is billed as found.
+fn counted(arm: Arm) -> Arm {
+    if arm.delivery() == Delivery::Native { Arm::Index } else { arm }
+}
+
+/// The detail of each tool on the first turn; `None` for what is not in the array.
+fn details(engine: &Engine, arm: Arm) -> Vec<Option<Detail>> {
+    let (catalog, assignment) = (engine.catalog(), engine.assignment());
+    let plan = engine.presentation(arm).plan(catalog, assignment, &Expanded::default());
+    (0..catalog.len()).map(|at| plan.detail(at).filter(|detail| *detail != Detail::Index)).collect()
+}
+
+struct Counting<'m> {
+    meter: &'m Meter,
+    counter: Tiktoken,
+}
+
+impl Counting<'_> {
+    fn total(&self, tools: &[Value]) -> Result<usize, Failure> {
+        let texts = self.meter.tool_texts(tools);
+        Ok(texts.map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?.total(&self.counter))
+    }
+
+    /// The marginal cost of every tool at its detail; 0 for one that is not shown.
+    fn each(&self, engine: &Engine, details: &[Option<Detail>]) -> Result<Vec<usize>, Failure> {
+        let mut tools = Vec::new();
+        for ((tool, own), detail) in engine.catalog().iter().zip(engine.assignment().iter()).zip(details) {
+            if let Some(detail) = detail {
+                let text = chat_tool(&Folded::new(tool, *detail, own.summary.as_deref()));
+                tools.push(serde_json::from_str(&text).map_err(Failure::wrong)?);
+            }
+        }
+        let texts = self.meter.tool_texts(&tools);
+        let texts = texts.map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?;
+        let mut costs = texts.marginal(&self.counter).into_iter();
+        Ok(details.iter().map(|detail| detail.and_then(|_| costs.next()).unwrap_or_default()).collect())
+    }
+}

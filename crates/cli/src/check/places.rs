@@ -1,0 +1,36 @@
+//! Where a finding is: the line of the tool in its list, else the tool's line in the lock.
+
+use indexmap::IndexMap;
+
+use super::locked::{Locked, from_here};
+use crate::input::{Input, read};
+use toolfold::catalog::MAX_BYTES;
+use toolfold_measure::check::{Finding, Place, line_of_name};
+
+/// The places of the tools that findings name, and of everything else.
+pub(super) fn of(
+    input: &Input,
+    findings: &[Finding],
+    locked: Option<&Locked>,
+) -> (IndexMap<String, Place>, Option<Place>) {
+    let file = input.config.get("tools.file").filter(|file| *file != "-");
+    // The list was read a moment ago: if it is gone now, there is just no line to show.
+    let list = file.and_then(|file| Some((from_here(file), read(file, MAX_BYTES).ok()?)));
+    let mut places = IndexMap::new();
+    for tool in findings.iter().filter_map(|finding| finding.tool.as_ref()) {
+        let in_list = list
+            .as_ref()
+            .and_then(|(file, text)| Some(Place { file: file.clone(), line: Some(line_of_name(text, tool)?) }));
+        let in_lock = || {
+            let locked = locked?;
+            let start = format!("  {{ name = \"{tool}\",");
+            let line = locked.text.lines().position(|line| line.starts_with(&start))?;
+            Some(Place { file: locked.file.clone(), line: Some(line + 1) })
+        };
+        if let Some(place) = in_list.or_else(in_lock) {
+            places.insert(tool.clone(), place);
+        }
+    }
+    let whole = list.map(|(file, _)| file).or_else(|| locked.map(|own| own.file.clone()));
+    (places, whole.map(|file| Place { file, line: None }))
+}

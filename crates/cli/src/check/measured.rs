@@ -58,13 +58,9 @@ impl MeasuredArgs {
     pub(crate) fn wanted(&self, config: &Config, lock: Option<(&Lock, &str)>) -> Result<Wanted, Failure> {
         let said = |key| (config.origin(key) != Some(&Origin::Default)).then(|| config.get(key).unwrap_or_default());
         let other = |what: &str, own: &str, asked: &str, file: &str| {
-            let name = |text: &str| if text.is_empty() { "no".to_owned() } else { format!("`{text}`, not") };
-            let none = if own.is_empty() { format!(" {what}, not") } else { String::new() };
-            Failure::unmeasured(format!(
-                "{file} was made with {what} {}{none} `{asked}`: they cannot be compared",
-                name(own)
-            ))
-            .help(format!("leave --{what} out, or write the lock again with it: toolfold lock"))
+            let own = if own.is_empty() { format!("no {what}") } else { format!("{what} `{own}`") };
+            Failure::unmeasured(format!("{file} was made with {own}, not `{asked}`: they cannot be compared"))
+                .help(format!("leave --{what} out, or write the lock again with it: toolfold lock"))
         };
         let chosen = |what: &str, said: Option<&str>, own: fn(&Lock) -> &str, usual: &str| match (said, lock) {
             (Some(said), Some((lock, file))) if said != own(lock) => Err(other(what, own(lock), said, file)),

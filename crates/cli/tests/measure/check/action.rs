@@ -1,0 +1,1 @@
+//! The action and the pre-commit hooks call what there is.

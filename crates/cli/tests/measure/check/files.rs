@@ -1,0 +1,77 @@
+//! What `lock` writes, and over what.
+
+use super::{folder, locked, run, tools, write};
+
+#[test]
+fn the_same_tools_are_the_same_bytes() {
+    let path = locked("bytes", &[]);
+    let first = std::fs::read(path.join("toolfold.lock")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(run(&path, &["lock", "--tools", "tools.json"]).0, 0);
+        assert_eq!(std::fs::read(path.join("toolfold.lock")).unwrap(), first);
+    }
+    let (_, out, _) = run(&path, &["lock", "--tools", "tools.json", "--out", "-"]);
+    assert_eq!(out.as_bytes(), first);
+    let (_, out, _) = run(&path, &["lock", "--tools", "tools.json", "--out", "/dev/stdout"]);
+    assert_eq!(out.as_bytes(), first);
+    let files: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(files.len(), 3, "nothing is left lying about: {files:?}");
+}
+
+#[test]
+fn what_is_no_lock_is_not_written_over() {
+    let path = folder("other_file");
+    write(&path, "tools.json", &tools(0));
+    std::fs::write(path.join("notes.txt"), "mine").unwrap();
+    let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "notes.txt"]);
+    assert!(code == 1 && err.contains("is no lock"), "{err}");
+    assert_eq!(std::fs::read_to_string(path.join("notes.txt")).unwrap(), "mine");
+    let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "no/such/folder"]);
+    assert!(code == 1 && err.contains("cannot be written"), "{err}");
+    std::fs::create_dir(path.join("folder")).unwrap();
+    let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "folder"]);
+    assert!(code == 1 && err.contains("it is a folder"), "{err}");
+    std::fs::write(path.join("empty"), "").unwrap();
+    assert_eq!(run(&path, &["lock", "--tools", "tools.json", "--out", "empty"]).0, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_devices_stay_devices() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let path = folder("links");
+    write(&path, "tools.json", &tools(0));
+    std::fs::create_dir(path.join("deep")).unwrap();
+    symlink("deep/real.lock", path.join("link.lock")).unwrap();
+    symlink("link.lock", path.join("link2.lock")).unwrap();
+    symlink("/dev/null", path.join("null.lock")).unwrap();
+    symlink("loop.lock", path.join("loop.lock")).unwrap();
+    let lock = |out: &str| run(&path, &["lock", "--tools", "tools.json", "--out", out]);
+    // First the target is not there yet, then it is.
+    for out in ["link2.lock", "link.lock"] {
+        assert_eq!(lock(out).0, 0);
+        assert!(path.join("link.lock").is_symlink() && path.join("link2.lock").is_symlink());
+        assert!(std::fs::read_to_string(path.join("deep/real.lock")).unwrap().starts_with("# toolfold.lock"));
+    }
+    for out in ["/dev/null", "null.lock"] {
+        assert_eq!(lock(out).0, 0);
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+    assert!(path.join("null.lock").is_symlink());
+    let (code, _, err) = lock("loop.lock");
+    assert!(code == 1 && err.contains("links lead from it"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_redirected_standard_output_is_written_once() {
+    let path = folder("redirected");
+    write(&path, "tools.json", &tools(0));
+    let out = std::fs::File::create(path.join("out.lock")).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolfold"));
+    command.current_dir(&path).args(["lock", "--tools", "tools.json", "--out", "/dev/stdout"]).env("HOME", &path);
+    assert!(command.stdout(out).status().unwrap().success());
+    let (_, expected, _) = run(&path, &["lock", "--tools", "tools.json", "--out", "-"]);
+    assert_eq!(std::fs::read_to_string(path.join("out.lock")).unwrap(), expected);
+}

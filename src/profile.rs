@@ -166,6 +166,11 @@ impl ToolProfile {
         self.derived
     }
 
+    /// The one-liners that somebody wrote, by tool, in the order of the file.
+    pub fn summaries(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.summaries.iter().map(|(name, (text, _))| (name.as_str(), text.as_str()))
+    }
+
     /// The categories in order.
     pub fn categories(&self) -> impl Iterator<Item = (&CategoryName, &Category)> {
         self.categories.iter()

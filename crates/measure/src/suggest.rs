@@ -1,1 +1,268 @@
 //! `suggest`: a profile from how tools are used.
+//!
+//! Whether a tool is worth its place in every request is a matter of how often a *session* needs it: 500 calls in one
+//! session are one session. A core tool costs what its whole form is longer than its folded one, in every request. A
+//! folded one costs a request of its own and the schemas that come with the answer, in the sessions that need it. Both
+//! are priced by the one model of a session's bill ([`toolfold::profile::bill_session`]), prompt caching counted.
+//!
+//! Categories are those of a derived profile, or of today's where that one was written by hand; some that are needed
+//! together are put together. The result is estimated on sessions that it was not made from, too.
+
+mod categories;
+mod core;
+mod costs;
+mod held_out;
+mod needs;
+mod report;
+mod simulate;
+mod write;
+
+pub use held_out::HeldOut;
+pub use needs::Lookup;
+pub use report::{CoveragePoint, ExpectedCosts, HiddenParameter, SuggestedCategory, SuggestedTool, Suggestion};
+pub use simulate::Simulated;
+
+use toolfold::catalog::Catalog;
+use toolfold::profile::{Arm, CacheRules, Delivery, ToolProfile, Workload};
+use toolfold::tokens::{CountError, Meter, TokenCounter};
+
+use self::categories::{Opened, Partition};
+use self::core::choose_core;
+use self::costs::{Costs, Shown};
+use self::needs::Needs;
+use self::simulate::Simulator;
+use self::write::Draft;
+use crate::usage::{Usage, UsedSession};
+
+/// The most sessions that are played through; of more, evenly spaced ones are.
+const MAX_PLAYED: usize = 2_000;
+
+/// How much worse, in thousandths, categories that somebody wrote may be than others before they are given up.
+const OWN_CATEGORIES: u64 = 5;
+
+/// What a profile is suggested for.
+#[derive(Debug, Clone)]
+pub struct SuggestOptions {
+    /// The arm it will be used with: one that folds, and not [`Arm::Auto`].
+    pub arm: Arm,
+    /// What counts tokens.
+    pub meter: Meter,
+    /// What cached input costs.
+    pub rules: CacheRules,
+    /// What a token costs that the model writes, in thousandths of the price of input.
+    pub output: u32,
+    /// The requests of a session; `None`: one for each of its calls and one more.
+    pub requests: Option<usize>,
+    /// Tokens of system text.
+    pub system_tokens: usize,
+    /// Tokens by which a conversation grows with each request.
+    pub step_tokens: usize,
+    /// The most tokens that core tools may have together.
+    pub max_core_tokens: Option<usize>,
+    /// How a model looks up a folded tool that it needs.
+    pub lookup: Lookup,
+    /// Whether to estimate the gain on sessions that the suggestion was not made from: five times the work.
+    pub held_out: bool,
+}
+
+impl Default for SuggestOptions {
+    /// Arm `stable`, tokens as GPT-4.1 is billed, the cache of [`CacheRules::default`], output at five times the price of
+    /// input, a conversation as [`Workload::default`] has it, whole categories looked up.
+    fn default() -> Self {
+        let Workload { system_tokens, step_tokens, .. } = Workload::default();
+        Self {
+            arm: Arm::Stable,
+            meter: Meter::default(),
+            rules: CacheRules::default(),
+            output: 5_000,
+            requests: None,
+            system_tokens,
+            step_tokens,
+            max_core_tokens: None,
+            lookup: Lookup::Category,
+            held_out: true,
+        }
+    }
+}
+
+/// Why nothing can be suggested.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuggestError {
+    /// The arm folds nothing, or is not one that stands for itself.
+    #[error("arm {0} has no use for a profile: name one that folds, such as stable or kept")]
+    Arm(Arm),
+    /// Tools cannot be counted under the meter.
+    #[error(transparent)]
+    Count(#[from] CountError),
+    /// What was written as a profile does not read as one.
+    #[error("the suggested profile does not read as one: {0}; please report it")]
+    Unsound(String),
+}
+
+/// Suggests a profile. The same arguments give the same suggestion.
+///
+/// `today` is the profile that is used now: what is suggested is compared with it, keeps the summaries that somebody
+/// wrote, and hides what it hides.
+///
+/// # Errors
+/// [`SuggestError`] where the arm folds nothing or the meter cannot count a tool.
+pub fn suggest<C: TokenCounter + ?Sized>(
+    catalog: &Catalog,
+    today: &ToolProfile,
+    usage: &Usage,
+    options: &SuggestOptions,
+    counter: &C,
+) -> Result<Suggestion, SuggestError> {
+    if matches!(options.arm, Arm::Full | Arm::Auto) || options.arm.delivery() == Delivery::None {
+        return Err(SuggestError::Arm(options.arm));
+    }
+    let mut fitter = Fitter::new(catalog, today, options, counter)?;
+    let sessions = spaced(&usage.sessions);
+    let fitted = fitter.fit(&sessions)?;
+    let no_core = fitter.no_core(&fitted)?;
+    let costs = fitter.compare(&fitted, &no_core, &sessions);
+    let held_out = if options.held_out { held_out::held_out(&mut fitter, &sessions)? } else { None };
+    report::report(&mut fitter, usage, &sessions, fitted, costs, held_out)
+}
+
+/// What the sessions of a usage cost under a profile and [`SuggestOptions::arm`], which may be [`Arm::Full`] here.
+///
+/// # Errors
+/// As [`suggest`].
+pub fn price<C: TokenCounter + ?Sized>(
+    catalog: &Catalog,
+    profile: &ToolProfile,
+    usage: &Usage,
+    options: &SuggestOptions,
+    counter: &C,
+) -> Result<Simulated, SuggestError> {
+    let shown = Costs::new(catalog, &options.meter, counter)?.shown(&profile.assign(catalog).value, options.arm)?;
+    let (needs, simulator) = (Needs::of(catalog), Simulator { options });
+    let mut sum = Simulated::default();
+    spaced(&usage.sessions).into_iter().for_each(|session| sum.add(&simulator.play(&shown, &needs, session)));
+    Ok(sum)
+}
+
+/// At most [`MAX_PLAYED`] sessions, evenly spaced.
+fn spaced(sessions: &[UsedSession]) -> Vec<&UsedSession> {
+    let step = sessions.len().div_ceil(MAX_PLAYED).max(1);
+    sessions.iter().step_by(step).collect()
+}
+
+/// Makes profiles from sessions, and prices them.
+struct Fitter<'s, C: TokenCounter + ?Sized> {
+    catalog: &'s Catalog,
+    options: &'s SuggestOptions,
+    costs: Costs<'s, C>,
+    needs: Needs,
+    simulator: Simulator<'s>,
+    /// What is the same in every suggestion.
+    base: Draft,
+    partitions: Vec<Partition>,
+    /// Today's profile under the arm, and every tool full.
+    today_shown: Shown,
+    full_shown: Shown,
+}
+
+/// A profile with how it is shown.
+struct Fitted {
+    draft: Draft,
+    shown: Shown,
+}
+
+impl<'s, C: TokenCounter + ?Sized> Fitter<'s, C> {
+    fn new(
+        catalog: &'s Catalog,
+        today: &'s ToolProfile,
+        options: &'s SuggestOptions,
+        counter: &'s C,
+    ) -> Result<Self, SuggestError> {
+        let mut costs = Costs::new(catalog, &options.meter, counter)?;
+        let needs = Needs::of(catalog);
+        let simulator = Simulator { options };
+        let base = Draft::from_today(catalog, today);
+        let partitions = categories::partitions(catalog, today, &base);
+        let assignment = today.assign(catalog).value;
+        let today_shown = costs.shown(&assignment, options.arm)?;
+        let full_shown = costs.shown(&assignment, Arm::Full)?;
+        Ok(Self { catalog, options, costs, needs, simulator, base, partitions, today_shown, full_shown })
+    }
+
+    fn shown(&mut self, draft: &Draft, arm: Arm) -> Result<Shown, SuggestError> {
+        let assignment = draft.profile(self.catalog)?.assign(self.catalog).value;
+        self.costs.shown(&assignment, arm)
+    }
+
+    /// What all sessions cost together, in thousandths of a token at the price of input.
+    fn play(&self, shown: &Shown, sessions: &[&UsedSession]) -> Simulated {
+        let mut sum = Simulated::default();
+        sessions.iter().for_each(|session| sum.add(&self.simulator.play(shown, &self.needs, session)));
+        sum
+    }
+
+    /// The best profile for some sessions; without any call, one by subject alone.
+    fn fit(&mut self, sessions: &[&UsedSession]) -> Result<Fitted, SuggestError> {
+        let partitions = self.partitions.clone();
+        let mut best: Option<(u64, Fitted)> = None;
+        for partition in partitions {
+            let own = partition.written;
+            let draft = Draft { categories: partition.categories, ..self.base.clone() };
+            let (cost, fitted) = self.fit_core(draft, sessions)?;
+            let margin = if own { cost / 1_000 * OWN_CATEGORIES } else { 0 };
+            let cost = cost.saturating_sub(margin);
+            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                best = Some((cost, fitted));
+            }
+        }
+        let Some((cost, fitted)) = best else { return Err(SuggestError::Unsound("no categories".to_owned())) };
+        if sessions.iter().all(|session| session.calls.is_empty()) {
+            return Ok(fitted);
+        }
+        // Categories of what is left to fold, and those that are needed together put together.
+        let mut best = (cost, fitted);
+        for change in [categories::merged, categories::set_apart] {
+            let opened = Opened { shown: &best.1.shown, needs: &self.needs, options: self.options, sessions };
+            let Some(draft) = change(self.catalog, &best.1.draft, &opened) else { continue };
+            let (cost, fitted) = self.fit_core(Draft { core: self.base.core.clone(), ..draft }, sessions)?;
+            // For less than a hundredth nothing is moved about.
+            if cost + best.0 / 100 < best.0 {
+                best = (cost, fitted);
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// The best core for some categories, and what the sessions cost with it.
+    fn fit_core(&mut self, draft: Draft, sessions: &[&UsedSession]) -> Result<(u64, Fitted), SuggestError> {
+        let arm = self.options.arm;
+        let none = self.shown(&draft, arm)?;
+        let every = Draft { core: draft.visible(self.catalog), ..draft.clone() };
+        let everything = self.shown(&every, arm)?;
+        let core = choose_core(&none, &everything, &draft, &self.needs, self.options, sessions);
+        let chosen = Draft { core, ..draft.clone() };
+        let chosen = Fitted { shown: self.shown(&chosen, arm)?, draft: chosen };
+        let mut candidates = vec![chosen, Fitted { draft, shown: none }];
+        if self.options.max_core_tokens.is_none() {
+            candidates.push(Fitted { draft: every, shown: everything });
+        }
+        let priced = candidates.into_iter().map(|own| (self.play(&own.shown, sessions).milli_tokens, own));
+        // Of equals the first.
+        priced.min_by_key(|(cost, _)| *cost).ok_or_else(|| SuggestError::Unsound("no candidates".to_owned()))
+    }
+
+    /// A suggestion with nothing core but an agent's own tools.
+    fn no_core(&mut self, fitted: &Fitted) -> Result<Shown, SuggestError> {
+        self.shown(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
+    }
+
+    /// What sessions cost under today's profile, with everything full, with nothing core and under a suggestion.
+    fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
+        ExpectedCosts {
+            today: self.play(&self.today_shown, sessions),
+            full: self.play(&self.full_shown, sessions),
+            no_core: self.play(no_core, sessions),
+            suggested: self.play(&fitted.shown, sessions),
+        }
+    }
+}

@@ -28,6 +28,14 @@ pub(super) enum Meant {
     Unknown,
 }
 
+/// What was found under names that the catalogue does not have.
+#[derive(Debug)]
+pub(super) struct FoundNames {
+    pub(super) unknown: IndexMap<String, UnknownName>,
+    pub(super) more_unknown: usize,
+    pub(super) loose: IndexMap<(String, String), usize>,
+}
+
 /// The names of a catalogue, and what was found under others.
 #[derive(Debug)]
 pub(super) struct Names<'c> {
@@ -94,11 +102,11 @@ impl<'c> Names<'c> {
         Meant::Unknown
     }
 
-    /// Unknown names by their calls, further unknown calls, and names that were read as another.
-    pub(super) fn done(mut self) -> (IndexMap<String, UnknownName>, usize, IndexMap<(String, String), usize>) {
+    /// What was found, unknown names by their calls.
+    pub(super) fn done(mut self) -> FoundNames {
         self.unknown.sort_by(|a, own, b, other| other.calls.cmp(&own.calls).then_with(|| a.cmp(b)));
         self.loose.sort_keys();
-        (self.unknown, self.more_unknown, self.loose)
+        FoundNames { unknown: self.unknown, more_unknown: self.more_unknown, loose: self.loose }
     }
 }
 

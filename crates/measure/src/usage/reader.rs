@@ -8,7 +8,7 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::wire::{Arguments, PastCall, Wire};
 
-use super::names::{Meant, Names};
+use super::names::{FoundNames, Meant, Names};
 use super::record::{self, Said};
 use super::shape::{Shape, id, shape};
 use super::{Usage, UsedCall, UsedSession};
@@ -96,7 +96,7 @@ impl<'c> UsageReader<'c> {
     /// What was read.
     #[must_use]
     pub fn finish(self) -> Usage {
-        let (unknown, more_unknown, loose) = self.names.done();
+        let FoundNames { unknown, more_unknown, loose } = self.names.done();
         Usage {
             sessions: self.sessions.into_iter().map(|reading| reading.session).collect(),
             meta_calls: self.meta_calls,

@@ -1,0 +1,270 @@
+//! Which categories: those of a derived profile or of today's, and those that are needed together as one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use toolfold::catalog::Catalog;
+use toolfold::name::CategoryName;
+use toolfold::profile::{Tier, ToolProfile};
+
+use super::SuggestOptions;
+use super::costs::Shown;
+use super::needs::Needs;
+use super::simulate::LOOKUP_OUTPUT;
+use super::write::{Draft, DraftCategory};
+use crate::usage::UsedSession;
+
+/// The most tools of a category that was put together. Source: what a derived profile takes for the most.
+const MOST_TOOLS: usize = 12;
+
+/// The most characters of the tools' names in a description, as in derived profiles.
+const MAX_LINE_CHARS: usize = 50;
+
+/// How many tools a description names.
+const MAX_NAMED: usize = 3;
+
+/// The fewest tools that are set apart, and that stay.
+const MIN_APART: usize = 3;
+
+/// What stands behind the name of a category from which tools were set apart.
+const RARELY: &str = "rarely_used";
+
+/// In so many requests is read again what an answer brought, and so many stand before it.
+const USUAL_STEPS: usize = 3;
+
+/// The fewest sessions that speak for putting two categories together.
+const MIN_TOGETHER: usize = 3;
+
+/// One way to group all tools.
+#[derive(Debug, Clone)]
+pub(super) struct Partition {
+    pub(super) categories: IndexMap<String, DraftCategory>,
+    /// Whether somebody wrote it.
+    pub(super) written: bool,
+}
+
+/// The ways to group tools before anything is core.
+pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -> Vec<Partition> {
+    let all: Vec<usize> = (0..catalog.len()).filter(|tool| !base.hidden.contains(tool)).collect();
+    let derived = Partition { categories: derived(catalog, &all), written: false };
+    let mut found = vec![derived];
+    // A profile without categories says nothing of how to group.
+    if !today.is_derived() && today.categories().next().is_some() {
+        found.insert(0, Partition { categories: of_profile(catalog, today), written: true });
+    }
+    found
+}
+
+/// The categories that a derived profile has for some tools alone.
+fn derived(catalog: &Catalog, tools: &[usize]) -> IndexMap<String, DraftCategory> {
+    let wanted: BTreeSet<usize> = tools.iter().copied().collect();
+    let kept: Vec<bool> = (0..catalog.len()).map(|tool| wanted.contains(&tool)).collect();
+    let some = catalog.filtered(&kept);
+    let mut found = of_profile(&some, &ToolProfile::derive(&some));
+    // Places among some are places among all.
+    for tool in found.values_mut().flat_map(|own| own.tools.iter_mut()) {
+        *tool = tools.get(*tool).copied().unwrap_or(*tool);
+    }
+    found
+}
+
+/// The categories of a profile, without those that only say how it is used.
+fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, DraftCategory> {
+    let assignment = profile.assign(catalog).value;
+    let mut found: IndexMap<String, DraftCategory> = IndexMap::new();
+    for (name, description) in assignment.categories() {
+        let members = assignment.iter().enumerate();
+        let members = members.filter(|(_, own)| own.category == *name && own.tier != Tier::Hidden);
+        let tools = members.map(|(at, _)| at).collect();
+        found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools });
+    }
+    // What a profile's core falls into is no subject: once folded again, such a tool is in no category.
+    found.shift_remove(toolfold::profile::CORE);
+    let known: BTreeSet<usize> = found.values().flat_map(|own| own.tools.iter().copied()).collect();
+    let hidden = |at: usize| assignment.at(at).is_none_or(|own| own.tier == Tier::Hidden);
+    let left: Vec<usize> = (0..catalog.len()).filter(|at| !known.contains(at) && !hidden(*at)).collect();
+    if profile.is_derived() || left.is_empty() {
+        return found;
+    }
+    for (name, own) in derived(catalog, &left) {
+        match found.get_mut(&name) {
+            Some(category) => category.tools.extend(own.tools),
+            None => drop(found.insert(name, own)),
+        }
+    }
+    found
+}
+
+/// How sessions open the categories of a draft.
+pub(super) struct Opened<'o> {
+    pub(super) shown: &'o Shown,
+    pub(super) needs: &'o Needs,
+    pub(super) options: &'o SuggestOptions,
+    pub(super) sessions: &'o [&'o UsedSession],
+}
+
+impl Opened<'_> {
+    /// The folded tools that a session has to look up, each once.
+    fn needed(&self, session: &UsedSession) -> BTreeSet<usize> {
+        let form = |call: &&crate::usage::UsedCall| self.shown.forms.get(call.tool);
+        let lacking = session.calls.iter().filter(|call| form(call).is_some_and(|form| self.needs.lacks(form, call)));
+        lacking.map(|call| call.tool).collect()
+    }
+
+    /// What a lookup costs without the schemas, in thousandths of a token: a request that reads what is there.
+    fn request(&self) -> f64 {
+        let options = self.options;
+        let prefix = self.shown.block + options.system_tokens + options.step_tokens * USUAL_STEPS;
+        f64::from(options.rules.read) * prefix as f64 + LOOKUP_OUTPUT as f64 * f64::from(options.output)
+    }
+
+    /// What a token of an answer costs, in thousandths: its write, and a read in some further requests.
+    fn kept(&self) -> f64 {
+        f64::from(self.options.rules.write) + f64::from(self.options.rules.read) * USUAL_STEPS as f64
+    }
+
+    fn whole(&self, tools: impl Iterator<Item = usize>) -> f64 {
+        tools.filter_map(|tool| self.shown.forms.get(tool)).map(|form| form.whole).sum::<usize>() as f64
+    }
+}
+
+/// The same with categories put together that sessions need together, where a lookup less costs less than the schemas
+/// that come along unasked; `None` if there are none.
+pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
+    let core: BTreeSet<usize> = draft.core.iter().copied().collect();
+    let needed: Vec<BTreeSet<usize>> = opened.sessions.iter().map(|session| opened.needed(session)).collect();
+    let mut categories = draft.categories.clone();
+    let mut changed = false;
+    loop {
+        let of_tool: BTreeMap<usize, usize> = categories
+            .values()
+            .enumerate()
+            .flat_map(|(place, own)| own.tools.iter().map(move |tool| (*tool, place)))
+            .collect();
+        let mut together: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let mut alone: BTreeMap<usize, usize> = BTreeMap::new();
+        for tools in &needed {
+            let open: BTreeSet<usize> = tools.iter().filter_map(|tool| of_tool.get(tool).copied()).collect();
+            for one in &open {
+                *alone.entry(*one).or_default() += 1;
+                open.range(one + 1..).for_each(|two| *together.entry((*one, *two)).or_default() += 1);
+            }
+        }
+        let whole = |place: usize| {
+            let tools = categories.get_index(place).into_iter().flat_map(|(_, own)| &own.tools);
+            opened.whole(tools.filter(|tool| !core.contains(tool)).copied())
+        };
+        let gain = |(one, two): (usize, usize), both: usize| {
+            let only = |place: usize| alone.get(&place).copied().unwrap_or_default().saturating_sub(both) as f64;
+            both as f64 * opened.request() - opened.kept() * (only(one) * whole(two) + only(two) * whole(one))
+        };
+        let pairs = together.iter().filter(|(_, both)| **both >= MIN_TOGETHER);
+        let pairs = pairs.map(|(pair, both)| (gain(*pair, *both), *pair)).filter(|(gain, _)| *gain > 0.0);
+        let pairs = pairs.filter_map(|(gain, pair)| Some((gain, pair, joined(catalog, &categories, &core, pair)?)));
+        let Some((_, (one, two), (name, category))) = pairs.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        categories.shift_remove_index(two);
+        categories.shift_remove_index(one);
+        categories.insert(name, category);
+        changed = true;
+    }
+    categories.sort_keys();
+    changed.then(|| Draft { categories, ..draft.clone() })
+}
+
+/// The same with the tools of a category that nobody used in a category of their own, where the others are looked up often
+/// enough: they come along unasked each time. Tools that belong together stay together. `None` where that is nowhere worth
+/// it.
+pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
+    let core: BTreeSet<usize> = draft.core.iter().copied().collect();
+    let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
+    for session in opened.sessions {
+        session.tools().into_iter().for_each(|tool| *uses.entry(tool).or_default() += 1);
+    }
+    let needed: Vec<BTreeSet<usize>> = opened.sessions.iter().map(|session| opened.needed(session)).collect();
+    let mut categories = IndexMap::new();
+    let mut changed = false;
+    for (name, own) in &draft.categories {
+        let used: BTreeSet<&str> = own
+            .tools
+            .iter()
+            .filter(|tool| uses.contains_key(tool))
+            .filter_map(|tool| subject(catalog, *tool))
+            .collect();
+        let is_rare = |tool: &usize| {
+            !uses.contains_key(tool)
+                && !core.contains(tool)
+                && !subject(catalog, *tool).is_some_and(|own| used.contains(own))
+        };
+        let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| is_rare(tool));
+        let openings = needed.iter().filter(|tools| rest.iter().any(|tool| tools.contains(tool))).count() as f64;
+        // How likely it is that a session needs what none has used is told by what one alone has used (Good and Turing).
+        let once = rest.iter().filter(|tool| uses.get(tool) == Some(&1)).count() as f64;
+        let whole = opened.whole(rare.iter().copied());
+        let gain = openings * whole * opened.kept() - once * (opened.request() + whole * opened.kept());
+        let rare_name = format!("{name}_{RARELY}");
+        let sound = CategoryName::new(&rare_name).is_ok() && !draft.categories.contains_key(&rare_name) && plain(name);
+        if gain <= 0.0 || rare.len() < MIN_APART || rest.len() < MIN_APART || !sound {
+            categories.insert(name.clone(), own.clone());
+            continue;
+        }
+        let names = |tools: &[usize]| -> Vec<String> {
+            let folded = tools.iter().filter(|tool| !core.contains(tool));
+            folded.filter_map(|tool| Some(catalog.at(*tool)?.name().to_string())).collect()
+        };
+        let used = DraftCategory { description: describe(&names(&rest)), tools: rest };
+        categories.insert(name.clone(), used);
+        categories.insert(rare_name, DraftCategory { description: describe(&names(&rare)), tools: rare });
+        changed = true;
+    }
+    changed.then(|| Draft { categories, ..draft.clone() })
+}
+
+/// What a tool's name is about: what stands behind its first word. `set_note` and `delete_note` are about one thing.
+fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
+    let name = catalog.at(tool)?.name().as_str();
+    let end = name.char_indices().skip(1).find(|(_, c)| matches!(c, '_' | '-' | '.') || c.is_uppercase());
+    let rest = name.get(end?.0..)?.trim_start_matches(['_', '-', '.']);
+    (!rest.is_empty()).then_some(rest)
+}
+
+/// Two categories as one, with a name that a person could have given it; `None` if there is none.
+fn joined(
+    catalog: &Catalog,
+    categories: &IndexMap<String, DraftCategory>,
+    core: &BTreeSet<usize>,
+    (one, two): (usize, usize),
+) -> Option<(String, DraftCategory)> {
+    let (first, one) = categories.get_index(one)?;
+    let (second, two) = categories.get_index(two)?;
+    let folded = |own: &DraftCategory| own.tools.iter().filter(|tool| !core.contains(tool)).count();
+    if !plain(first) || !plain(second) || folded(one) + folded(two) > MOST_TOOLS {
+        return None;
+    }
+    let name = format!("{first}_and_{second}");
+    CategoryName::new(&name).ok().filter(|_| !categories.contains_key(&name))?;
+    let names = |own: &DraftCategory| -> Vec<String> {
+        let folded = own.tools.iter().filter(|tool| !core.contains(tool));
+        folded.filter_map(|tool| Some(catalog.at(*tool)?.name().to_string())).collect()
+    };
+    let (ones, twos) = (names(one), names(two));
+    let most = ones.len().max(twos.len());
+    let mixed: Vec<String> = (0..most).flat_map(|at| ones.get(at).into_iter().chain(twos.get(at))).cloned().collect();
+    let tools = one.tools.iter().chain(&two.tools).copied().collect();
+    Some((name, DraftCategory { description: describe(&mixed), tools }))
+}
+
+/// Whether a category can be named together with another or cut: three subjects in one name are none, and the rest of a
+/// server is no subject.
+fn plain(name: &str) -> bool {
+    !name.contains("_and_") && !name.ends_with("_misc") && !name.ends_with(RARELY) && name != toolfold::profile::OTHER
+}
+
+/// Up to three of a category's tools, as derived profiles describe theirs.
+fn describe(names: &[String]) -> String {
+    let mut shown: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
+    while shown.len() > 1 && shown.iter().map(|name| name.chars().count() + 2).sum::<usize>() > MAX_LINE_CHARS {
+        shown.pop();
+    }
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}

@@ -1,0 +1,273 @@
+//! Which tools are core: those that cost more to look up than to show.
+//!
+//! A closed form of the bill stands in for playing every session through: a token of the array costs its write and a read
+//! in every further request; opening a category costs a request that reads all that is there, and the schemas of the
+//! tools in it. Paths from nothing core to all that is used, and back, are taken by the best step each, and the cheapest
+//! core on them is the one.
+//!
+//! Of many tools some seem to be used more than they are. So a tool is made core only where it would pay with fewer
+//! uses, too: as many as lie one standard error below those that were seen.
+
+use std::collections::BTreeMap;
+
+use toolfold::profile::CacheRules;
+
+use super::SuggestOptions;
+use super::costs::{REPLY_FRAME, Shown};
+use super::needs::{Lookup, Needs};
+use super::simulate::LOOKUP_OUTPUT;
+use super::write::Draft;
+use crate::usage::UsedSession;
+
+/// So many sessions of usual length, using tools evenly, are taken to have been seen besides: a tool that was not seen in
+/// five sessions is not one that is never used.
+pub(super) const PRIOR_SESSIONS: f64 = 1.0;
+
+/// The most tools that are weighed for core: those that most sessions use.
+const MAX_WEIGHED: usize = 256;
+
+/// What sessions are expected to cost, in closed form.
+struct Model<'m> {
+    /// What each tool's whole form costs more in the array.
+    dearer: Vec<f64>,
+    /// What each brings when it is opened.
+    whole: Vec<f64>,
+    /// The group that each opens with.
+    group: Vec<Option<usize>>,
+    sessions: Vec<Expected>,
+    /// The sessions in which each tool is needed.
+    needed_in: Vec<Vec<usize>>,
+    /// The weight of a session of the prior, in which a tool alone is needed, by tool.
+    prior: f64,
+    rules: &'m CacheRules,
+    output: f64,
+    in_place: bool,
+}
+
+/// One session.
+struct Expected {
+    requests: f64,
+    /// All that is in a request beside the array, on average.
+    beside: f64,
+    /// Groups that have needed tools that are folded, with how many.
+    open: BTreeMap<usize, usize>,
+}
+
+/// What is core, and what follows of it.
+struct State<'m> {
+    model: &'m Model<'m>,
+    core: Vec<bool>,
+    block: f64,
+    replies: Vec<f64>,
+    sessions: Vec<BTreeMap<usize, usize>>,
+    total: f64,
+}
+
+/// The core that is expected to cost least, by places in the catalogue.
+pub(super) fn choose_core(
+    none: &Shown,
+    everything: &Shown,
+    draft: &Draft,
+    needs: &Needs,
+    options: &SuggestOptions,
+    sessions: &[&UsedSession],
+) -> Vec<usize> {
+    let model = Model::new(none, everything, needs, options, sessions);
+    let mut used: Vec<(usize, usize)> = model.needed_in.iter().map(Vec::len).enumerate().collect();
+    used.retain(|(tool, count)| *count > 0 && !draft.core.contains(tool));
+    // Of equals the first in the catalogue.
+    used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let used: Vec<usize> = used.into_iter().take(MAX_WEIGHED).map(|(tool, _)| tool).collect();
+    let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
+    let fits = |core: &[bool]| {
+        let tokens: usize =
+            core.iter().zip(&everything.forms).filter(|(core, _)| **core).map(|(_, form)| form.tokens).sum();
+        options.max_core_tokens.is_none_or(|most| tokens <= most)
+    };
+    for from_all in [false, true] {
+        let mut state = State::new(&model, &draft.core, none.block as f64);
+        if from_all {
+            used.iter().for_each(|tool| state.flip(*tool));
+        }
+        let mut left = used.clone();
+        loop {
+            if fits(&state.core) {
+                let core = (0..state.core.len()).filter(|tool| state.core.get(*tool) == Some(&true)).collect();
+                found.push((state.total, core));
+            }
+            let steps = left.iter().enumerate().map(|(place, tool)| (place, state.change(*tool)));
+            let Some((place, _)) = steps.min_by(|one, two| one.1.total_cmp(&two.1)) else { break };
+            state.flip(left.remove(place));
+        }
+    }
+    let cheapest = found.into_iter().min_by(|one, two| one.0.total_cmp(&two.0).then(one.1.len().cmp(&two.1.len())));
+    cheapest.map_or_else(|| draft.core.clone(), |(_, core)| core)
+}
+
+impl<'m> Model<'m> {
+    fn new(
+        none: &Shown,
+        everything: &Shown,
+        needs: &Needs,
+        options: &'m SuggestOptions,
+        sessions: &[&UsedSession],
+    ) -> Self {
+        let dearer =
+            none.forms.iter().zip(&everything.forms).map(|(folded, core)| core.tokens as f64 - folded.tokens as f64);
+        let group = |(tool, form): (usize, &super::costs::Form)| match options.lookup {
+            Lookup::Category => form.category,
+            Lookup::Tool => form.deferred.then_some(tool),
+        };
+        let group: Vec<Option<usize>> = none.forms.iter().enumerate().map(group).collect();
+        let mut needed_in = vec![Vec::new(); none.forms.len()];
+        let mut distinct = 0;
+        let mut expected = Vec::with_capacity(sessions.len());
+        for (place, session) in sessions.iter().enumerate() {
+            let lacking = session
+                .calls
+                .iter()
+                .filter(|call| none.forms.get(call.tool).is_some_and(|form| needs.lacks(form, call)));
+            let mut tools: Vec<usize> = lacking.map(|call| call.tool).collect();
+            tools.sort_unstable();
+            tools.dedup();
+            distinct += tools.len();
+            let mut open = BTreeMap::new();
+            for tool in tools {
+                needed_in.get_mut(tool).into_iter().for_each(|list: &mut Vec<usize>| list.push(place));
+                if let Some(group) = group.get(tool).copied().flatten() {
+                    *open.entry(group).or_default() += 1;
+                }
+            }
+            let requests = options.requests.unwrap_or_default().max(session.calls.len() + 1) as f64;
+            let beside = options.system_tokens as f64 + options.step_tokens as f64 * requests / 2.0;
+            expected.push(Expected { requests, beside, open });
+        }
+        let (sessions, tools) = (expected.len().max(1) as f64, none.forms.len().max(1) as f64);
+        Self {
+            dearer: dearer.collect(),
+            whole: none.forms.iter().map(|form| form.whole as f64).collect(),
+            group,
+            sessions: expected,
+            needed_in,
+            prior: PRIOR_SESSIONS * distinct as f64 / sessions / tools,
+            rules: &options.rules,
+            output: f64::from(options.output),
+            in_place: none.in_place,
+        }
+    }
+
+    /// What a token costs that stands in each of so many requests, in thousandths.
+    fn kept(&self, requests: f64) -> f64 {
+        f64::from(self.rules.write) + f64::from(self.rules.read) * (requests - 1.0).max(0.0)
+    }
+
+    /// What opening a group costs in a session, without the schemas: the request, and what the model writes.
+    fn request(&self, session: &Expected, block: f64) -> f64 {
+        let prefix = block + session.beside;
+        let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };
+        prefix * (f64::from(self.rules.read) + broken)
+            + LOOKUP_OUTPUT as f64 * (self.output + self.kept(session.requests / 2.0))
+    }
+
+    /// The same with the schemas.
+    fn opened(&self, session: &Expected, block: f64, reply: f64) -> f64 {
+        self.request(session, block) + reply * self.kept(session.requests / 2.0)
+    }
+
+    /// An average session.
+    fn usual(&self) -> Expected {
+        let count = self.sessions.len().max(1) as f64;
+        let mean = |of: fn(&Expected) -> f64| self.sessions.iter().map(of).sum::<f64>() / count;
+        Expected { requests: mean(|own| own.requests).max(2.0), beside: mean(|own| own.beside), open: BTreeMap::new() }
+    }
+}
+
+impl<'m> State<'m> {
+    fn new(model: &'m Model<'m>, core: &[usize], block: f64) -> Self {
+        let groups = model.group.iter().flatten().max().map_or(0, |most| most + 1);
+        let mut replies = vec![REPLY_FRAME as f64; groups];
+        for (tool, group) in model.group.iter().enumerate() {
+            if let Some(reply) = group.and_then(|group| replies.get_mut(group)) {
+                *reply += model.whole.get(tool).copied().unwrap_or_default();
+            }
+        }
+        let mut own = vec![false; model.dearer.len()];
+        core.iter().filter_map(|tool| own.get_mut(*tool).map(|slot| *slot = true)).count();
+        let sessions = model.sessions.iter().map(|session| session.open.clone()).collect();
+        let mut state = Self { model, core: own, block, replies, sessions, total: 0.0 };
+        state.total = state.cost();
+        state
+    }
+
+    /// The whole, from the start.
+    fn cost(&self) -> f64 {
+        let mut total = 0.0;
+        for (session, open) in self.model.sessions.iter().zip(&self.sessions) {
+            total += self.block * self.model.kept(session.requests);
+            for group in open.keys() {
+                let reply = self.replies.get(*group).copied().unwrap_or_default();
+                total += self.model.opened(session, self.block, reply);
+            }
+        }
+        total
+    }
+
+    /// What making a tool core, or folding it again, adds to the whole.
+    fn change(&self, tool: usize) -> f64 {
+        let model = self.model;
+        let get = |list: &[f64]| list.get(tool).copied().unwrap_or_default();
+        let (dearer, whole) = (get(&model.dearer), get(&model.whole));
+        let is_core = self.core.get(tool) == Some(&true);
+        let sign = if is_core { -1.0 } else { 1.0 };
+        let in_array: f64 = model
+            .sessions
+            .iter()
+            .zip(&self.sessions)
+            .map(|(session, open)| model.kept(session.requests) + f64::from(model.rules.read) * open.len() as f64)
+            .sum();
+        let usual = model.usual();
+        let mut delta = sign * dearer * (in_array + PRIOR_SESSIONS * model.kept(usual.requests));
+        let Some(group) = model.group.get(tool).copied().flatten() else { return delta };
+        let reply = self.replies.get(group).copied().unwrap_or_default();
+        // Where the group is open anyway, its answer is shorter or longer by the tool.
+        let open = model.sessions.iter().zip(&self.sessions).filter(|(_, open)| open.contains_key(&group));
+        delta -= sign * whole * open.map(|(session, _)| model.kept(session.requests / 2.0)).sum::<f64>();
+        let needed_in = model.needed_in.get(tool).map(Vec::as_slice).unwrap_or_default();
+        let sure = 1.0 - 1.0 / (needed_in.len().max(1) as f64).sqrt();
+        for at in needed_in {
+            let Some((session, open)) = model.sessions.get(*at).zip(self.sessions.get(*at)) else { continue };
+            match (is_core, open.get(&group)) {
+                // The last that needs it, and the first.
+                (false, Some(1)) => delta -= sure * model.opened(session, self.block, reply - whole),
+                (true, None) => delta += sure * model.opened(session, self.block, reply + whole),
+                _ => {}
+            }
+        }
+        // Sessions of the prior, in which the tool alone is needed.
+        let alone = if is_core { reply + whole } else { reply };
+        delta - sign * model.prior * model.opened(&usual, self.block, alone)
+    }
+
+    fn flip(&mut self, tool: usize) {
+        self.total += self.change(tool);
+        let model = self.model;
+        let get = |list: &[f64]| list.get(tool).copied().unwrap_or_default();
+        let Some(is_core) = self.core.get_mut(tool) else { return };
+        *is_core = !*is_core;
+        let becomes_core = *is_core;
+        let sign = if becomes_core { 1.0 } else { -1.0 };
+        self.block += sign * get(&model.dearer);
+        let Some(group) = model.group.get(tool).copied().flatten() else { return };
+        if let Some(reply) = self.replies.get_mut(group) {
+            *reply -= sign * get(&model.whole);
+        }
+        for at in model.needed_in.get(tool).into_iter().flatten() {
+            let Some(open) = self.sessions.get_mut(*at) else { continue };
+            let count = open.entry(group).or_insert(0);
+            *count = if becomes_core { count.saturating_sub(1) } else { *count + 1 };
+            if *count == 0 {
+                open.remove(&group);
+            }
+        }
+    }
+}

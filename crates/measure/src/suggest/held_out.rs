@@ -1,0 +1,80 @@
+//! What a suggestion is worth on sessions that it was not made from.
+
+use serde::Serialize;
+use toolfold::tokens::TokenCounter;
+
+use super::{Fitter, SuggestError};
+use crate::usage::UsedSession;
+
+/// Into how many parts sessions are split.
+const FOLDS: usize = 5;
+
+/// Fewer sessions than these tell nothing when they are split.
+pub(super) const MIN_SESSIONS: usize = 10;
+
+/// The gain over today's profile on sessions that a suggestion was not made from: sessions are split into five parts, and
+/// each part is priced under a suggestion made from the other four.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct HeldOut {
+    /// How many parts.
+    pub folds: usize,
+    /// What a session costs under today's profile, in tokens at the price of input.
+    pub today: f64,
+    /// The same under the suggestion of the other parts.
+    pub suggested: f64,
+    /// The same with everything full.
+    pub full: f64,
+    /// The same with nothing core.
+    pub no_core: f64,
+    /// How much less a session costs than today, in per cent of today's cost.
+    pub gain: f64,
+    /// The standard error of the gain, in points of per cent: sessions differ, and there are only so many.
+    pub standard_error: f64,
+}
+
+impl HeldOut {
+    /// Whether the gain is more than chance makes: over twice its standard error.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        self.gain.abs() > 2.0 * self.standard_error
+    }
+}
+
+/// The estimate; `None` for too few sessions.
+pub(super) fn held_out<C: TokenCounter + ?Sized>(
+    fitter: &mut Fitter<'_, C>,
+    sessions: &[&UsedSession],
+) -> Result<Option<HeldOut>, SuggestError> {
+    let used = sessions.iter().filter(|session| !session.calls.is_empty()).count();
+    if used < MIN_SESSIONS {
+        return Ok(None);
+    }
+    let mut each: Vec<[f64; 4]> = Vec::with_capacity(sessions.len());
+    for fold in 0..FOLDS {
+        // Neighbours in a log are alike, so that each part takes every fifth.
+        let part = |own: bool| sessions.iter().enumerate().filter(move |(at, _)| (at % FOLDS == fold) == own);
+        let rest: Vec<&UsedSession> = part(false).map(|(_, session)| *session).collect();
+        let fitted = fitter.fit(&rest)?;
+        let no_core = fitter.no_core(&fitted)?;
+        for (_, session) in part(true) {
+            let costs = fitter.compare(&fitted, &no_core, &[*session]);
+            each.push([costs.today, costs.suggested, costs.full, costs.no_core].map(|own| own.mean()));
+        }
+    }
+    let count = each.len() as f64;
+    let mean = |of: usize| each.iter().filter_map(|own| own.get(of)).sum::<f64>() / count;
+    let (today, suggested) = (mean(0), mean(1));
+    let gain = today - suggested;
+    let off = each.iter().map(|[today, suggested, ..]| (today - suggested - gain).powi(2)).sum::<f64>();
+    let standard_error = (off / (count - 1.0) / count).sqrt();
+    let per_cent = |tokens: f64| if today > 0.0 { tokens * 100.0 / today } else { 0.0 };
+    Ok(Some(HeldOut {
+        folds: FOLDS,
+        today,
+        suggested,
+        full: mean(2),
+        no_core: mean(3),
+        gain: per_cent(gain),
+        standard_error: per_cent(standard_error),
+    }))
+}

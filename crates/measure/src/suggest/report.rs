@@ -1,0 +1,277 @@
+//! What a suggestion says beside the profile.
+
+use serde::Serialize;
+use toolfold::profile::Detail;
+use toolfold::tokens::TokenCounter;
+
+use super::simulate::Simulated;
+use super::write::Draft;
+use super::{Fitted, Fitter, HeldOut, SuggestError};
+use crate::usage::{Usage, UsedSession};
+
+/// How many tools the points of the curve of coverage have.
+const CURVE: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 35, 60];
+
+/// A suggested profile, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Suggestion {
+    /// The profile as a file that [`toolfold::profile::ToolProfile::parse`] reads.
+    #[serde(rename = "profile")]
+    pub toml: String,
+    /// The arm it is made for.
+    pub arm: String,
+    /// What counted tokens.
+    pub meter: String,
+    /// Sessions that were read.
+    pub sessions: usize,
+    /// Calls of known tools that were read.
+    pub calls: usize,
+    /// The core tools, in the order of the catalogue.
+    pub core: Vec<SuggestedTool>,
+    /// The categories with tools that are not core.
+    pub categories: Vec<SuggestedCategory>,
+    /// How much of the usage the most used tools cover.
+    pub coverage: Vec<CoveragePoint>,
+    /// Tools that no session used, in the order of the catalogue. Empty without usage: then nothing is known of any.
+    pub unused: Vec<String>,
+    /// The tokens of the tool array that the unused tools take when everything is full.
+    pub unused_tokens: usize,
+    /// Optional parameters that real calls use and that the suggested profile hides, the most used first.
+    pub hidden_parameters: Vec<HiddenParameter>,
+    /// What a session costs.
+    pub costs: ExpectedCosts,
+    /// The gain on sessions that the suggestion was not made from; `None` where there are too few.
+    pub held_out: Option<HeldOut>,
+}
+
+/// A tool of the suggested core.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SuggestedTool {
+    /// Its name.
+    pub name: String,
+    /// Sessions that used it.
+    pub sessions: usize,
+    /// Calls of it.
+    pub calls: usize,
+    /// Its tokens in the array.
+    pub tokens: usize,
+}
+
+/// A category of the suggestion.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SuggestedCategory {
+    /// Its name.
+    pub name: String,
+    /// What is said of it.
+    pub description: String,
+    /// Its tools that are not core.
+    pub tools: Vec<String>,
+    /// Sessions that used one of them.
+    pub sessions: usize,
+}
+
+/// What the most used tools cover.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CoveragePoint {
+    /// The most used tools, by sessions.
+    pub tools: usize,
+    /// The share of all calls that are calls of them, in per cent.
+    pub calls: f64,
+    /// The share of sessions that use no other tool, in per cent.
+    pub sessions: f64,
+}
+
+/// An optional parameter that is used and hidden.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HiddenParameter {
+    /// The tool.
+    pub tool: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Calls that give it.
+    pub calls: usize,
+    /// Calls of the tool whose arguments are known.
+    pub of: usize,
+    /// What the tool is shown as.
+    pub detail: Detail,
+}
+
+/// What sessions are expected to cost under several profiles: the sessions that were read, played through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct ExpectedCosts {
+    /// Under today's profile.
+    pub today: Simulated,
+    /// With every tool full.
+    pub full: Simulated,
+    /// With the suggested categories and nothing core.
+    pub no_core: Simulated,
+    /// Under the suggestion.
+    pub suggested: Simulated,
+}
+
+pub(super) fn report<C: TokenCounter + ?Sized>(
+    fitter: &mut Fitter<'_, C>,
+    usage: &Usage,
+    played: &[&UsedSession],
+    fitted: Fitted,
+    costs: ExpectedCosts,
+    held_out: Option<HeldOut>,
+) -> Result<Suggestion, SuggestError> {
+    let catalog = fitter.catalog;
+    let counts = Counts::of(usage, catalog.len());
+    let name = |at: usize| catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default();
+    let Fitted { draft, shown } = fitted;
+    let at = |list: &[usize], place: usize| list.get(place).copied().unwrap_or_default();
+    let core = draft.core.iter().map(|tool| SuggestedTool {
+        name: name(*tool),
+        sessions: at(&counts.sessions, *tool),
+        calls: at(&counts.calls, *tool),
+        tokens: shown.forms.get(*tool).map(|form| form.tokens).unwrap_or_default(),
+    });
+    let categories = draft.categories.iter().filter_map(|(category, own)| {
+        let tools: Vec<usize> = own.tools.iter().copied().filter(|tool| !draft.core.contains(tool)).collect();
+        let used = usage.sessions.iter().filter(|session| session.calls.iter().any(|call| tools.contains(&call.tool)));
+        (!tools.is_empty()).then(|| SuggestedCategory {
+            name: category.clone(),
+            description: own.description.clone(),
+            sessions: used.count(),
+            tools: tools.iter().map(|tool| name(*tool)).collect(),
+        })
+    });
+    let unused: Vec<usize> = (0..catalog.len())
+        .filter(|tool| !usage.is_empty() && at(&counts.sessions, *tool) == 0 && !draft.hidden.contains(tool))
+        .collect();
+    let (core, categories): (Vec<_>, Vec<_>) = (core.collect(), categories.collect());
+    let hidden_parameters = hidden_parameters(fitter, usage, &shown.forms, &name);
+    let full = fitter.costs.full_forms()?;
+    let unused_tokens = unused.iter().filter_map(|tool| full.get(*tool)).sum();
+    let head = head(fitter, usage, played.len(), &costs, held_out.as_ref(), &draft);
+    Ok(Suggestion {
+        toml: draft.to_toml(catalog, &head),
+        arm: fitter.options.arm.to_string(),
+        meter: fitter.options.meter.to_string(),
+        sessions: usage.sessions.len(),
+        calls: usage.calls(),
+        core,
+        categories,
+        coverage: counts.curve(usage),
+        unused: unused.into_iter().map(name).collect(),
+        unused_tokens,
+        hidden_parameters,
+        costs,
+        held_out,
+    })
+}
+
+/// How often each tool was used.
+struct Counts {
+    sessions: Vec<usize>,
+    calls: Vec<usize>,
+}
+
+impl Counts {
+    fn of(usage: &Usage, tools: usize) -> Self {
+        let mut counts = Self { sessions: vec![0; tools], calls: vec![0; tools] };
+        for session in &usage.sessions {
+            for call in &session.calls {
+                counts.calls.get_mut(call.tool).into_iter().for_each(|count| *count += 1);
+            }
+            for tool in session.tools() {
+                counts.sessions.get_mut(tool).into_iter().for_each(|count| *count += 1);
+            }
+        }
+        counts
+    }
+
+    /// The curve of coverage; empty without usage.
+    fn curve(&self, usage: &Usage) -> Vec<CoveragePoint> {
+        let mut order: Vec<usize> = (0..self.sessions.len()).filter(|at| self.calls.get(*at) > Some(&0)).collect();
+        let used = |at: &usize| (self.sessions.get(*at).copied(), self.calls.get(*at).copied());
+        order.sort_by_key(|at| std::cmp::Reverse(used(at)));
+        let mut rank = vec![usize::MAX; self.sessions.len()];
+        for (place, at) in order.iter().enumerate() {
+            rank.get_mut(*at).into_iter().for_each(|slot| *slot = place);
+        }
+        let using = usage.sessions.iter().filter(|session| !session.calls.is_empty());
+        let worst: Vec<usize> = using
+            .filter_map(|session| session.tools().into_iter().filter_map(|at| rank.get(at).copied()).max())
+            .collect();
+        let all = self.calls.iter().sum::<usize>().max(1) as f64;
+        let point = |tools: usize| {
+            let calls: usize = order.iter().take(tools).filter_map(|at| self.calls.get(*at)).sum();
+            let sessions = worst.iter().filter(|worst| **worst < tools).count();
+            CoveragePoint {
+                tools,
+                calls: calls as f64 * 100.0 / all,
+                sessions: sessions as f64 * 100.0 / worst.len().max(1) as f64,
+            }
+        };
+        let steps = CURVE.into_iter().filter(|tools| *tools < order.len());
+        steps.chain((!order.is_empty()).then_some(order.len())).map(point).collect()
+    }
+}
+
+fn hidden_parameters<C: TokenCounter + ?Sized>(
+    fitter: &Fitter<'_, C>,
+    usage: &Usage,
+    forms: &[super::costs::Form],
+    name: &impl Fn(usize) -> String,
+) -> Vec<HiddenParameter> {
+    let mut given: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
+    let mut known = vec![0_usize; forms.len()];
+    for call in usage.sessions.iter().flat_map(|session| &session.calls) {
+        let Some(parameters) = &call.parameters else { continue };
+        known.get_mut(call.tool).into_iter().for_each(|count| *count += 1);
+        parameters.iter().for_each(|place| *given.entry((call.tool, usize::from(*place))).or_default() += 1);
+    }
+    let mut found = Vec::new();
+    for ((tool, place), calls) in given {
+        let Some(form) = forms.get(tool).filter(|form| form.deferred) else { continue };
+        let optional = fitter.needs.optional(tool).any(|own| own == place);
+        if !optional || !fitter.needs.hides(tool, place, form.detail) {
+            continue;
+        }
+        let parameters = fitter.catalog.at(tool).and_then(|tool| tool.parameters().get("properties")?.as_object());
+        let Some((parameter, _)) = parameters.and_then(|own| own.iter().nth(place)) else { continue };
+        let of = known.get(tool).copied().unwrap_or_default();
+        let (tool, parameter) = (name(tool), parameter.clone());
+        found.push(HiddenParameter { tool, parameter, calls, of, detail: form.detail });
+    }
+    found.sort_by(|one, two| two.calls.cmp(&one.calls).then_with(|| one.tool.cmp(&two.tool)));
+    found
+}
+
+/// What stands above the profile, as comments.
+fn head<C: TokenCounter + ?Sized>(
+    fitter: &Fitter<'_, C>,
+    usage: &Usage,
+    played: usize,
+    costs: &ExpectedCosts,
+    held_out: Option<&HeldOut>,
+    draft: &Draft,
+) -> Vec<String> {
+    let arm = fitter.options.arm;
+    if usage.is_empty() {
+        return vec![
+            "Suggested by `toolfold suggest` without usage: categories by subject and size.".to_owned(),
+            "Core is empty because nothing says what is used.".to_owned(),
+        ];
+    }
+    let (calls, sessions) = (usage.calls(), usage.sessions.len());
+    let mut head =
+        vec![format!("Suggested by `toolfold suggest` for arm {arm} from {calls} calls in {sessions} sessions.")];
+    if played < sessions {
+        head.push(format!("{played} of them, evenly spaced, were played through."));
+    }
+    let (today, suggested) = (costs.today.mean(), costs.suggested.mean());
+    let percent = if today > 0.0 { (today - suggested) * 100.0 / today } else { 0.0 };
+    head.push(format!("A session: {suggested:.0} tokens at the price of input, {today:.0} under the profile before ({percent:.1} % less)."));
+    if let Some(held) = held_out {
+        let (gain, error) = (held.gain, held.standard_error);
+        head.push(format!("On sessions it was not made from: {gain:.1} % less, give or take {error:.1}."));
+    }
+    if draft.core.is_empty() {
+        head.push("Core is empty: no tool is used often enough to pay for its place in every request.".to_owned());
+    }
+    head
+}

@@ -1,0 +1,100 @@
+//! A profile in the making, and as a file.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use toolfold::catalog::Catalog;
+use toolfold::profile::{Tier, ToolProfile, own_tools};
+
+use super::SuggestError;
+
+/// A category in the making.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct DraftCategory {
+    pub(super) description: String,
+    /// Places in the catalogue, core tools among them.
+    pub(super) tools: Vec<usize>,
+}
+
+/// A profile in the making.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Draft {
+    /// Places in the catalogue, ascending.
+    pub(super) core: Vec<usize>,
+    pub(super) categories: IndexMap<String, DraftCategory>,
+    /// What today's profile hides: it stays hidden.
+    pub(super) hidden: BTreeSet<usize>,
+    /// What somebody wrote of tools, by name.
+    pub(super) summaries: IndexMap<String, String>,
+}
+
+impl Draft {
+    /// What every suggestion keeps of today's profile: an agent's own tools as core, what is hidden, and summaries.
+    pub(super) fn from_today(catalog: &Catalog, today: &ToolProfile) -> Self {
+        let assignment = today.assign(catalog).value;
+        let own = own_tools(catalog);
+        let hidden = assignment.iter().enumerate().filter(|(_, own)| own.tier == Tier::Hidden).map(|(at, _)| at);
+        let known = |(name, _): &(&str, &str)| catalog.get(name).is_some();
+        Self {
+            core: own.iter().enumerate().filter(|(_, own)| **own).map(|(at, _)| at).collect(),
+            hidden: hidden.collect(),
+            summaries: today.summaries().filter(known).map(|(n, s)| (n.to_owned(), s.to_owned())).collect(),
+            categories: IndexMap::new(),
+        }
+    }
+
+    /// Every tool that is not hidden.
+    pub(super) fn visible(&self, catalog: &Catalog) -> Vec<usize> {
+        (0..catalog.len()).filter(|tool| !self.hidden.contains(tool)).collect()
+    }
+
+    /// The draft as a profile.
+    pub(super) fn profile(&self, catalog: &Catalog) -> Result<ToolProfile, SuggestError> {
+        let loaded = ToolProfile::parse(&self.to_toml(catalog, &[]), "suggested.toml");
+        match loaded.diagnostics.first() {
+            Some(diagnostic) => Err(SuggestError::Unsound(diagnostic.message.clone())),
+            None => Ok(loaded.value),
+        }
+    }
+
+    /// The draft as a file, `head` before it as comments.
+    pub(super) fn to_toml(&self, catalog: &Catalog, head: &[String]) -> String {
+        let name = |at: &usize| Some(quoted(catalog.at(*at)?.name().as_str()));
+        let list = |tools: &mut dyn Iterator<Item = &usize>| -> String {
+            tools.filter_map(name).map(|name| format!("  {name},\n")).collect()
+        };
+        let mut out: String = head.iter().map(|line| format!("# {line}\n")).collect();
+        out.push_str("name = \"suggested\"\n\n");
+        let core = list(&mut self.core.iter());
+        if core.is_empty() {
+            out.push_str("core = []\n");
+        } else {
+            out.push_str(&format!("core = [\n{core}]\n"));
+        }
+        out.push_str(&format!("unlisted = \"{}\"\n", if self.hidden.is_empty() { "extended" } else { "hidden" }));
+        let core: BTreeSet<usize> = self.core.iter().copied().collect();
+        for (category, own) in &self.categories {
+            let tools = list(&mut own.tools.iter().filter(|tool| !core.contains(tool)));
+            if tools.is_empty() {
+                continue;
+            }
+            let description = quoted(&own.description);
+            let bare = category.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+            let name = if bare { category.clone() } else { quoted(category) };
+            out.push_str(&format!("\n[category.{name}]\ndescription = {description}\ntools = [\n{tools}]\n"));
+        }
+        if !self.summaries.is_empty() {
+            out.push_str("\n[summary]\n");
+        }
+        for (tool, summary) in &self.summaries {
+            out.push_str(&format!("{} = {}\n", quoted(tool), quoted(summary)));
+        }
+        out
+    }
+}
+
+/// A basic string of TOML, which escapes as JSON does.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}

@@ -1,0 +1,133 @@
+//! `suggest` on call logs of the 100 multi-turn tasks of BFCL: made from one half, priced on the other.
+#![allow(missing_docs, reason = "tests document themselves by name")]
+#![allow(clippy::disallowed_methods, reason = "tests read corpora")]
+#![allow(dead_code, reason = "the corpus is read by files of the library's own tests, which use more of it")]
+
+#[path = "../../../tests/it/bfcl/python.rs"]
+mod python;
+#[path = "../../../tests/it/bfcl/tasks.rs"]
+mod tasks;
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use toolfold::catalog::Catalog;
+use toolfold::diagnostic::Place;
+use toolfold::profile::{Arm, ToolProfile};
+use toolfold::tokens::{Encoding, Tiktoken};
+use toolfold_measure::suggest::{Lookup, SuggestOptions, price, suggest};
+use toolfold_measure::usage::{Usage, UsageReader};
+
+use tasks::{Corpus, Task};
+
+/// A file of the corpora, or a notice where it is absent.
+fn corpus(path: &str) -> Option<PathBuf> {
+    let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora")).join(path);
+    if !full.exists() {
+        println!("skipped: {} is absent", full.display());
+        return None;
+    }
+    Some(full)
+}
+
+/// The true calls of some tasks as a log of calls.
+fn usage(catalog: &Catalog, tasks: &[&Task]) -> Usage {
+    let mut reader = UsageReader::new(catalog);
+    for task in tasks {
+        for call in task.calls() {
+            let line = json!({"conversation": task.id, "tool": call.tool, "arguments": call.arguments});
+            assert!(reader.take(&line, &Place::default()).is_empty());
+        }
+    }
+    reader.finish()
+}
+
+/// The numbers to `count` in an order that a seed gives (xorshift, Fisher and Yates).
+fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut order: Vec<usize> = (0..count).collect();
+    for at in (1..count).rev() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        order.swap(at, (state % (at as u64 + 1)) as usize);
+    }
+    order
+}
+
+/// A derived profile with these tools core.
+fn with_core(catalog: &Catalog, core: &[String]) -> ToolProfile {
+    let text = ToolProfile::derive(catalog).to_toml(catalog);
+    let text = text.replacen("\ncore = []\n", &format!("\ncore = {}\n", json!(core)), 1);
+    ToolProfile::parse(&text, "hand.toml").into_result().unwrap()
+}
+
+/// The splits that are tried, by seed.
+const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
+
+#[test]
+fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_made_from() {
+    let Some(corpus) = Corpus::read() else { return };
+    let used = |domain: &&str| corpus.tasks.iter().any(|task| task.domains.iter().any(|own| own == domain));
+    let domains: Vec<&str> = corpus.domains.keys().map(String::as_str).filter(used).collect();
+    let catalog = corpus.catalog(domains.iter().copied());
+    let hand: Vec<String> = domains.iter().flat_map(|domain| corpus.most_used(domain, 5)).collect();
+    let (none, hand) = (ToolProfile::derive(&catalog), with_core(&catalog, &hand));
+    let counter = Tiktoken::new(Encoding::O200kBase);
+    println!("{} tools of {} domains; tokens a session at the price of input", catalog.len(), domains.len());
+    // Where single tools are looked up, categories save nothing, and hardly a tool of these tasks is worth its place: there
+    // no harm is done, and that is all.
+    for (arm, lookup, what, most) in [
+        (Arm::Stable, Lookup::Category, "stable, whole categories looked up", 0.0),
+        (Arm::Index, Lookup::Category, "index, whole categories looked up", 0.0),
+        (Arm::Stable, Lookup::Tool, "stable, single tools looked up", 0.5),
+    ] {
+        println!("{what}\n  seed    full  no core   hand  suggested  core  against the best of the others");
+        let options = SuggestOptions { arm, lookup, system_tokens: 0, step_tokens: 100, ..SuggestOptions::default() };
+        let options = SuggestOptions { held_out: false, ..options };
+        let whole = SuggestOptions { arm: Arm::Full, ..options.clone() };
+        for seed in SEEDS {
+            let order = shuffled(corpus.tasks.len(), seed);
+            let half = |places: &[usize]| -> Vec<&Task> { places.iter().map(|at| &corpus.tasks[*at]).collect() };
+            let (fit, score) = order.split_at(order.len() / 2);
+            let (fit, score) = (usage(&catalog, &half(fit)), usage(&catalog, &half(score)));
+            let made = suggest(&catalog, &none, &fit, &options, &counter).unwrap();
+            let suggested = ToolProfile::parse(&made.toml, "s.toml").into_result().unwrap();
+            let cost = |profile: &ToolProfile, options: &SuggestOptions| {
+                price(&catalog, profile, &score, options, &counter).unwrap().mean()
+            };
+            let [full, no_core, hand] = [cost(&none, &whole), cost(&none, &options), cost(&hand, &options)];
+            let own = cost(&suggested, &options);
+            let off = (own / full.min(no_core).min(hand) - 1.0) * 100.0;
+            let core = made.core.len();
+            println!("  {seed:>4} {full:>7.0} {no_core:>8.0} {hand:>6.0} {own:>10.0} {core:>5}  {off:+.1} %");
+            assert!(off < most, "{what}, seed {seed}: {off:+.1} %");
+        }
+    }
+}
+
+/// The estimate that is printed with a suggestion, against what the other half then costs.
+#[test]
+fn the_held_out_estimate_is_what_other_tasks_then_show() {
+    let Some(corpus) = Corpus::read() else { return };
+    let used = |domain: &&str| corpus.tasks.iter().any(|task| task.domains.iter().any(|own| own == domain));
+    let catalog = corpus.catalog(corpus.domains.keys().map(String::as_str).filter(used));
+    let none = ToolProfile::derive(&catalog);
+    let counter = Tiktoken::new(Encoding::O200kBase);
+    let order = shuffled(corpus.tasks.len(), 1);
+    let half = |places: &[usize]| -> Vec<&Task> { places.iter().map(|at| &corpus.tasks[*at]).collect() };
+    let (fit, score) = order.split_at(order.len() / 2);
+    let (fit, score) = (usage(&catalog, &half(fit)), usage(&catalog, &half(score)));
+    let options = SuggestOptions { arm: Arm::Index, system_tokens: 0, step_tokens: 100, ..SuggestOptions::default() };
+    let made = suggest(&catalog, &none, &fit, &options, &counter).unwrap();
+    let again = suggest(&catalog, &none, &fit, &options, &counter).unwrap();
+    assert_eq!(made, again, "the same arguments, the same suggestion");
+    let held = made.held_out.unwrap();
+    let suggested = ToolProfile::parse(&made.toml, "s.toml").into_result().unwrap();
+    let cost = |profile: &ToolProfile| price(&catalog, profile, &score, &options, &counter).unwrap().mean();
+    let gain = (1.0 - cost(&suggested) / cost(&none)) * 100.0;
+    println!("estimated {:.1} % ± {:.1}, then {gain:.1} %", held.gain, held.standard_error);
+    assert!(held.is_sure() && (held.gain - gain).abs() < 3.0 * held.standard_error + 3.0);
+    let assigned = suggested.assign(&catalog);
+    assert!(assigned.diagnostics.is_empty(), "{:?}", assigned.diagnostics);
+}

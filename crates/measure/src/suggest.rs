@@ -107,12 +107,12 @@ pub enum SuggestError {
 ///
 /// # Errors
 /// [`SuggestError`] where the arm folds nothing or the meter cannot count a tool.
-pub fn suggest<C: TokenCounter + ?Sized>(
+pub fn suggest(
     catalog: &Catalog,
     today: &ToolProfile,
     usage: &Usage,
     options: &SuggestOptions,
-    counter: &C,
+    counter: &dyn TokenCounter,
 ) -> Result<Suggestion, SuggestError> {
     if matches!(options.arm, Arm::Full | Arm::Auto) || options.arm.delivery() == Delivery::None {
         return Err(SuggestError::Arm(options.arm));
@@ -130,12 +130,12 @@ pub fn suggest<C: TokenCounter + ?Sized>(
 ///
 /// # Errors
 /// As [`suggest`].
-pub fn price<C: TokenCounter + ?Sized>(
+pub fn price(
     catalog: &Catalog,
     profile: &ToolProfile,
     usage: &Usage,
     options: &SuggestOptions,
-    counter: &C,
+    counter: &dyn TokenCounter,
 ) -> Result<Simulated, SuggestError> {
     let shown = Costs::new(catalog, &options.meter, counter)?.shown(&profile.assign(catalog).value, options.arm)?;
     let (needs, simulator) = (Needs::of(catalog), Simulator { options });
@@ -151,10 +151,10 @@ fn spaced(sessions: &[UsedSession]) -> Vec<&UsedSession> {
 }
 
 /// Makes profiles from sessions, and prices them.
-struct Fitter<'s, C: TokenCounter + ?Sized> {
+struct Fitter<'s> {
     catalog: &'s Catalog,
     options: &'s SuggestOptions,
-    costs: Costs<'s, C>,
+    costs: Costs<'s>,
     needs: Needs,
     simulator: Simulator<'s>,
     /// What is the same in every suggestion.
@@ -171,12 +171,12 @@ struct Fitted {
     shown: Shown,
 }
 
-impl<'s, C: TokenCounter + ?Sized> Fitter<'s, C> {
+impl<'s> Fitter<'s> {
     fn new(
         catalog: &'s Catalog,
         today: &'s ToolProfile,
         options: &'s SuggestOptions,
-        counter: &'s C,
+        counter: &'s dyn TokenCounter,
     ) -> Result<Self, SuggestError> {
         let mut costs = Costs::new(catalog, &options.meter, counter)?;
         let needs = Needs::of(catalog);

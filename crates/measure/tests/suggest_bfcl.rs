@@ -13,8 +13,11 @@ use std::path::PathBuf;
 use serde_json::json;
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Place;
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
-use toolfold::tokens::{Encoding, Tiktoken};
+use toolfold::tokens::{Encoding, Meter, Tiktoken};
+use toolfold::wire::{Capabilities, Wire};
+use toolfold_measure::sim::{Backend, Counting, Opening, Session, SessionStep, arm_sizes, bill_session, play};
 use toolfold_measure::suggest::{Lookup, SuggestOptions, price, suggest};
 use toolfold_measure::usage::{Usage, UsageReader};
 
@@ -62,6 +65,31 @@ fn with_core(catalog: &Catalog, core: &[String]) -> ToolProfile {
     ToolProfile::parse(&text, "hand.toml").into_result().unwrap()
 }
 
+/// What the sessions of some tasks cost by `sim`: the array as a conversation sends it, and everything a task calls looked
+/// up before it is called, in tokens at the price of input.
+fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup, tasks: &[&Task]) -> f64 {
+    let counter = Tiktoken::new(Encoding::O200kBase);
+    let meter = Meter::default();
+    let counting = Counting::new(&meter, &counter);
+    let engine = Engine::builder(catalog.clone()).profile(profile.clone()).without_validation().build().unwrap();
+    let backend = Backend { wire: Wire::OpenAiChat, model: None, capabilities: Capabilities::builtin() };
+    let (sizes, unavailable) = arm_sizes(&engine, &backend, &[arm], &counting).unwrap();
+    assert!(unavailable.is_empty());
+    let rules = SuggestOptions::default().rules;
+    let cost = |task: &&Task| {
+        let open = |tool: &str| {
+            let tool = vec![catalog.position(tool).unwrap()];
+            vec![if lookup == Lookup::Tool { Opening::Tools(tool) } else { Opening::Categories(tool) }]
+        };
+        let calls =
+            task.calls().map(|call| SessionStep { input: 100, opens: open(&call.tool), ..SessionStep::default() });
+        let steps = calls.chain([SessionStep { input: 100, ..SessionStep::default() }]).collect();
+        let bill = bill_session(&rules, play(&sizes[0], &Session { system: 0, steps }).iter().map(|own| own.request));
+        (bill.milli_tokens(&rules) + bill.total().output as u64 * 5_000) as f64 / 1_000.0
+    };
+    tasks.iter().map(cost).sum::<f64>() / tasks.len() as f64
+}
+
 /// The splits that are tried, by seed.
 const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
 
@@ -75,35 +103,37 @@ fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_mad
     let (none, hand) = (ToolProfile::derive(&catalog), with_core(&catalog, &hand));
     let counter = Tiktoken::new(Encoding::O200kBase);
     println!("{} tools of {} domains; tokens a session at the price of input", catalog.len(), domains.len());
-    // Where single tools are looked up, categories save nothing, and hardly a tool of these tasks is worth its place: there
-    // no harm is done, and that is all.
-    for (arm, lookup, what, most) in [
-        (Arm::Stable, Lookup::Category, "stable, whole categories looked up", 0.0),
-        (Arm::Index, Lookup::Category, "index, whole categories looked up", 0.0),
-        (Arm::Stable, Lookup::Tool, "stable, single tools looked up", 0.5),
+    // With each the splits in which it may be no better, and by how much. Where single tools are looked up, categories save
+    // nothing, and hardly a tool of these tasks is worth its place: there no harm is done, and that is all. With arm index
+    // the array is so short that it is mostly the size of the answers that counts, and halves differ in what they look up.
+    for (arm, lookup, what, may_fail, most) in [
+        (Arm::Stable, Lookup::Category, "stable, whole categories looked up", 0, 0.0),
+        (Arm::Index, Lookup::Category, "index, whole categories looked up", 1, 1.5),
+        (Arm::Stable, Lookup::Tool, "stable, single tools looked up", 2, 0.5),
     ] {
         println!("{what}\n  seed    full  no core   hand  suggested  core  against the best of the others");
         let options = SuggestOptions { arm, lookup, system_tokens: 0, step_tokens: 100, ..SuggestOptions::default() };
         let options = SuggestOptions { held_out: false, ..options };
-        let whole = SuggestOptions { arm: Arm::Full, ..options.clone() };
         // Every split where it has to be better, and two where it only must do no harm.
-        for seed in SEEDS.into_iter().take(if most > 0.0 { 2 } else { SEEDS.len() }) {
+        let mut worse = 0;
+        for seed in SEEDS.into_iter().take(if lookup == Lookup::Tool { 2 } else { SEEDS.len() }) {
             let order = shuffled(corpus.tasks.len(), seed);
             let half = |places: &[usize]| -> Vec<&Task> { places.iter().map(|at| &corpus.tasks[*at]).collect() };
             let (fit, score) = order.split_at(order.len() / 2);
-            let (fit, score) = (usage(&catalog, &half(fit)), usage(&catalog, &half(score)));
+            let (fit, score) = (usage(&catalog, &half(fit)), half(score));
             let made = suggest(&catalog, &none, &fit, &options, &counter).unwrap();
             let suggested = ToolProfile::parse(&made.toml, "s.toml").into_result().unwrap();
-            let cost = |profile: &ToolProfile, options: &SuggestOptions| {
-                price(&catalog, profile, &score, options, &counter).unwrap().mean()
-            };
-            let [full, no_core, hand] = [cost(&none, &whole), cost(&none, &options), cost(&hand, &options)];
-            let own = cost(&suggested, &options);
+            let cost = |profile: &ToolProfile, arm| simulated(&catalog, profile, arm, lookup, &score);
+            let [full, no_core, hand] = [cost(&none, Arm::Full), cost(&none, arm), cost(&hand, arm)];
+            let own = cost(&suggested, arm);
             let off = (own / full.min(no_core).min(hand) - 1.0) * 100.0;
             let core = made.core.len();
             println!("  {seed:>4} {full:>7.0} {no_core:>8.0} {hand:>6.0} {own:>10.0} {core:>5}  {off:+.1} %");
+            worse += usize::from(off >= 0.0);
             assert!(off < most, "{what}, seed {seed}: {off:+.1} %");
         }
+        println!("{what}: no better in {worse} splits");
+        assert!(worse <= may_fail, "{what}: no better in {worse} splits");
     }
 }
 

@@ -8,9 +8,8 @@ use toolfold::name::CategoryName;
 use toolfold::profile::{Tier, ToolProfile};
 
 use super::SuggestOptions;
-use super::costs::Shown;
+use super::costs::{LOOKUP_OUTPUT, Shown};
 use super::needs::Needs;
-use super::simulate::LOOKUP_OUTPUT;
 use super::write::{Draft, DraftCategory};
 use crate::usage::UsedSession;
 
@@ -114,7 +113,7 @@ impl Opened<'_> {
     /// What a lookup costs without the schemas, in thousandths of a token: a request that reads what is there.
     fn request(&self) -> f64 {
         let options = self.options;
-        let prefix = self.shown.block + options.system_tokens + options.step_tokens * USUAL_STEPS;
+        let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
         f64::from(options.rules.read) * prefix as f64 + LOOKUP_OUTPUT as f64 * f64::from(options.output)
     }
 
@@ -197,8 +196,10 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
         };
         let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| is_rare(tool));
         let openings = needed.iter().filter(|tools| rest.iter().any(|tool| tools.contains(tool))).count() as f64;
-        // How likely it is that a session needs what none has used is told by what one alone has used (Good and Turing).
+        // How likely it is that a session needs what none has used is told by what one alone has used (Good and Turing);
+        // one standard error more of it has to be worth it, too.
         let once = rest.iter().filter(|tool| uses.get(tool) == Some(&1)).count() as f64;
+        let once = once + (once + 1.0).sqrt();
         let whole = opened.whole(rare.iter().copied());
         let gain = openings * whole * opened.kept() - once * (opened.request() + whole * opened.kept());
         let rare_name = format!("{name}_{RARELY}");

@@ -6,22 +6,25 @@
 //! core on them is the one.
 //!
 //! Of many tools some seem to be used more than they are. So a tool is made core only where it would pay with fewer
-//! uses, too: as many as lie one standard error below those that were seen.
+//! uses, too: as many as lie two standard errors below those that were seen.
 
 use std::collections::BTreeMap;
 
 use toolfold::profile::CacheRules;
 
 use super::SuggestOptions;
-use super::costs::{REPLY_FRAME, Shown};
+use super::costs::{LOOKUP_OUTPUT, Shown};
 use super::needs::{Lookup, Needs};
-use super::simulate::LOOKUP_OUTPUT;
 use super::write::Draft;
 use crate::usage::UsedSession;
 
 /// So many sessions of usual length, using tools evenly, are taken to have been seen besides: a tool that was not seen in
 /// five sessions is not one that is never used.
 pub(super) const PRIOR_SESSIONS: f64 = 1.0;
+
+/// How many standard errors fewer uses must pay for a tool's place: uses are counted, so that the error of a count is its
+/// root. Of a hundred tools, two or three look more used than they are by more than two.
+const CAUTION: f64 = 2.0;
 
 /// The most tools that are weighed for core: those that most sessions use.
 const MAX_WEIGHED: usize = 256;
@@ -42,6 +45,7 @@ struct Model<'m> {
     rules: &'m CacheRules,
     output: f64,
     in_place: bool,
+    frame: f64,
 }
 
 /// One session.
@@ -79,20 +83,16 @@ pub(super) fn choose_core(
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let used: Vec<usize> = used.into_iter().take(MAX_WEIGHED).map(|(tool, _)| tool).collect();
     let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
-    let fits = |core: &[bool]| {
-        let tokens: usize =
-            core.iter().zip(&everything.forms).filter(|(core, _)| **core).map(|(_, form)| form.tokens).sum();
-        options.max_core_tokens.is_none_or(|most| tokens <= most)
-    };
+    let fits = |core: &[usize]| options.max_core_tokens.is_none_or(|most| everything.core_tokens(core) <= most);
     for from_all in [false, true] {
-        let mut state = State::new(&model, &draft.core, none.block as f64);
+        let mut state = State::new(&model, &draft.core, none.sizes.first_turn as f64);
         if from_all {
             used.iter().for_each(|tool| state.flip(*tool));
         }
         let mut left = used.clone();
         loop {
-            if fits(&state.core) {
-                let core = (0..state.core.len()).filter(|tool| state.core.get(*tool) == Some(&true)).collect();
+            let core: Vec<usize> = (0..state.core.len()).filter(|tool| state.core.get(*tool) == Some(&true)).collect();
+            if fits(&core) {
                 found.push((state.total, core));
             }
             let steps = left.iter().enumerate().map(|(place, tool)| (place, state.change(*tool)));
@@ -152,7 +152,8 @@ impl<'m> Model<'m> {
             prior: PRIOR_SESSIONS * distinct as f64 / sessions / tools,
             rules: &options.rules,
             output: f64::from(options.output),
-            in_place: none.in_place,
+            in_place: none.in_place(),
+            frame: none.sizes.reply as f64,
         }
     }
 
@@ -165,8 +166,7 @@ impl<'m> Model<'m> {
     fn request(&self, session: &Expected, block: f64) -> f64 {
         let prefix = block + session.beside;
         let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };
-        prefix * (f64::from(self.rules.read) + broken)
-            + LOOKUP_OUTPUT as f64 * (self.output + self.kept(session.requests / 2.0))
+        prefix * (f64::from(self.rules.read) + broken) + LOOKUP_OUTPUT as f64 * self.output
     }
 
     /// The same with the schemas.
@@ -185,7 +185,7 @@ impl<'m> Model<'m> {
 impl<'m> State<'m> {
     fn new(model: &'m Model<'m>, core: &[usize], block: f64) -> Self {
         let groups = model.group.iter().flatten().max().map_or(0, |most| most + 1);
-        let mut replies = vec![REPLY_FRAME as f64; groups];
+        let mut replies = vec![model.frame; groups];
         for (tool, group) in model.group.iter().enumerate() {
             if let Some(reply) = group.and_then(|group| replies.get_mut(group)) {
                 *reply += model.whole.get(tool).copied().unwrap_or_default();
@@ -233,7 +233,7 @@ impl<'m> State<'m> {
         let open = model.sessions.iter().zip(&self.sessions).filter(|(_, open)| open.contains_key(&group));
         delta -= sign * whole * open.map(|(session, _)| model.kept(session.requests / 2.0)).sum::<f64>();
         let needed_in = model.needed_in.get(tool).map(Vec::as_slice).unwrap_or_default();
-        let sure = 1.0 - 1.0 / (needed_in.len().max(1) as f64).sqrt();
+        let sure = (1.0 - CAUTION / (needed_in.len().max(1) as f64).sqrt()).max(0.0);
         for at in needed_in {
             let Some((session, open)) = model.sessions.get(*at).zip(self.sessions.get(*at)) else { continue };
             match (is_core, open.get(&group)) {

@@ -4,24 +4,23 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use toolfold::catalog::Catalog;
-use toolfold::profile::{Arm, Assignment, Delivery, Detail, Expanded, Folded, Presentation, Tier, definition};
+use toolfold::profile::{Arm, Assignment, Delivery, Detail, Expanded, Folded, Presentation, definition};
 use toolfold::tokens::{Meter, TokenCounter};
 use toolfold::wire::chat_tool;
 
 use super::SuggestError;
-
-/// What JSON in an answer costs a model whose tokens are estimated, for each token of `o200k_base`, in thousandths.
-/// Source: text of results under the factors that the estimates were fitted with, rounded up.
-const ESTIMATED_TEXT: usize = 1_100;
+use crate::sim::{ArmSizes, Counting, FoldedTool};
 
 /// Counts each form of a tool once.
-pub(super) struct Costs<'s, C: TokenCounter + ?Sized> {
+pub(super) struct Costs<'s> {
     catalog: &'s Catalog,
     meter: &'s Meter,
-    counter: &'s C,
+    counter: &'s dyn TokenCounter,
     known: HashMap<String, usize>,
     /// What tools cost together beside what each costs.
     shared: usize,
+    /// What a lookup adds to the messages beside the definitions.
+    frame: usize,
     /// Each tool whole in an answer.
     whole: Vec<usize>,
 }
@@ -41,25 +40,52 @@ pub(super) struct Form {
 }
 
 /// A catalogue under a profile and an arm, in tokens.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Shown {
-    /// The tool array, meta-tools among it.
-    pub(super) block: usize,
+    /// As the simulation knows it.
+    pub(super) sizes: ArmSizes,
     /// Every tool; a hidden one as if it were whole and free.
     pub(super) forms: Vec<Form>,
-    /// What opening each category brings.
-    pub(super) replies: Vec<usize>,
-    /// The core tools in the array.
-    pub(super) core_tokens: usize,
-    /// Whether opening changes the array.
-    pub(super) in_place: bool,
 }
 
-impl<'s, C: TokenCounter + ?Sized> Costs<'s, C> {
-    pub(super) fn new(catalog: &'s Catalog, meter: &'s Meter, counter: &'s C) -> Result<Self, SuggestError> {
-        let factor = if matches!(meter, Meter::Estimate { .. }) { ESTIMATED_TEXT } else { 1_000 };
-        let whole = catalog.iter().map(|tool| counter.count(&definition(tool, tool.name().as_str())) * factor / 1_000);
-        let mut costs = Self { catalog, meter, counter, known: HashMap::new(), shared: 0, whole: whole.collect() };
+/// What the model writes to look something up, in tokens: a call of `expand_tools` with one name.
+pub(super) const LOOKUP_OUTPUT: usize = 20;
+
+/// How to call what was opened, as an answer says it, in tokens.
+const OPENED: usize = 8;
+
+/// What an answer says of a tool that is opened in place: its name, in tokens.
+const NAMED: usize = 4;
+
+impl Shown {
+    /// Whether opening changes the array.
+    pub(super) fn in_place(&self) -> bool {
+        self.sizes.delivery == Delivery::InPlace
+    }
+
+    /// The core tools in the array, in tokens.
+    pub(super) fn core_tokens(&self, core: &[usize]) -> usize {
+        core.iter().filter_map(|tool| self.forms.get(*tool)).map(|form| form.tokens).sum()
+    }
+}
+
+impl<'s> Costs<'s> {
+    pub(super) fn new(
+        catalog: &'s Catalog,
+        meter: &'s Meter,
+        counter: &'s dyn TokenCounter,
+    ) -> Result<Self, SuggestError> {
+        let counting = Counting::new(meter, counter);
+        let whole = catalog.iter().map(|tool| counting.text(&definition(tool, tool.name().as_str())) + 1);
+        let mut costs = Self {
+            catalog,
+            meter,
+            counter,
+            known: HashMap::new(),
+            shared: 0,
+            whole: whole.collect(),
+            frame: counting.around_call() + LOOKUP_OUTPUT + OPENED,
+        };
         let one = [serde_json::json!({"type": "function", "function": {"name": "f", "description": "F."}})];
         let texts = meter.tool_texts(&one)?;
         let own: usize = texts.marginal(counter).iter().sum();
@@ -89,43 +115,56 @@ impl<'s, C: TokenCounter + ?Sized> Costs<'s, C> {
         let presentation = Presentation::new(catalog, assignment, arm);
         let plan = presentation.plan(catalog, assignment, &Expanded::default());
         let native = arm.delivery() == Delivery::Native;
+        let in_place = arm.delivery() == Delivery::InPlace;
         let hidden = Form { detail: Detail::Full, deferred: false, category: None, tokens: 0, whole: 0 };
-        let mut shown = Shown {
-            forms: vec![hidden; catalog.len()],
-            in_place: arm.delivery() == Delivery::InPlace,
-            ..Shown::default()
-        };
+        let mut forms = vec![hidden; catalog.len()];
+        let mut first_turn = 0;
         for planned in presentation.array(catalog, &plan) {
             let tokens = if native && planned.deferred { 0 } else { self.entry(chat_tool(&planned.tool))? };
-            shown.block += tokens;
-            if let Some(form) = planned.index.and_then(|at| shown.forms.get_mut(at)) {
+            first_turn += tokens;
+            if let Some(form) = planned.index.and_then(|at| forms.get_mut(at)) {
                 form.tokens = tokens;
             }
         }
-        shown.block += if shown.block > 0 { self.shared } else { 0 };
+        first_turn += if first_turn > 0 { self.shared } else { 0 };
         for planned in plan.iter() {
-            if let Some(form) = shown.forms.get_mut(planned.index) {
+            if let Some(form) = forms.get_mut(planned.index) {
                 (form.detail, form.deferred) = (planned.detail, planned.deferred);
             }
         }
-        for (form, whole) in shown.forms.iter_mut().zip(&self.whole) {
+        for (form, whole) in forms.iter_mut().zip(&self.whole) {
             form.whole = *whole;
         }
-        for (place, entry) in presentation.deferred().iter().enumerate() {
-            let mut reply = REPLY_FRAME;
+        let mut folded = vec![None; catalog.len()];
+        let mut categories = Vec::new();
+        for (category, entry) in presentation.deferred().iter().enumerate() {
             for at in &entry.tools {
-                if let Some(form) = shown.forms.get_mut(*at) {
-                    form.category = Some(place);
-                    reply += form.whole;
-                }
+                let (Some(form), Some(place), Some(tool)) = (forms.get_mut(*at), folded.get_mut(*at), catalog.at(*at))
+                else {
+                    continue;
+                };
+                form.category = Some(category);
+                let (answer, growth) = if in_place {
+                    let full = self.entry(chat_tool(&Folded::new(tool, Detail::Full, None)))?;
+                    (NAMED, full.saturating_sub(form.tokens))
+                } else {
+                    (form.whole, 0)
+                };
+                *place = Some(FoldedTool { category, answer, growth });
             }
-            shown.replies.push(reply);
+            categories.push(entry.tools.clone());
         }
-        let core = shown.forms.iter().zip(assignment.iter()).filter(|(_, own)| own.tier == Tier::Core);
-        shown.core_tokens = core.map(|(form, _)| form.tokens).sum();
-        Ok(shown)
+        let sizes = ArmSizes {
+            name: arm.name().to_owned(),
+            choice: None,
+            delivery: arm.delivery(),
+            only_categories: arm == Arm::Seed,
+            first_turn,
+            ask: LOOKUP_OUTPUT,
+            reply: self.frame,
+            folded,
+            categories,
+        };
+        Ok(Shown { sizes, forms })
     }
 }
-
-/// What stands around the definitions in an answer: how to call them.
-pub(super) const REPLY_FRAME: usize = 8;

@@ -1,7 +1,6 @@
 //! What a suggestion is worth on sessions that it was not made from.
 
 use serde::Serialize;
-use toolfold::tokens::TokenCounter;
 
 use super::{Fitter, SuggestError};
 use crate::usage::UsedSession;
@@ -41,10 +40,7 @@ impl HeldOut {
 }
 
 /// The estimate; `None` for too few sessions.
-pub(super) fn held_out<C: TokenCounter + ?Sized>(
-    fitter: &mut Fitter<'_, C>,
-    sessions: &[&UsedSession],
-) -> Result<Option<HeldOut>, SuggestError> {
+pub(super) fn held_out(fitter: &mut Fitter<'_>, sessions: &[&UsedSession]) -> Result<Option<HeldOut>, SuggestError> {
     let used = sessions.iter().filter(|session| !session.calls.is_empty()).count();
     if used < MIN_SESSIONS {
         return Ok(None);

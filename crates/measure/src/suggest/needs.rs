@@ -86,7 +86,7 @@ impl ToolNeeds {
 
 /// Whether a parameter has values or an inner shape that its bare type does not tell.
 fn has_shape(schema: &Value) -> bool {
-    let inner = schema.get("items").is_some_and(|items| has_shape(items));
+    let inner = schema.get("items").is_some_and(has_shape);
     inner
         || ["enum", "const", "properties", "anyOf", "oneOf", "allOf", "$ref"]
             .iter()

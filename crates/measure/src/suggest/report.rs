@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use toolfold::profile::Detail;
-use toolfold::tokens::TokenCounter;
 
 use super::simulate::Simulated;
 use super::write::Draft;
@@ -109,8 +108,8 @@ pub struct ExpectedCosts {
     pub suggested: Simulated,
 }
 
-pub(super) fn report<C: TokenCounter + ?Sized>(
-    fitter: &mut Fitter<'_, C>,
+pub(super) fn report(
+    fitter: &mut Fitter<'_>,
     usage: &Usage,
     played: &[&UsedSession],
     fitted: Fitted,
@@ -211,8 +210,8 @@ impl Counts {
     }
 }
 
-fn hidden_parameters<C: TokenCounter + ?Sized>(
-    fitter: &Fitter<'_, C>,
+fn hidden_parameters(
+    fitter: &Fitter<'_>,
     usage: &Usage,
     forms: &[super::costs::Form],
     name: &impl Fn(usize) -> String,
@@ -242,8 +241,8 @@ fn hidden_parameters<C: TokenCounter + ?Sized>(
 }
 
 /// What stands above the profile, as comments.
-fn head<C: TokenCounter + ?Sized>(
-    fitter: &Fitter<'_, C>,
+fn head(
+    fitter: &Fitter<'_>,
     usage: &Usage,
     played: usize,
     costs: &ExpectedCosts,

@@ -1,15 +1,13 @@
 //! Playing sessions through: what each costs under a profile.
 
 use serde::Serialize;
-use toolfold::profile::{PromptPart, SessionRequest, bill_session};
+use toolfold::profile::bill_session;
 
 use super::SuggestOptions;
-use super::costs::{REPLY_FRAME, Shown};
+use super::costs::Shown;
 use super::needs::{Lookup, Needs};
+use crate::sim::{Opening, RequestKind, Session, SessionStep, play};
 use crate::usage::UsedSession;
-
-/// What the model writes to open a category, in tokens: a call of `expand_tools` with one name.
-pub(super) const LOOKUP_OUTPUT: usize = 25;
 
 /// What sessions cost together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -50,77 +48,39 @@ const MAX_REQUESTS: usize = 1_000;
 
 impl Simulator<'_> {
     /// One session: a request for each call and one more, evenly filled up to the number that was asked for, and one
-    /// before each call whose tool has to be looked up.
+    /// before each call whose tool has to be looked up and is not open yet.
     pub(super) fn play(&self, shown: &Shown, needs: &Needs, session: &UsedSession) -> Simulated {
+        let rules = &self.options.rules;
+        let played = play(&shown.sizes, &self.session(shown, needs, session));
+        let lookups = played.iter().filter(|own| own.kind == RequestKind::Expand).count();
+        let bill = bill_session(rules, played.iter().map(|own| own.request));
+        let written = bill.total().output as u64 * u64::from(self.options.output);
+        let milli_tokens = bill.milli_tokens(rules).saturating_add(written);
+        Simulated { sessions: 1, first_turn: shown.sizes.first_turn, milli_tokens, lookups }
+    }
+
+    fn session(&self, shown: &Shown, needs: &Needs, session: &UsedSession) -> Session {
         let options = self.options;
         let calls = session.calls.len().min(MAX_REQUESTS);
         let requests = options.requests.unwrap_or(calls + 1).clamp(calls + 1, MAX_REQUESTS + 1);
-        let mut open = Open { categories: vec![false; shown.replies.len()], tools: Vec::new() };
-        let mut made = Vec::with_capacity(requests);
-        let mut now = SessionRequest { tools: shown.block, system: options.system_tokens, ..Default::default() };
-        let mut lookups = 0;
-        let mut send = |now: &mut SessionRequest, grown: usize| {
-            made.push(*now);
-            now.changed = None;
-            now.messages = now.messages.saturating_add(grown);
-        };
-        let mut sent = 0;
+        let mut steps: Vec<SessionStep> = Vec::with_capacity(requests);
+        // What the model writes to call is the same in every arm.
+        let step = |opens| SessionStep { input: options.step_tokens, opens, ..SessionStep::default() };
         for (at, call) in session.calls.iter().take(calls).enumerate() {
             // What is asked for beyond the calls comes between them.
-            while sent < requests * at / (calls + 1) {
-                send(&mut now, options.step_tokens);
-                sent += 1;
+            while steps.len() < requests * at / (calls + 1) {
+                steps.push(step(Vec::new()));
             }
-            if let Some(form) = shown.forms.get(call.tool).filter(|form| needs.lacks(form, call))
-                && let Some(reply) = open.open(call.tool, form.category, form.whole, options.lookup, shown)
-            {
-                lookups += 1;
-                send(&mut now, if shown.in_place { REPLY_FRAME } else { reply } + LOOKUP_OUTPUT);
-                if shown.in_place {
-                    now.tools = now.tools.saturating_add(reply);
-                    now.changed = Some(PromptPart::Tools);
-                }
-            }
-            send(&mut now, options.step_tokens);
-            sent += 1;
+            let lacks = shown.forms.get(call.tool).is_some_and(|form| needs.lacks(form, call));
+            let opening = match options.lookup {
+                Lookup::Category => Opening::Categories(vec![call.tool]),
+                Lookup::Tool => Opening::Tools(vec![call.tool]),
+            };
+            steps.push(step(if lacks { vec![opening] } else { Vec::new() }));
         }
-        while sent < requests {
-            send(&mut now, options.step_tokens);
-            sent += 1;
+        while steps.len() < requests {
+            steps.push(step(Vec::new()));
         }
-        let bill = bill_session(&options.rules, made);
-        let written = (lookups * LOOKUP_OUTPUT) as u64 * u64::from(options.output);
-        let milli_tokens = bill.milli_tokens(&options.rules).saturating_add(written);
-        Simulated { sessions: 1, first_turn: shown.block, milli_tokens, lookups }
-    }
-}
-
-/// What a session has opened.
-struct Open {
-    categories: Vec<bool>,
-    tools: Vec<usize>,
-}
-
-impl Open {
-    /// Opens what a call needs. What that brings; `None` if it is open already.
-    fn open(
-        &mut self,
-        tool: usize,
-        category: Option<usize>,
-        whole: usize,
-        lookup: Lookup,
-        shown: &Shown,
-    ) -> Option<usize> {
-        match (lookup, category) {
-            (Lookup::Category, Some(place)) => {
-                let known = self.categories.get_mut(place)?;
-                (!std::mem::replace(known, true)).then(|| shown.replies.get(place).copied().unwrap_or_default())
-            }
-            _ => {
-                let new = !self.tools.contains(&tool);
-                self.tools.push(tool);
-                new.then_some(whole + REPLY_FRAME)
-            }
-        }
+        Session { system: options.system_tokens, steps }
     }
 }

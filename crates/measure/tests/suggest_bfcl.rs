@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 #![allow(dead_code, reason = "the corpus is read by files of the library's own tests, which use more of it")]
 
-#[path = "../../../tests/it/bfcl/python.rs"]
+#[path = "../src/ab/python.rs"]
 mod python;
 #[path = "../../../tests/it/bfcl/tasks.rs"]
 mod tasks;

@@ -1,0 +1,148 @@
+"""toolfold under Microsoft's agent-framework (``pip install toolfold[agent-framework]``).
+
+    folded = fold([read_sheet, write_sheet], policy="policy.toml")
+    agent = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
+
+What policy asks a person about becomes the framework's own approval request (``response.user_input_requests``). State is read
+from the messages of each request. Arms whose array grows (``seed``) cannot be had: the framework takes the tools once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from agent_framework import (
+    ChatContext,
+    ChatMiddleware,
+    Content,
+    FunctionInvocationContext,
+    FunctionMiddleware,
+    FunctionTool,
+    Message,
+    tool,
+)
+
+from . import Confirm, Conversation, Forward, InputError, Refuse, Reply
+from ._adapter import Folder, Step, answered_only
+
+Next = Callable[[], Awaitable[None]]
+
+
+class Folded:
+    """Folded tools with the middleware that judges every call of them. ``fold`` makes one."""
+
+    def __init__(self, given: Sequence[FunctionTool | Callable[..., Any]], folder: Folder) -> None:
+        self.real = {own.name: own for own in (one if isinstance(one, FunctionTool) else tool(one) for one in given)}
+        self.folder = folder
+        every = self.real.values()
+        tools = [{"name": own.name, "description": own.description, "input_schema": own.parameters()} for own in every]
+        self.engine = folder.bind(json.dumps(tools), lambda: tools)
+        self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
+        first = self.conversation(None, [])
+        if first.arm == "seed":
+            raise InputError("arm seed changes the array, and agent-framework takes the tools once: use arm stable")
+        #: What to give the agent.
+        self.tools: list[FunctionTool] = [self._shown(entry) for entry in first.entries()]
+        self.middleware: list[Any] = [_Seen(self), _Gate(self)]
+
+    def _shown(self, entry: Any) -> FunctionTool:
+        async def ungated(**_: Any) -> str:
+            raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+
+        own = self.real.get(entry.name)
+        mode = own.approval_mode if own else "never_require"
+        return FunctionTool(
+            name=entry.name, description=entry.description, input_model=entry.parameters, func=ungated, approval_mode=mode
+        )
+
+    def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
+        """The conversation of these messages."""
+        made = self.folder.conversation(self.engine, id, answered_only(past_steps(messages)))
+        self._current.set(made)
+        return made
+
+    def current(self, id: str | None) -> Conversation:
+        return self._current.get() or self.conversation(id, [])
+
+
+def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "openai-responses", **settings: Any) -> Folded:
+    """Folds tools and functions.
+
+    :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals`` and ``model``.
+    """
+    return Folded(tools, Folder(wire=wire, **settings))
+
+
+def past_steps(messages: Sequence[Message]) -> list[Step]:
+    """The calls and answers among messages."""
+    steps: list[Step] = []
+    for content in (content for message in messages for content in message.contents):
+        if content.type == "function_call" and content.call_id and content.name:
+            steps.append((content.call_id, content.name, content.arguments or {}))
+        elif content.type == "function_result" and content.call_id:
+            steps.append((content.call_id, True))
+    return steps
+
+
+class _Seen(ChatMiddleware):
+    """Notes before each request what the model can still see."""
+
+    def __init__(self, folded: Folded) -> None:
+        self._folded = folded
+
+    async def process(self, context: ChatContext, call_next: Next) -> None:
+        self._folded.conversation(context.session.session_id if context.session else None, context.messages)
+        await call_next()
+
+
+class _Gate(FunctionMiddleware):
+    """Judges a call before the framework runs it."""
+
+    def __init__(self, folded: Folded) -> None:
+        self._folded = folded
+
+    async def process(self, context: FunctionInvocationContext, call_next: Next) -> None:
+        name, id = context.function.name, context.metadata.get("call_id")
+        if name not in {own.name for own in self._folded.tools}:
+            await call_next()
+            return
+        arguments = dict(context.arguments) if not hasattr(context.arguments, "model_dump") else context.arguments.model_dump()
+        conversation = self._folded.current(context.session.session_id if context.session else None)
+        outcome = conversation.call(name, arguments, id)
+        approved = context.metadata.get("approval_response") is not None
+        if isinstance(outcome, Confirm) and approved:
+            # The framework calls again only what its user approved.
+            outcome = self._folded.folder.settle(conversation, outcome, approved=True)
+        match outcome:
+            case Reply(content=text) | Refuse(content=text):
+                context.result = text
+            case Confirm():
+                context.result = self._ask(context, arguments)
+            case Forward(target=target) as forward:
+                real = self._folded.real[target]
+                asks = real.approval_mode == "always_require" and not approved
+                ask_or_run = self._ask(context, arguments) if asks else await self._run(context, conversation, real, forward)
+                context.result = ask_or_run
+
+    def _ask(self, context: FunctionInvocationContext, arguments: dict[str, Any]) -> Content:
+        """The framework's request for a person's answer, bound to the call."""
+        call_id, own = str(context.metadata["call_id"]), context.metadata.get("function_call_occurrence_id")
+        call = Content.from_function_call(call_id, context.function.name, arguments=json.dumps(arguments), id=own)
+        return Content.from_function_approval_request(id=own or call_id, function_call=call)
+
+    async def _run(
+        self, context: FunctionInvocationContext, conversation: Conversation, real: FunctionTool, forward: Forward
+    ) -> Any:
+        inner = FunctionInvocationContext(
+            function=real, arguments=forward.arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
+        )
+        try:
+            result = await real.invoke(arguments=forward.arguments, context=inner, tool_call_id=forward.id)
+        except BaseException:
+            conversation.report_result(forward.id, False)
+            raise
+        conversation.report_result(forward.id)
+        return [Content.from_text(forward.note), *result] if forward.note else result

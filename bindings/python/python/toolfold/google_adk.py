@@ -1,0 +1,125 @@
+"""toolfold under Google's Agent Development Kit (``pip install toolfold[google-adk]``).
+
+    agent = LlmAgent(name="helper", model=..., tools=[FoldedToolset([read_sheet, other_toolset], policy="policy.toml")])
+
+Tools, plain functions and whole toolsets are folded together. What policy asks a person about becomes ADK's own tool
+confirmation. State is read from the session's events on each request, so that a resumed or rewound session is understood.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from google.adk.agents.readonly_context import ReadonlyContext
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.base_toolset import BaseToolset
+from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+
+from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply
+from ._adapter import Folder, Step, answered_only
+
+#: A tool, a function or a toolset, as an agent takes them.
+ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
+
+
+class FoldedToolset(BaseToolset):
+    """A toolset that shows other tools folded, and judges every call of them.
+
+    :param tools: tools, functions and toolsets.
+    :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model``, and ``wire`` where the model is
+        none of Gemini's.
+    """
+
+    def __init__(self, tools: Sequence[ToolUnion], *, wire: str = "gemini", **settings: Any) -> None:
+        super().__init__()
+        self._given = tools
+        self._folder = Folder(wire=wire, **settings)
+
+    async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+        real = await self._real(readonly_context)
+        declared = [(tool, tool._get_declaration()) for tool in real]
+        by_name = {tool.name: tool for tool, own in declared if own is not None}
+        functions = [own.model_dump(mode="json", by_alias=True, exclude_none=True) for _, own in declared if own is not None]
+        engine = self._folder.bind(json.dumps(functions), lambda: [{"functionDeclarations": functions}])
+        entries = self.conversation(engine, readonly_context).entries()
+        folded: list[BaseTool] = [FoldedTool(self, engine, entry, by_name) for entry in entries]
+        return [*folded, *(tool for tool, own in declared if own is None)]
+
+    async def _real(self, context: ReadonlyContext | None) -> list[BaseTool]:
+        real: list[BaseTool] = []
+        for given in self._given:
+            if isinstance(given, BaseToolset):
+                real += await given.get_tools_with_prefix(context)
+            else:
+                real.append(given if isinstance(given, BaseTool) else FunctionTool(given))
+        return real
+
+    def conversation(self, engine: Engine, context: ReadonlyContext | None) -> Conversation:
+        """The conversation of a session."""
+        if context is None:
+            return self._folder.conversation(engine, None, [])
+        session = context.session
+        return self._folder.conversation(engine, session.id, answered_only(past_steps(session.events)))
+
+    def settle(self, conversation: Conversation, asked: Confirm, approved: bool) -> Forward | Confirm | Refuse:
+        return self._folder.settle(conversation, asked, approved)
+
+    async def close(self) -> None:
+        for given in self._given:
+            if isinstance(given, BaseToolset):
+                await given.close()
+
+
+def past_steps(events: Sequence[Any]) -> list[Step]:
+    """The calls and answers that a session's events tell."""
+    steps: list[Step] = []
+    for event in events:
+        for part in (event.content.parts or []) if event.content else []:
+            if (call := part.function_call) and call.id and call.name:
+                steps.append((call.id, call.name, call.args or {}))
+            elif (answer := part.function_response) and answer.id:
+                steps.append((answer.id, True))
+    return steps
+
+
+class FoldedTool(BaseTool):
+    """One entry of the folded array; running it asks the conversation first."""
+
+    def __init__(self, owner: FoldedToolset, engine: Engine, entry: Entry, real: dict[str, BaseTool]) -> None:
+        own = real.get(entry.name)
+        super().__init__(name=entry.name, description=entry.description, is_long_running=bool(own and own.is_long_running))
+        self._owner, self._engine, self._entry, self._real = owner, engine, entry, real
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name, description=self.description, parameters_json_schema=self._entry.parameters
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        conversation = self._owner.conversation(self._engine, cast(ReadonlyContext, tool_context))
+        outcome = conversation.call(self.name, args, tool_context.function_call_id)
+        if isinstance(outcome, Confirm):
+            if (answer := tool_context.tool_confirmation) is None:
+                shown = f"{outcome.target} {outcome.arguments_json}: {outcome.reason}"
+                tool_context.request_confirmation(hint=shown)
+                tool_context.actions.skip_summarization = True
+                return {"error": outcome.content}
+            outcome = self._owner.settle(conversation, outcome, answer.confirmed)
+        match outcome:
+            case Reply(content=text, is_error=failed):
+                return {"error" if failed else "result": text}
+            case Refuse(content=text):
+                return {"error": text}
+            case Forward() as forward:
+                tool = self._real[forward.target]
+                try:
+                    result = await tool.run_async(args=forward.arguments, tool_context=tool_context)
+                except BaseException:
+                    conversation.report_result(forward.id, False)
+                    raise
+                conversation.report_result(forward.id)
+                return {"note": forward.note, "result": result} if forward.note else result

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use toolfold::conversation::{self, ApprovalId, CallId, Outcome, PastStep, ToolResult, TurnError};
+use toolfold::conversation::{self, ApprovalId, CallId, Outcome, ToolResult, TurnError};
 use toolfold_cli::edge::now_ms;
 
 use crate::entry::Entry;
@@ -198,19 +198,20 @@ impl Conversation {
     /// Whether this conversation made every call of a history (``steps`` as in ``Engine.conversation``). If so, what is open
     /// is set to what the history still shows; if not, nothing changes: make a conversation from the steps instead.
     fn follows(&self, py: Python<'_>, steps: Vec<Step<'_>>) -> PyResult<bool> {
-        let steps: Vec<PastStep> = steps.into_iter().map(Step::read).collect::<PyResult<_>>()?;
+        // Nobody reads the arguments of calls that were made here.
+        let ids = |(calls, answers): &mut (Vec<CallId>, Vec<CallId>), step: Step<'_>| match step {
+            Step::Call(id, ..) => calls.push(CallId::from(id)),
+            Step::Result(id, _) => answers.push(CallId::from(id)),
+        };
+        let mut seen = (Vec::new(), Vec::new());
+        steps.into_iter().for_each(|step| ids(&mut seen, step));
+        let (calls, answers) = seen;
         self.with(py, |own| {
-            let known = |step: &PastStep| match step {
-                PastStep::Call { id, .. } | PastStep::Result { id, .. } => own.knows(id),
-            };
-            if !steps.iter().all(known) {
-                return Ok(false);
+            let known = calls.iter().chain(&answers).all(|id| own.knows(id));
+            if known {
+                own.seen_calls(answers);
             }
-            own.seen_calls(steps.into_iter().filter_map(|step| match step {
-                PastStep::Result { id, .. } => Some(id),
-                PastStep::Call { .. } => None,
-            }));
-            Ok(true)
+            Ok(known)
         })
     }
 

@@ -6,13 +6,15 @@ An adapter makes one ``Folder``. On each request it names the tools of the agent
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from threading import Lock
 from typing import Any, TypeAlias
 
-from . import ApprovalError, Approver, Confirm, Conversation, Engine, Forward, Refuse
+from . import ApprovalError, Approver, Confirm, Conversation, Engine, Forward, Refuse, Turn
 
 #: One step of a history: ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
 Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
@@ -47,27 +49,35 @@ class Folder:
         self.wire, self.model = wire, model
         self._settings: dict[str, Any] = {"profile": profile, "arm": arm, "policy": policy, "skills": skills}
         self._first: Engine | None = None
-        self._engines: OrderedDict[Hashable, Engine] = OrderedDict()
+        self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
+        self._by_text: OrderedDict[str, Engine] = OrderedDict()
         self._conversations: OrderedDict[tuple[int, str], tuple[Engine, Conversation]] = OrderedDict()
         self._lock = Lock()
 
-    def bind(self, key: Hashable, tools: Callable[[], Sequence[Mapping[str, Any]]]) -> Engine:
-        """The engine of a tool set. ``key`` identifies the set; ``tools`` is asked once for its definitions."""
+    def bind(self, key: Hashable, keep: object, tools: Callable[[], Sequence[Mapping[str, Any]]]) -> Engine:
+        """The engine of a tool set.
+
+        :param key: what identifies the set at no cost, such as the ``id`` of each tool.
+        :param keep: the objects whose ``id`` is in the key: they must not die while the key is remembered.
+        :param tools: the definitions, in any provider's form; asked only where the key is new.
+        """
         with self._lock:
             if (known := self._engines.get(key)) is not None:
                 self._engines.move_to_end(key)
-                return known
-        # Built outside the lock: a second thread may build the same, and one of them is kept.
-        definitions = [dict(tool) for tool in tools()]
-        if self._first is None:
-            made = Engine(definitions, approvals=self.approver, **self._settings)
-        else:
-            made = self._first.with_tools(definitions)
-        with self._lock:
-            self._first = self._first or made
-            made = self._engines.setdefault(key, made)
-            while len(self._engines) > MOST_ENGINES:
-                self._engines.popitem(last=False)
+                return known[0]
+            # Frameworks that make their tools anew for every request still mean the same ones.
+            definitions = [dict(tool) for tool in tools()]
+            text = json.dumps(definitions)
+            made = self._by_text.get(text)
+            if made is None and self._first is None:
+                made = self._first = Engine(definitions, approvals=self.approver, **self._settings)
+            elif made is None and self._first is not None:
+                made = self._first.with_tools(text)
+            assert made is not None
+            self._engines[key], self._by_text[text] = (made, keep), made
+            for memo in (self._engines, self._by_text):
+                while len(memo) > MOST_ENGINES:
+                    memo.popitem(last=False)
         return made
 
     def conversation(self, engine: Engine, id: str | None, steps: Sequence[Step]) -> Conversation:
@@ -104,6 +114,53 @@ class Folder:
         except ApprovalError:
             pass  # Answered already, here or elsewhere: what holds is what `resume` says.
         return conversation.resume(asked.approval)
+
+
+#: Runs a tool by its host's name. What is no text is sent as JSON; an exception is a failed call.
+Run: TypeAlias = Callable[[str, dict[str, Any]], Any]
+#: Puts a call before a person: True runs it, False refuses it for good, None leaves it waiting.
+Ask: TypeAlias = Callable[[Confirm], bool | None]
+
+
+def answer(turn: Turn, run: Run, ask: Ask | None, approver: Approver | None) -> list[dict[str, Any]]:
+    """Runs what may run of a message's calls, asks about what waits, and gives the messages to append."""
+    _ask(turn, ask, approver)
+    for call in turn.runnable:
+        try:
+            result = as_text(run(call.target, call.arguments))
+        except Exception as why:  # The model is told, as it is of every failure of a tool.
+            turn.finish(call.id, f"{type(why).__name__}: {why}", is_error=True)
+        else:
+            turn.finish(call.id, result)
+    return turn.messages()
+
+
+async def answer_async(turn: Turn, run: Run, ask: Ask | None, approver: Approver | None) -> list[dict[str, Any]]:
+    """The same where ``run`` may give something to await."""
+    _ask(turn, ask, approver)
+    for call in turn.runnable:
+        try:
+            made = run(call.target, call.arguments)
+            result = as_text(await made if inspect.isawaitable(made) else made)
+        except Exception as why:
+            turn.finish(call.id, f"{type(why).__name__}: {why}", is_error=True)
+        else:
+            turn.finish(call.id, result)
+    return turn.messages()
+
+
+def _ask(turn: Turn, ask: Ask | None, approver: Approver | None) -> None:
+    for waiting in turn.waiting if ask and approver else ():
+        assert ask and approver
+        said = ask(waiting)
+        if said is not None:
+            approver.approve(waiting.approval) if said else approver.reject(waiting.approval)
+            turn.resume(waiting.approval)
+
+
+def as_text(result: Any) -> str:
+    """A tool's result as the model reads it."""
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str)
 
 
 def unanswered(steps: Sequence[Step]) -> set[str]:

@@ -54,12 +54,14 @@ class Folder:
         self._conversations: OrderedDict[tuple[int, str], tuple[Engine, Conversation]] = OrderedDict()
         self._lock = Lock()
 
-    def bind(self, key: Hashable, keep: object, tools: Callable[[], Sequence[Mapping[str, Any]]]) -> Engine:
+    def bind(
+        self, key: Hashable, tools: Callable[[], Sequence[Mapping[str, Any]]], *, keep: object = None
+    ) -> Engine:
         """The engine of a tool set.
 
-        :param key: what identifies the set at no cost, such as the ``id`` of each tool.
-        :param keep: the objects whose ``id`` is in the key: they must not die while the key is remembered.
+        :param key: what identifies the set at little cost, such as the ``id`` of each tool.
         :param tools: the definitions, in any provider's form; asked only where the key is new.
+        :param keep: the objects whose ``id`` is in the key: they must not die while the key is remembered.
         """
         with self._lock:
             if (known := self._engines.get(key)) is not None:

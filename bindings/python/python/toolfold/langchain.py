@@ -70,7 +70,7 @@ class Toolfold(AgentMiddleware):
 
     def _engine(self, real: list[BaseTool]) -> tuple[tuple[int, ...], Engine]:
         key = tuple(map(id, real))
-        return key, self.folder.bind(key, real, lambda: [convert_to_openai_tool(tool) for tool in real])
+        return key, self.folder.bind(key, lambda: [convert_to_openai_tool(tool) for tool in real], keep=real)
 
     def _folded(self, request: ModelRequest) -> ModelRequest:
         real = [tool for tool in request.tools if isinstance(tool, BaseTool)]

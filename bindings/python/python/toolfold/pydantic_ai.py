@@ -52,7 +52,7 @@ class _Folded(WrapperToolset[Any]):
     def _engine(self, real: dict[str, ToolsetTool[Any]]) -> tuple[object, Engine]:
         schemas = [tool.tool_def.parameters_json_schema for tool in real.values()]
         key = tuple((name, id(schema)) for name, schema in zip(real, schemas))
-        return key, self.folder.bind(key, schemas, lambda: [_neutral(tool.tool_def) for tool in real.values()])
+        return key, self.folder.bind(key, lambda: [_neutral(tool.tool_def) for tool in real.values()], keep=schemas)
 
     def _conversation(self, engine: Engine, ctx: RunContext[Any]) -> Conversation:
         return self.folder.conversation(engine, ctx.conversation_id, answered_only(_steps(ctx.messages)))

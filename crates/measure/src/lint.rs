@@ -1,1 +1,136 @@
 //! `lint`: what is wrong with a tool list, and what each finding costs.
+//!
+//! A rule is a row of [`RULES`]; a [`Finding`] is one place where it holds. Every rule is meant for the owner of a list, who
+//! has to be able to act on it: one that is right only most of the time is a note, and one that cannot be told from words or
+//! names with confidence is no rule.
+//!
+//! What providers refuse is not written here: the wires of the library say it of the array that they would send
+//! ([`Conversation::diagnostics`](toolfold::conversation::Conversation::diagnostics)).
+
+mod against;
+mod annotations;
+mod find;
+mod fix;
+mod found;
+mod list;
+mod names;
+mod providers;
+mod rules;
+mod schemas;
+mod secrets;
+mod shapes;
+mod strict;
+mod suspicious;
+mod texts;
+mod view;
+mod words;
+
+pub use fix::{Fixed, fix};
+pub use found::{Edit, Finding, Lint, Total};
+pub use rules::{Group, RULES, Rule};
+
+use toolfold::catalog::Catalog;
+use toolfold::diagnostic::{Diagnostic, Severity};
+use toolfold::profile::Assignment;
+use toolfold::tokens::CountError;
+use toolfold::wire::{Capabilities, Wire};
+
+use self::found::Found;
+use self::view::View;
+use crate::parts::Measurer;
+
+/// The name of the contract, in every answer.
+pub const CONTRACT: &str = "toolfold.lint/1";
+
+/// What a list is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'o> {
+    /// The API that it is sent to: what that refuses is an error. Without one, what any of them refuses is a warning.
+    pub wire: Option<Wire>,
+    /// The model, for the limits of its provider.
+    pub model: Option<&'o str>,
+    /// What is known of providers.
+    pub capabilities: &'o Capabilities,
+    /// What a profile makes of the tools.
+    pub assignment: Option<&'o Assignment>,
+    /// The list as it was: its differences are found, too.
+    pub before: Option<&'o Catalog>,
+    /// What was noticed when the list was read.
+    pub noticed: &'o [Diagnostic],
+    /// Rules that are not looked at.
+    pub allow: &'o [String],
+    /// Rules whose findings are errors, whatever they are else.
+    pub deny: &'o [String],
+}
+
+impl Options<'_> {
+    /// Nothing given: every wire, no profile, no earlier list.
+    #[must_use]
+    pub fn new() -> Self {
+        Options {
+            wire: None,
+            model: None,
+            capabilities: Capabilities::builtin(),
+            assignment: None,
+            before: None,
+            noticed: &[],
+            allow: &[],
+            deny: &[],
+        }
+    }
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Finds what is wrong with a list, in catalogue order, what is wrong with the list as a whole last. The same list always
+/// gives the same findings.
+///
+/// # Errors
+/// [`CountError`] if the meter cannot count a tool.
+pub fn lint(measurer: &Measurer<'_>, catalog: &Catalog, options: &Options<'_>) -> Result<Lint, CountError> {
+    let found = findings(catalog, options);
+    found::measured(measurer, catalog, found)
+}
+
+/// The findings without what they cost.
+pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding> {
+    let mut found = Found::new(options);
+    find::unread(&mut found, options.noticed);
+    let facts = list::Facts::of(catalog);
+    for (at, tool) in catalog.iter().enumerate() {
+        let view = View::of(at, tool);
+        found.begin(&view);
+        texts::check(&mut found, &view, &facts);
+        words::check(&mut found, &view);
+        suspicious::check(&mut found, &view);
+        secrets::check(&mut found, &view);
+        shapes::check(&mut found, &view);
+        schemas::check(&mut found, &view);
+        strict::check(&mut found, &view, options.wire);
+        annotations::check(&mut found, &view);
+    }
+    found.begin_list();
+    providers::check(&mut found, catalog, options);
+    names::check(&mut found, catalog);
+    list::check(&mut found, catalog, &facts, options.assignment);
+    if let Some(before) = options.before {
+        against::check(&mut found, before, catalog);
+    }
+    found.sorted(catalog)
+}
+
+/// The rule of an id.
+#[must_use]
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+/// The word for a severity and a number: `1 error`, `2 errors`.
+#[must_use]
+pub fn counted(n: usize, severity: Severity) -> String {
+    format!("{n} {severity}{}", if n == 1 { "" } else { "s" })
+}

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use toolfold::catalog::Tool;
 use toolfold::profile::{Detail, Folded};
 use toolfold::schema::pointer_token;
-use toolfold::tokens::{CountError, Meter, Tiktoken, ToolTexts};
+use toolfold::tokens::{CountError, Meter, Tiktoken, TokenCounter, ToolTexts};
 use toolfold::wire::chat_tool;
 
 /// Schemas nested deeper than this are one part.
@@ -112,6 +112,12 @@ impl<'m> Measurer<'m> {
     /// As [`Measurer::texts`].
     pub fn one(&self, tool: &Value) -> Result<usize, CountError> {
         Ok(self.each(std::slice::from_ref(tool))?.into_iter().sum())
+    }
+
+    /// The tokens of a text by itself in the meter's vocabulary: about what it adds where it stands.
+    #[must_use]
+    pub fn text(&self, text: &str) -> usize {
+        self.counter.count(text)
     }
 
     /// The parts of a tool that cost at least `min` tokens, most expensive first: its name, its description, its parameters

@@ -1,0 +1,61 @@
+//! Hints of a server that contradict each other or the tool's name.
+
+use super::found::Found;
+use super::rules::{HINTS_DISAGREE, READ_ONLY};
+use super::view::{View, split};
+
+/// Verbs that change something wherever they begin a name. Words that may as well be nouns (`update`, `set`, `post`) are
+/// left out unless they stand first.
+const CHANGES: [&str; 30] = [
+    "delete",
+    "remove",
+    "create",
+    "update",
+    "write",
+    "insert",
+    "drop",
+    "send",
+    "set",
+    "edit",
+    "rename",
+    "move",
+    "upload",
+    "overwrite",
+    "destroy",
+    "purge",
+    "truncate",
+    "revoke",
+    "merge",
+    "publish",
+    "deploy",
+    "uninstall",
+    "install",
+    "append",
+    "replace",
+    "modify",
+    "archive",
+    "transfer",
+    "cancel",
+    "erase",
+];
+
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+    let Some(hints) = view.tool.annotations() else { return };
+    if hints.read_only_hint != Some(true) {
+        return;
+    }
+    if hints.destructive_hint == Some(true) {
+        found.add(&HINTS_DISAGREE, "/annotations", "`readOnlyHint` and `destructiveHint` are both true");
+    }
+    let name = view.tool.name().as_str();
+    let own = name.rsplit("__").next().unwrap_or(name);
+    let words = split(own);
+    // A prefix of the server may stand before the verb.
+    let verb = words.iter().take(2).find(|word| CHANGES.contains(&word.as_str()));
+    let looks = words
+        .iter()
+        .any(|word| ["get", "list", "search", "find", "check", "validate", "preview"].contains(&word.as_str()));
+    if let Some(verb) = verb.filter(|_| !looks) {
+        found.add(&READ_ONLY, "/annotations/readOnlyHint", format!("`readOnlyHint` is true of a tool that can {verb}"));
+    }
+}

@@ -1,0 +1,125 @@
+//! `--fix`: the mechanical changes, made in the text of the list.
+//!
+//! Everything that is not changed keeps every byte: order, indentation, number spellings, members that nobody knows.
+
+mod spans;
+mod splice;
+
+use serde::Serialize;
+
+use toolfold::catalog::{Catalog, Format};
+
+use self::spans::{Span, parse};
+use self::splice::spliced;
+use super::found::{Edit, Finding};
+use super::{Options, findings};
+
+/// Fixing one thing may bring up another, such as an object that is empty now.
+const MOST_ROUNDS: usize = 4;
+
+/// A list that was fixed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fixed {
+    /// Its text.
+    #[serde(skip)]
+    pub text: String,
+    /// What was done: tool, rule and what was wrong.
+    pub done: Vec<(String, &'static str, String)>,
+}
+
+/// Makes every mechanical change of a list, in the text that it was read from. Lists of other texts than JSON are as they
+/// were.
+#[must_use]
+pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>) -> Fixed {
+    let mut fixed = Fixed { text: text.to_owned(), done: Vec::new() };
+    for _ in 0..MOST_ROUNDS {
+        let catalog = Catalog::import(&fixed.text, file, format).value;
+        let found: Vec<Finding> =
+            findings(&catalog, &Options { before: None, ..*options }).into_iter().filter(|one| one.fixable).collect();
+        let Some(roots) = parse(&fixed.text).filter(|_| !found.is_empty()) else { return fixed };
+        let mut tools = Vec::new();
+        roots.iter().for_each(|root| gather(&fixed.text, root, "", &mut tools));
+        let mut changes = Vec::new();
+        let mut done = Vec::new();
+        for one in &found {
+            let Some(name) = &one.tool else { continue };
+            let Some((_, place)) = tools.iter().find(|(own, _)| own == name) else { continue };
+            let made: Vec<(Vec<String>, &Edit)> =
+                one.edits.iter().filter_map(|edit| Some((place.path(edit)?, edit))).collect();
+            if !made.is_empty() {
+                done.push((name.clone(), one.rule, one.reason.clone()));
+                changes.extend(made.into_iter().map(|(path, edit)| (place.tool, path, edit)));
+            }
+        }
+        let next = spliced(&fixed.text, &changes);
+        // What would not be read again is not written.
+        let sound = next != fixed.text && Catalog::import(&next, file, format).value.len() == catalog.len();
+        if !sound {
+            return fixed;
+        }
+        fixed.text = next;
+        fixed.done.extend(done);
+    }
+    fixed
+}
+
+/// A tool in the text.
+struct Place<'s> {
+    tool: &'s Span,
+    /// Where it has what an edit calls `/description` and `/parameters`.
+    description: &'static [&'static str],
+    schema: Vec<String>,
+}
+
+impl Place<'_> {
+    /// The path of an edit from the tool, token by token.
+    fn path(&self, edit: &Edit) -> Option<Vec<String>> {
+        let (Edit::Remove(at) | Edit::Replace(at, _) | Edit::Add(at, ..)) = edit;
+        let token = |token: &str| token.replace("~1", "/").replace("~0", "~");
+        if at == "/description" {
+            return Some(self.description.iter().map(|own| (*own).to_owned()).collect());
+        }
+        let rest = at.strip_prefix("/parameters")?;
+        Some(self.schema.iter().cloned().chain(rest.split('/').skip(1).map(token)).collect())
+    }
+}
+
+/// The keys of schemas in all formats.
+const SCHEMAS: [&str; 5] =
+    ["parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters"];
+
+/// The tools of a list, each by its name in the catalogue: those of arrays, of `tools`, of a response's `result`, of
+/// function declarations and of namespaces.
+fn gather<'s>(text: &str, span: &'s Span, space: &str, tools: &mut Vec<(String, Place<'s>)>) {
+    if let Some(items) = span.items() {
+        items.iter().for_each(|item| gather(text, item, space, tools));
+        return;
+    }
+    let function = span.member("function").filter(|inner| inner.member("name").is_some());
+    let own = function.unwrap_or(span);
+    let named = own.member("name").and_then(|name| name.string(text));
+    let inside =
+        ["tools", "functionDeclarations", "function_declarations"].into_iter().find_map(|key| span.member(key));
+    let schema = SCHEMAS.into_iter().find(|key| own.member(key).is_some());
+    match (named, inside) {
+        (Some(name), None) => {
+            let name = if space.is_empty() { name } else { format!("{space}__{name}") };
+            let schema = schema.unwrap_or("parameters").to_owned();
+            let (description, schema): (&[&str], _) = match function {
+                Some(_) => (&["function", "description"], vec!["function".to_owned(), schema]),
+                None => (&["description"], vec![schema]),
+            };
+            tools.push((name, Place { tool: span, description, schema }));
+        }
+        (name, Some(inside)) => {
+            let is_space = span.member("type").and_then(|kind| kind.string(text)).as_deref() == Some("namespace");
+            let space = name.filter(|_| is_space).unwrap_or_default();
+            gather(text, inside, &space, tools);
+        }
+        (None, None) => {
+            for key in ["result", "body", "request"] {
+                span.member(key).into_iter().for_each(|inner| gather(text, inner, space, tools));
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Names that a model mixes up.
+
+use indexmap::IndexMap;
+
+use toolfold::catalog::Catalog;
+
+use super::found::Found;
+use super::rules::{COLLIDING, SPELLINGS};
+use super::shapes::folded;
+use super::view::listed;
+
+/// Spellings of more parameters are not told one by one.
+const MOST: usize = 20;
+
+pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog) {
+    let mut tools: IndexMap<String, Vec<&str>> = IndexMap::new();
+    let mut parameters: IndexMap<String, IndexMap<&str, usize>> = IndexMap::new();
+    for tool in catalog.iter() {
+        tools.entry(folded(tool.name().as_str())).or_default().push(tool.name().as_str());
+        let names = toolfold::schema::properties(tool.parameters()).into_iter().flat_map(|all| all.keys());
+        for name in names {
+            *parameters.entry(folded(name)).or_default().entry(name.as_str()).or_default() += 1;
+        }
+    }
+    found.begin_list();
+    for names in tools.values().filter(|names| names.len() > 1) {
+        found.add(&COLLIDING, "", format!("{} differ in case or joints only", listed(names)));
+    }
+    let several = parameters.values().filter(|spellings| spellings.len() > 1);
+    for spellings in several.take(MOST) {
+        let said: Vec<String> = spellings.iter().map(|(name, n)| format!("`{name}` ({n})")).collect();
+        found.add(&SPELLINGS, "", format!("one parameter is spelt {}", said.join(" and ")));
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether a schema is one: its dialect's rules, its references, its definitions.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use toolfold::engine::validate::Validator;
+use toolfold::schema::{Target, identifier, is_dynamic, reference, resolve};
+
+use super::found::{Edit, Found};
+use super::rules::{INVALID, MISSING_REF, RECURSIVE, REMOTE_REF, UNUSED_DEFS};
+use super::view::{View, listed, shown};
+
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+    let broken = references(found, view);
+    if !broken
+        && found.wants(&INVALID)
+        && let Err(why) = Validator::compile(view.schema)
+    {
+        found.add(&INVALID, "/parameters", shown_whole(&why));
+    }
+    unused(found, view);
+}
+
+/// A reason in full, but for what no line has room for.
+fn shown_whole(text: &str) -> String {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether any reference leads nowhere.
+fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut broken = false;
+    let based = view.nodes.iter().any(|node| node.at != "/parameters" && node.map.contains_key("$id"));
+    for node in &view.nodes {
+        let Some(target) = node.text("$ref").filter(|target| seen.insert(target.to_owned())) else { continue };
+        let at = node.place("$ref");
+        match resolve(view.schema, target) {
+            Target::Found(_) => {
+                let pointer = target.strip_prefix('#').unwrap_or_default();
+                let around = format!("/parameters{pointer}");
+                if node.at == around || node.at.strip_prefix(around.as_str()).is_some_and(|rest| rest.starts_with('/'))
+                {
+                    found.add(&RECURSIVE, &at, format!("`{}` leads to what it stands in", shown(target)));
+                }
+            }
+            // Where schemas are documents of their own, a reference starts at them.
+            _ if based => {}
+            Target::Remote => {
+                broken = true;
+                found.add(&REMOTE_REF, &at, format!("`{}` is another document", shown(target)));
+            }
+            Target::Missing => {
+                broken = true;
+                found.add(&MISSING_REF, &at, format!("there is nothing at `{}`", shown(target)));
+            }
+        }
+    }
+    broken
+}
+
+/// Definitions that nothing outside of them leads to. A schema whose references cannot all be followed is left alone.
+fn unused(found: &mut Found<'_>, view: &View<'_>) {
+    for holder in ["$defs", "definitions"] {
+        let Some(all) = view.schema.get(holder).and_then(Value::as_object).filter(|all| !all.is_empty()) else {
+            continue;
+        };
+        let strange = view.nodes.iter().any(|node| {
+            let value = Value::Object(node.map.clone());
+            let unclear = reference(&value).is_some_and(|target| !target.starts_with("#/"));
+            unclear || is_dynamic(&value) || (node.at != "/parameters" && identifier(&value).is_some())
+        });
+        if strange {
+            return;
+        }
+        let prefix = format!("#/{holder}/");
+        let named = |target: &str| -> Option<String> {
+            let token = target.strip_prefix(&prefix)?.split('/').next()?;
+            Some(token.replace("~1", "/").replace("~0", "~").replace("%24", "$"))
+        };
+        let inside = |at: &str| -> Option<String> {
+            let token = at.strip_prefix(&format!("/parameters/{holder}/"))?.split('/').next()?;
+            Some(token.replace("~1", "/").replace("~0", "~"))
+        };
+        // A definition is used if something used refers to it; what stands outside of definitions is.
+        let edges: Vec<(Option<String>, String)> =
+            view.nodes.iter().filter_map(|node| Some((inside(&node.at), named(node.text("$ref")?)?))).collect();
+        let mut used: BTreeSet<&str> = BTreeSet::new();
+        loop {
+            let before = used.len();
+            for (from, to) in &edges {
+                if from.as_deref().is_none_or(|from| used.contains(from)) {
+                    used.insert(to);
+                }
+            }
+            if used.len() == before {
+                break;
+            }
+        }
+        let unused: Vec<&str> = all.keys().map(String::as_str).filter(|name| !used.contains(name)).collect();
+        if unused.is_empty() {
+            continue;
+        }
+        let at = format!("/parameters/{holder}");
+        let edits = if unused.len() == all.len() {
+            vec![Edit::Remove(at.clone())]
+        } else {
+            unused.iter().map(|name| Edit::Remove(super::found::below(&at, name))).collect()
+        };
+        let are = if unused.len() == 1 { "is" } else { "are" };
+        if let Some(one) = found.add(&UNUSED_DEFS, &at, format!("{} {are} used by nothing", listed(&unused))) {
+            one.fixed_by(edits);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Keys, passwords and paths that should be in no description. What is found is shown masked.
+
+use super::found::Found;
+use super::rules::{HOME_PATH, PRIVATE_KEY, SECRET, URL_PASSWORD};
+use super::view::View;
+
+/// How an issued secret begins, and the fewest characters that follow. Sources: the issuers' documentation of their forms
+/// (GitHub, GitLab, Slack, AWS, Google, OpenAI, Anthropic, Stripe, Hugging Face, npm, PyPI).
+const SHAPES: [(&str, usize); 20] = [
+    ("github_pat_", 40),
+    ("ghp_", 30),
+    ("gho_", 30),
+    ("ghs_", 30),
+    ("ghu_", 30),
+    ("glpat-", 20),
+    ("xoxb-", 20),
+    ("xoxp-", 20),
+    ("xoxa-", 20),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 30),
+    ("sk_live_", 16),
+    ("rk_live_", 16),
+    ("sk-", 20),
+    ("hf_", 30),
+    ("npm_", 30),
+    ("pypi-", 40),
+    ("ya29.", 30),
+    ("eyJ", 60),
+];
+
+/// Words by which a placeholder is known.
+const PLACEHOLDERS: [&str; 7] = ["example", "xxxx", "your", "placeholder", "...", "1234567890", "abcdef"];
+
+/// Names of users in examples of paths.
+const ANYBODY: &str = "user username you yourname your_name your-name your-username your_username me name myuser myname \
+    someone john jane johndoe alice bob example home";
+
+/// Users and passwords in examples of addresses.
+const ANY_PASSWORD: &str = "pass password passwd pwd secret token key mypassword my-password user username p@ss";
+
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+    for (at, text) in view.texts() {
+        if text.len() < 8 {
+            continue;
+        }
+        if let Some(secret) = token(text) {
+            let first: String = secret.chars().take(4).collect();
+            let reason = format!("`{first}…` of {} characters looks like a key", secret.chars().count());
+            found.add(&SECRET, &at, reason);
+        }
+        if has_private_key(text) {
+            found.add(&PRIVATE_KEY, &at, "it holds a private key (PEM)");
+        }
+        if let Some(user) = url_user(text) {
+            let first: String = user.chars().take(2).collect();
+            found.add(&URL_PASSWORD, &at, format!("an address holds the user `{first}…` and a password"));
+        }
+        if let Some((before, user)) = home(text) {
+            let first: String = user.chars().take(2).collect();
+            found.add(&HOME_PATH, &at, format!("it shows a path below `{before}{first}…`"));
+        }
+    }
+}
+
+/// The first word that is built like an issued secret and is no placeholder.
+fn token(text: &str) -> Option<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')));
+    words.filter(|word| word.len() >= 20).find(|word| {
+        SHAPES.iter().any(|(prefix, least)| word.strip_prefix(prefix).is_some_and(|rest| is_random(rest, *least)))
+            && !PLACEHOLDERS.iter().any(|own| word.to_ascii_lowercase().contains(own))
+    })
+}
+
+/// Whether a text is long enough, and varied as what is drawn by chance is: digits and letters, no character often.
+fn is_random(text: &str, least: usize) -> bool {
+    let mut seen: Vec<char> = text.chars().collect();
+    let length = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    length >= least
+        && seen.len() * 3 >= length.min(36)
+        && text.bytes().any(|b| b.is_ascii_digit())
+        && text.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+/// Whether a key itself follows its first line (RFC 7468).
+fn has_private_key(text: &str) -> bool {
+    let Some((before, after)) = text.split_once("PRIVATE KEY-----") else { return false };
+    let body = after.split("-----").next().unwrap_or_default();
+    let solid = body.bytes().filter(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')).count();
+    before.contains("-----BEGIN") && solid >= 40 && !body.contains("...")
+}
+
+/// The user of an address with a password that is no placeholder (RFC 3986, section 3.2.1).
+fn url_user(text: &str) -> Option<&str> {
+    text.match_indices("://").find_map(|(at, mark)| {
+        let rest = text.get(at + mark.len()..)?;
+        let authority =
+            rest.split(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`')).next()?;
+        let (user, password) = authority.rsplit_once('@')?.0.split_once(':')?;
+        let open = |text: &str| text.contains(['<', '{', '[', '$', '*', '%']) || text.is_empty();
+        let lower = password.to_ascii_lowercase();
+        let any = ANY_PASSWORD.split_whitespace().any(|own| own == lower) || lower.contains("pass") || lower == user;
+        (!open(user) && !open(password) && !any && !lower.contains("xxx")).then_some(user)
+    })
+}
+
+/// The beginning of a path in a home folder, and whose it is.
+fn home(text: &str) -> Option<(&'static str, &str)> {
+    ["/home/", "/Users/", "C:\\Users\\"].into_iter().find_map(|before| {
+        text.match_indices(before).find_map(|(at, _)| {
+            let ahead = text.get(..at).and_then(|text| text.chars().next_back());
+            let rest = text.get(at + before.len()..)?;
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')))?;
+            let user = rest.get(..end).filter(|user| user.len() > 1)?;
+            let is_path = rest.get(end..)?.starts_with(['/', '\\']);
+            let lower = user.to_ascii_lowercase();
+            let anybody = ANYBODY.split_whitespace().any(|own| own == lower) || lower.contains("user");
+            let whole = ahead.is_none_or(|c| !c.is_ascii_alphanumeric());
+            (is_path && whole && !anybody).then_some((before, user))
+        })
+    })
+}

@@ -1,0 +1,268 @@
+//! Whether what a schema says can be meant.
+
+use serde_json::{Map, Value};
+
+use toolfold::schema::{KEYWORDS, Types, keyword};
+
+use super::found::{Edit, Found, below};
+use super::rules::{
+    BOUNDS, DEEP, DEFAULT_MISMATCH, DUPLICATE_ENUM, DUPLICATE_REQUIRED, EMPTY_MEMBER, ENUM_TYPE, EXAMPLE_MISMATCH,
+    LARGE_ENUM, MANY_PARAMETERS, MISSPELT, NEAR_PARAMETERS, OPEN_OBJECT, REQUIRED_UNKNOWN, UNTYPED,
+};
+use super::view::{Node, View, listed, shown};
+
+/// An enum of so many values is large.
+const LARGE: usize = 100;
+/// A tool of more parameters has many.
+const MANY: usize = 20;
+/// Properties below more properties than this are deep.
+const TOO_DEEP: usize = 5;
+
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+    for node in &view.nodes {
+        values(found, view, node);
+        bounds(found, node);
+        required(found, view, node);
+        misspelt(found, node);
+        untyped(found, node);
+    }
+    empty(found, view);
+    near(found, view);
+    let parameters = view.parameters().count();
+    if parameters > MANY {
+        found.add(&MANY_PARAMETERS, "/parameters", format!("it has {parameters} parameters"));
+    }
+    if let Some(deepest) = view.nodes.iter().filter(|node| node.depth > TOO_DEEP).max_by_key(|node| node.depth) {
+        found.add(&DEEP, &deepest.at, format!("objects are nested {} deep", deepest.depth));
+    }
+}
+
+/// The keyword's list, unless it is none.
+fn list<'n>(node: &Node<'n>, key: &str) -> &'n [Value] {
+    node.map.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
+    let all = list(node, "enum");
+    if all.len() >= LARGE {
+        let at = node.place("enum");
+        if let Some(one) = found.add(&LARGE_ENUM, &at, format!("it lists {} values", all.len())) {
+            one.about_part(&at);
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let once: Vec<Value> = all.iter().filter(|value| seen.insert(value.to_string())).cloned().collect();
+    if once.len() < all.len() {
+        let at = node.place("enum");
+        if let Some(one) = found.add(&DUPLICATE_ENUM, &at, format!("{} values are there twice", all.len() - once.len()))
+        {
+            one.fixed_by(vec![Edit::Replace(at, Value::Array(once))]);
+        }
+    }
+    let Some(types) =
+        node.map.contains_key("type").then(|| Types::of(view.schema, &Value::Object(bare(node)))).flatten()
+    else {
+        fits_enum(found, node, all);
+        return;
+    };
+    let nullable = node.map.get("nullable") == Some(&Value::Bool(true));
+    let is_of = |value: &Value| fits(types, value) || nullable && value.is_null();
+    if let Some(wrong) = all.iter().find(|value| !is_of(value)) {
+        let reason =
+            format!("`{}` is not of type {}", shown(&wrong.to_string()), types.iter().collect::<Vec<_>>().join(" or "));
+        found.add(&ENUM_TYPE, &node.place("enum"), reason);
+    }
+    // A default of null is how generators say that there is none.
+    if let Some(default) = node.map.get("default").filter(|value| !value.is_null() && !is_of(value)) {
+        let reason = format!(
+            "`{}` is not of type {}",
+            shown(&default.to_string()),
+            types.iter().collect::<Vec<_>>().join(" or ")
+        );
+        found.add(&DEFAULT_MISMATCH, &node.place("default"), reason);
+    } else {
+        fits_enum(found, node, all);
+    }
+    for (at, example) in list(node, "examples").iter().enumerate() {
+        if !is_of(example) || !all.is_empty() && !all.contains(example) {
+            let reason = format!("`{}` is no value of this schema", shown(&example.to_string()));
+            found.add(&EXAMPLE_MISMATCH, &below(&node.place("examples"), &at.to_string()), reason);
+        }
+    }
+}
+
+/// The schema's type alone: what its values are listed as says nothing of it.
+fn bare(node: &Node<'_>) -> Map<String, Value> {
+    node.map.get("type").map(|kind| ("type".to_owned(), kind.clone())).into_iter().collect()
+}
+
+fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
+    let default = node.map.get("default").filter(|value| !value.is_null() && !value.is_array());
+    if let Some(default) = default.filter(|value| !all.is_empty() && !all.contains(value)) {
+        found.add(
+            &DEFAULT_MISMATCH,
+            &node.place("default"),
+            format!("`{}` is not in `enum`", shown(&default.to_string())),
+        );
+    }
+}
+
+/// Whether a value is of one of these types. A number without a fraction is an integer (JSON Schema 2020-12, 4.2.3).
+fn fits(types: Types, value: &Value) -> bool {
+    let has = |name: &str| types.has(name);
+    match value {
+        Value::Null => has("null"),
+        Value::Bool(_) => has("boolean"),
+        Value::String(_) => has("string"),
+        Value::Array(_) => has("array"),
+        Value::Object(_) => has("object"),
+        Value::Number(number) => {
+            has("number") || has("integer") && number.as_f64().is_none_or(|own| own.fract() == 0.0)
+        }
+    }
+}
+
+fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
+    let number = |key: &str| node.map.get(key).and_then(Value::as_f64);
+    let pairs = [
+        ("minimum", "maximum"),
+        ("minLength", "maxLength"),
+        ("minItems", "maxItems"),
+        ("minProperties", "maxProperties"),
+        ("exclusiveMinimum", "exclusiveMaximum"),
+    ];
+    for (low, high) in pairs {
+        if let (Some(from), Some(to)) = (number(low), number(high))
+            && (from > to || from >= to && low == "exclusiveMinimum")
+        {
+            found.add(&BOUNDS, &node.place(low), format!("`{low}` is {from} and `{high}` is {to}"));
+        }
+    }
+}
+
+fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
+    let names: Vec<&str> = list(node, "required").iter().filter_map(Value::as_str).collect();
+    let mut once: Vec<&str> = Vec::new();
+    names.iter().for_each(|name| {
+        if !once.contains(name) {
+            once.push(name);
+        }
+    });
+    if once.len() < names.len() {
+        let at = node.place("required");
+        if let Some(one) = found.add(&DUPLICATE_REQUIRED, &at, "it names a parameter twice") {
+            one.fixed_by(vec![Edit::Replace(at, once.iter().map(|name| Value::from(*name)).collect())]);
+        }
+    }
+    // What is declared beside, in alternatives or by reference, is not looked for; a part of an alternative may require
+    // what its object declares.
+    let whole = node.at == "/parameters" || node.property.is_some() || node.definition.is_some();
+    let beside = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "if", "then", "$dynamicRef"];
+    let Some(properties) = node.map.get("properties").and_then(Value::as_object) else { return };
+    if !whole || node.has(&beside) || view.nodes.len() > 4_000 {
+        return;
+    }
+    let unknown: Vec<&str> = once.into_iter().filter(|name| !properties.contains_key(*name)).collect();
+    if !unknown.is_empty() {
+        let closed = node.map.get("additionalProperties") == Some(&Value::Bool(false));
+        let never = if closed { ": no call can be valid" } else { "" };
+        let severity = if closed { toolfold::diagnostic::Severity::Error } else { REQUIRED_UNKNOWN.severity };
+        let reason = format!("it names {}, which `properties` lacks{never}", listed(&unknown));
+        found.add_as(&REQUIRED_UNKNOWN, severity, &node.place("required"), reason);
+    }
+}
+
+/// Keywords that nobody knows and that are one or two letters from one that matters.
+fn misspelt(found: &mut Found<'_>, node: &Node<'_>) {
+    for key in node.map.keys().filter(|key| key.len() >= 5 && !key.starts_with("x-") && keyword(key).is_none()) {
+        let near = KEYWORDS.iter().find(|known| {
+            known.name.len() >= 5
+                && known.name.len().abs_diff(key.len()) <= 1
+                && strsim::osa_distance(&known.name.to_lowercase(), &key.to_lowercase()) <= 1
+        });
+        if let Some(near) = near {
+            found.add(&MISSPELT, &node.place(key), format!("`{}` is no keyword; `{}` is", shown(key), near.name));
+        }
+    }
+}
+
+fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
+    let Some(name) = node.property else { return };
+    const SAYS: [&str; 14] = [
+        "type",
+        "enum",
+        "const",
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "not",
+        "if",
+        "properties",
+        "items",
+        "additionalProperties",
+    ];
+    if !node.has(&SAYS) {
+        found.add(&UNTYPED, &node.at, format!("`{name}` may be anything"));
+    } else if node.is("object")
+        && !node.has(&[
+            "properties",
+            "patternProperties",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "$ref",
+            "enum",
+            "const",
+            "propertyNames",
+        ])
+        && node
+            .map
+            .get("additionalProperties")
+            .is_none_or(|inner| matches!(inner, Value::Bool(true)) || is_empty(inner))
+    {
+        found.add(&OPEN_OBJECT, &node.at, format!("`{name}` is an object of anything"));
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty)
+}
+
+fn empty(found: &mut Found<'_>, view: &View<'_>) {
+    let mut edits = Vec::new();
+    for node in &view.nodes {
+        for key in ["description", "title"] {
+            if node.text(key).is_some_and(|text| text.trim().is_empty()) {
+                edits.push(Edit::Remove(node.place(key)));
+            }
+        }
+        if node.map.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+            edits.push(Edit::Remove(node.place("required")));
+        }
+    }
+    if let Some(Edit::Remove(first)) = edits.first().cloned() {
+        let many = if edits.len() == 1 { "a member says".to_owned() } else { format!("{} members say", edits.len()) };
+        if let Some(one) = found.add(&EMPTY_MEMBER, &first, format!("{many} nothing")) {
+            one.fixed_by(edits);
+        }
+    }
+}
+
+/// Parameters of one tool whose names differ in case or joints only.
+fn near(found: &mut Found<'_>, view: &View<'_>) {
+    let mut seen: std::collections::BTreeMap<String, &str> = std::collections::BTreeMap::new();
+    for node in view.parameters() {
+        let Some(name) = node.property else { continue };
+        if let Some(other) = seen.insert(folded(name), name) {
+            found.add(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost one name"));
+        }
+    }
+}
+
+/// A name without case and joints.
+pub(super) fn folded(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
+}

@@ -1,0 +1,53 @@
+//! Tools that ask for `strict`, and what that asks of their schemas.
+
+use serde_json::Value;
+
+use toolfold::catalog::Format;
+use toolfold::wire::Wire;
+
+use super::found::Found;
+use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
+use super::view::{Node, View, listed};
+
+/// What OpenAI's strict mode refuses. Source: OpenAI, "Structured outputs", supported schemas, 2026.
+const REFUSED: [&str; 12] = [
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "contains",
+];
+
+/// Only OpenAI asks for every parameter and closed objects at any depth; Anthropic's strict takes optional ones.
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
+    let openai = match wire {
+        Some(wire) => matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses),
+        None => matches!(view.tool.origin(), Some(Format::OpenAiChat | Format::OpenAiResponses)),
+    };
+    if view.tool.strict() != Some(true) || !openai {
+        return;
+    }
+    let is_object = |node: &&Node<'_>| node.is("object") || node.map.contains_key("properties");
+    let open = |node: &&Node<'_>| node.map.get("additionalProperties") != Some(&Value::Bool(false));
+    if let Some(node) = view.nodes.iter().filter(is_object).find(open) {
+        found.add(&STRICT_OPEN, &node.at, "the object does not say `\"additionalProperties\": false`");
+    }
+    let optional: Vec<&str> =
+        view.nodes.iter().filter(|node| !node.required).filter_map(|node| node.property).collect();
+    if !optional.is_empty() {
+        let are = if optional.len() == 1 { "is" } else { "are" };
+        found.add(&STRICT_OPTIONAL, "/parameters/required", format!("{} {are} not required", listed(&optional)));
+    }
+    for node in &view.nodes {
+        if let Some(key) = REFUSED.iter().find(|key| node.map.contains_key(**key)) {
+            found.add(&STRICT_KEYWORD, &node.place(key), format!("strict mode does not take `{key}`"));
+        }
+    }
+}

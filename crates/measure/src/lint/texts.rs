@@ -1,0 +1,199 @@
+//! What is said of a tool.
+
+use toolfold::diagnostic::Severity;
+use toolfold::profile::first_sentence;
+
+use super::found::{Edit, Found};
+use super::list::Facts;
+use super::rules::{
+    EXAMPLES_INSIDE, LONG_DESCRIPTION, LONG_PARAMETER, LOOSE_SPACE, NO_DESCRIPTION, NOT_ALONE, RESTATES_TOOL,
+    UNKNOWN_TOOL,
+};
+use super::view::{View, listed, shown, split};
+
+/// A description of more characters is long: three in four of real tools have less than a third of it.
+const LONG: usize = 2_000;
+/// And one of more is a warning.
+const VERY_LONG: usize = 6_000;
+/// The same for a parameter's.
+const LONG_FOR_PARAMETER: usize = 600;
+/// Examples of fewer characters are short.
+const LONG_EXAMPLES: usize = 240;
+/// White space of fewer bytes is not worth a line.
+const MUCH_SPACE: usize = 8;
+
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
+    let text = view.tool.description();
+    if text.trim().is_empty() {
+        found.add(&NO_DESCRIPTION, "", "it has no description: a model goes by its name alone");
+    } else {
+        sentence(found, view, facts);
+        restates(found, view);
+        long(found, text);
+        examples(found, text);
+        unknown_tools(found, view, facts);
+    }
+    spaces(found, view);
+    for node in view.nodes.iter().filter(|node| node.property.is_some()) {
+        let Some(text) = node.text("description") else { continue };
+        let length = text.chars().count();
+        if length > LONG_FOR_PARAMETER {
+            let at = node.place("description");
+            let name = node.property.unwrap_or_default();
+            if let Some(one) =
+                found.add(&LONG_PARAMETER, &at, format!("the description of `{name}` has {length} characters"))
+            {
+                one.about_part(&at);
+            }
+        }
+    }
+}
+
+/// Whether the first sentence stands for the tool.
+fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
+    let first = first_sentence(view.tool.description());
+    let Some(other) = facts.stands_for(view.at) else { return };
+    // A sentence without its introduction is the same sentence; one that several share has a rule of its own.
+    if facts.is_shared(&first) || same(&first, other) {
+        return;
+    }
+    let reason = format!("`{}` cannot stand for the tool; folded, it is shown as `{}`", shown(&first), shown(other));
+    found.add(&NOT_ALONE, "/description", reason);
+}
+
+/// Whether one of two sentences ends with the other, its first letter and its cut end apart.
+fn same(first: &str, other: &str) -> bool {
+    let plain = |text: &str| split(text.trim_end_matches('…')).join(" ");
+    let (first, other) = (plain(first), plain(other));
+    first.ends_with(&other) || first.contains(&other) || other.contains(&first)
+}
+
+fn restates(found: &mut Found<'_>, view: &View<'_>) {
+    const EMPTY: &str = "a an the of to for this that it is tool function";
+    let empty = |word: &String| EMPTY.split(' ').any(|own| own == word);
+    let said: Vec<String> = split(view.tool.description()).into_iter().filter(|word| !empty(word)).collect();
+    let name = split(view.tool.name().as_str());
+    let stem = |word: &str| word.trim_end_matches('s').to_owned();
+    let named: Vec<String> = name.iter().map(|word| stem(word)).collect();
+    let is_said = |word: &String| named.contains(&stem(word)) || named.contains(&stem(word.trim_end_matches("es")));
+    if !said.is_empty() && said.len() <= 5 && said.iter().all(is_said) && view.parameters().next().is_some() {
+        let reason = format!("`{}` says no more than the name", shown(view.tool.description()));
+        found.add(&RESTATES_TOOL, "/description", reason);
+    }
+}
+
+fn long(found: &mut Found<'_>, text: &str) {
+    let length = text.chars().count();
+    if length > LONG {
+        let severity = if length > VERY_LONG { Severity::Warning } else { Severity::Note };
+        let reason = format!("the description has {length} characters");
+        if let Some(one) = found.add_as(&LONG_DESCRIPTION, severity, "/description", reason) {
+            one.about_part("/description");
+        }
+    }
+}
+
+/// Blocks of code, and what follows a line `Examples:`.
+fn examples(found: &mut Found<'_>, text: &str) {
+    let mut blocks = String::new();
+    let (mut fenced, mut announced) = (false, false);
+    for line in text.lines() {
+        let bare = line.trim();
+        if bare.starts_with("```") {
+            fenced = !fenced;
+            announced = false;
+            continue;
+        }
+        let lower = bare.trim_matches(['*', '#', ' ', '-']).to_lowercase();
+        if !fenced && (lower.starts_with("example") || lower.starts_with("usage example")) && lower.ends_with(':') {
+            announced = true;
+            continue;
+        }
+        announced &= !bare.is_empty() || blocks.is_empty();
+        if fenced || announced {
+            blocks.push_str(line);
+            blocks.push('\n');
+        }
+    }
+    if blocks.chars().count() > LONG_EXAMPLES {
+        let reason = format!("examples take {} of its {} characters", blocks.chars().count(), text.chars().count());
+        if let Some(one) = found.add(&EXAMPLES_INSIDE, "/description", reason) {
+            one.about_text(&blocks, 1);
+        }
+    }
+}
+
+/// Names of tools that are not in the list: written like those that are, and called tools.
+fn unknown_tools(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
+    let text = view.tool.description();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut unknown: Vec<&str> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let next = words.get(at + 1).map(|next| next.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+        // `the read_rows tool`, whether in backticks or not.
+        if bare.contains('_')
+            && next.is_some_and(|next| next == "tool")
+            && bare.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !facts.is_known(bare)
+            && view.parameters().all(|node| node.property != Some(bare))
+            && !unknown.contains(&bare)
+        {
+            unknown.push(bare);
+        }
+    }
+    if !unknown.is_empty() {
+        found.add(&UNKNOWN_TOOL, "/description", format!("{} not in the list", are(&unknown)));
+    }
+}
+
+fn are(names: &[&str]) -> String {
+    format!("it names {}, which {}", listed(names), if names.len() == 1 { "is" } else { "are" })
+}
+
+fn spaces(found: &mut Found<'_>, view: &View<'_>) {
+    let own = ("/description".to_owned(), view.tool.description());
+    let inner = view.nodes.iter().filter_map(|node| Some((node.place("description"), node.text("description")?)));
+    let mut edits = Vec::new();
+    let mut first = String::new();
+    let mut spared = 0;
+    for (at, text) in std::iter::once(own).chain(inner) {
+        let clean = tidy(text);
+        if !clean.is_empty() && clean.len() + MUCH_SPACE <= text.len() {
+            spared += text.len() - clean.len();
+            if edits.is_empty() {
+                first.clone_from(&at);
+            }
+            edits.push(Edit::Replace(at, clean.into()));
+        }
+    }
+    if !edits.is_empty() {
+        let places =
+            if edits.len() == 1 { "one description".to_owned() } else { format!("{} descriptions", edits.len()) };
+        if let Some(one) = found.add(&LOOSE_SPACE, &first, format!("{spared} bytes of white space in {places}")) {
+            one.fixed_by(edits);
+        }
+    }
+}
+
+/// A text without white space around it and at the ends of its lines, without the indentation that all its lines but the
+/// first share, and without runs of empty lines. What is indented further, such as code, stays so.
+pub(super) fn tidy(text: &str) -> String {
+    let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
+    let indent = |line: &&str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
+    let mut out = String::with_capacity(text.len());
+    let mut empty = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let own = if at == 0 { line } else { line.get(common.min(line.len())..).unwrap_or(line) };
+        empty = if own.is_empty() { empty + 1 } else { 0 };
+        if empty > 1 {
+            continue;
+        }
+        if at > 0 {
+            out.push('\n');
+        }
+        out.push_str(own);
+    }
+    out
+}

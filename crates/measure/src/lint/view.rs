@@ -1,0 +1,191 @@
+//! One tool as the rules see it: every schema in it with its place.
+
+use serde_json::{Map, Value};
+
+use toolfold::catalog::Tool;
+use toolfold::schema::{Holds, holds, pointer_token};
+
+/// More schemas of one tool are not looked at.
+const MAX_NODES: usize = 5_000;
+
+/// A tool with its schemas laid out.
+pub(super) struct View<'t> {
+    pub(super) tool: &'t Tool,
+    /// Its place in the catalogue.
+    pub(super) at: usize,
+    pub(super) schema: &'t Value,
+    /// Every schema object, outermost first, in order.
+    pub(super) nodes: Vec<Node<'t>>,
+}
+
+/// One schema of a tool.
+pub(super) struct Node<'t> {
+    /// Where it is, from the tool: `/parameters/properties/a`.
+    pub(super) at: String,
+    pub(super) map: &'t Map<String, Value>,
+    /// Its name, where it is a property.
+    pub(super) property: Option<&'t str>,
+    /// Its name, where it is a definition.
+    pub(super) definition: Option<&'t str>,
+    /// Whether the object it is a property of requires it.
+    pub(super) required: bool,
+    /// How many properties it is below.
+    pub(super) depth: usize,
+}
+
+impl Node<'_> {
+    /// The text of a keyword.
+    pub(super) fn text(&self, keyword: &str) -> Option<&str> {
+        self.map.get(keyword).and_then(Value::as_str)
+    }
+
+    /// Whether it is a parameter of the tool itself.
+    pub(super) fn is_parameter(&self) -> bool {
+        self.property.is_some() && self.depth == 1
+    }
+
+    /// Whether `type` is this one, null apart.
+    pub(super) fn is(&self, name: &str) -> bool {
+        match self.map.get("type") {
+            Some(Value::String(own)) => own == name,
+            Some(Value::Array(own)) => own.iter().any(|one| one == name),
+            _ => false,
+        }
+    }
+
+    /// Whether any of these keywords is there.
+    pub(super) fn has(&self, keywords: &[&str]) -> bool {
+        keywords.iter().any(|keyword| self.map.contains_key(*keyword))
+    }
+
+    /// The place of a keyword in it.
+    pub(super) fn place(&self, keyword: &str) -> String {
+        format!("{}/{}", self.at, pointer_token(keyword))
+    }
+}
+
+impl<'t> View<'t> {
+    /// Lays a tool out. Its schema is not nested more than [`toolfold::schema::MAX_DEPTH`] deep.
+    pub(super) fn of(at: usize, tool: &'t Tool) -> Self {
+        let schema = tool.parameters();
+        let mut view = Self { tool, at, schema, nodes: Vec::new() };
+        view.gather("/parameters".to_owned(), schema, None, None, false, 0);
+        view
+    }
+
+    fn gather(
+        &mut self,
+        at: String,
+        value: &'t Value,
+        property: Option<&'t str>,
+        definition: Option<&'t str>,
+        required: bool,
+        depth: usize,
+    ) {
+        let Some(map) = value.as_object() else { return };
+        if self.nodes.len() >= MAX_NODES {
+            return;
+        }
+        self.nodes.push(Node { at: at.clone(), map, property, definition, required, depth });
+        for (keyword, value) in map {
+            let place = format!("{at}/{}", pointer_token(keyword));
+            match (holds(keyword), value) {
+                (Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(list)) => {
+                    for (index, inner) in list.iter().enumerate() {
+                        self.gather(format!("{place}/{index}"), inner, None, None, false, depth);
+                    }
+                }
+                (Holds::Schema | Holds::SchemaOrSchemas, _) => self.gather(place, value, None, None, false, depth),
+                (Holds::Named | Holds::NamedOrNames, Value::Object(named)) => {
+                    let is_property = keyword == "properties";
+                    let is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
+                    for (name, inner) in named {
+                        let place = format!("{place}/{}", pointer_token(name));
+                        let needed = is_property && requires(map, name);
+                        let own = is_property.then_some(name.as_str());
+                        let of = is_definition.then_some(name.as_str());
+                        self.gather(place, inner, own, of, needed, depth + usize::from(is_property));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The parameters of the tool itself.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &Node<'t>> {
+        self.nodes.iter().filter(|node| node.is_parameter())
+    }
+
+    /// Every text of the tool that a model reads, with its place: its description, and the texts in its schema.
+    pub(super) fn texts(&self) -> Vec<(String, &'t str)> {
+        let own = ("/description".to_owned(), self.tool.description());
+        let mut all = vec![own];
+        strings("/parameters", self.schema, &mut all);
+        all
+    }
+}
+
+/// Whether an object's schema requires a property.
+fn requires(map: &Map<String, Value>, name: &str) -> bool {
+    let required = map.get("required").and_then(Value::as_array);
+    required.is_some_and(|required| required.iter().any(|own| own.as_str() == Some(name)))
+}
+
+fn strings<'t>(at: &str, value: &'t Value, all: &mut Vec<(String, &'t str)>) {
+    match value {
+        Value::String(text) => all.push((at.to_owned(), text)),
+        Value::Array(list) => {
+            for (index, inner) in list.iter().enumerate() {
+                strings(&format!("{at}/{index}"), inner, all);
+            }
+        }
+        Value::Object(map) => {
+            for (key, inner) in map {
+                strings(&format!("{at}/{}", pointer_token(key)), inner, all);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The words of a text, in lower case; those of a name in camel case apart.
+pub(super) fn split(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        if !c.is_alphanumeric() {
+            before = ' ';
+            continue;
+        }
+        let begins = !before.is_alphanumeric() || before.is_lowercase() && c.is_uppercase();
+        if begins {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words
+}
+
+/// Something of a text, short enough for a line.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.split_whitespace().take(24).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// Names in backticks, at most five: `` `a`, `b` and 3 more ``.
+pub(super) fn listed(names: &[&str]) -> String {
+    const MOST: usize = 5;
+    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", shown(name))).collect();
+    match names.len().saturating_sub(MOST) {
+        0 => said.join(", "),
+        more => format!("{} and {more} more", said.join(", ")),
+    }
+}

@@ -1,0 +1,274 @@
+//! What is said of parameters, and what is said in words that a keyword could say.
+
+use toolfold::diagnostic::Severity;
+
+use super::found::{Edit, Found};
+use super::rules::{
+    DEFAULT_IN_WORDS, ENUM_IN_WORDS, FORMAT_IN_WORDS, JSON_IN_WORDS, LIST_IN_WORDS, RANGE_IN_WORDS, RESTATES_NAME,
+    RESTATES_TYPE, TITLE_RESTATES, UNDESCRIBED,
+};
+use super::view::{Node, View, listed, shown, split};
+
+/// Keywords that already say what a value is.
+const SAYS: [&str; 10] =
+    ["enum", "const", "format", "pattern", "$ref", "anyOf", "oneOf", "allOf", "contentMediaType", "contentEncoding"];
+
+/// Words of a description that say nothing of what a value is for.
+const EMPTY: &str = "a an the of to for in on this that is be it its given value values parameter argument field name";
+
+pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+    undescribed(found, view);
+    titles(found, view);
+    let mut same = Vec::new();
+    for node in view.nodes.iter().filter(|node| node.property.is_some()) {
+        let name = node.property.unwrap_or_default();
+        let Some(text) = node.text("description").filter(|text| !text.trim().is_empty()) else { continue };
+        if restates_type(node, text) {
+            let at = node.place("description");
+            let reason = format!("`{}` of `{name}` says no more than its type", shown(text));
+            if let Some(one) = found.add(&RESTATES_TYPE, &at, reason) {
+                one.fixed_by(vec![Edit::Remove(at)]);
+            }
+        } else if restates_name(name, text) {
+            same.push(name);
+        } else {
+            in_words(found, node, name, text);
+        }
+    }
+    same.dedup();
+    if !same.is_empty() {
+        let (what, say) = if same.len() == 1 { ("description of", "says") } else { ("descriptions of", "say") };
+        found.add(&RESTATES_NAME, "/parameters", format!("the {what} {} {say} no more than the name", listed(&same)));
+    }
+}
+
+/// Parameters of the tool without a description. One whose values are listed or that is a switch says enough by its name
+/// to be no more than a note.
+fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
+    let all: Vec<&Node<'_>> = view.parameters().collect();
+    let bare: Vec<&str> = all
+        .iter()
+        .filter(|node| node.text("description").is_none_or(|text| text.trim().is_empty()) && !node.has(&["$ref"]))
+        .filter_map(|node| node.property)
+        .collect();
+    if bare.is_empty() {
+        return;
+    }
+    // Where no parameter says anything of itself, names must do for all of them.
+    let severity = if bare.len() == all.len() && bare.len() > 2 { Severity::Warning } else { Severity::Note };
+    let first = all.iter().find(|node| node.property == bare.first().copied());
+    let at = first.map_or("/parameters", |node| node.at.as_str()).to_owned();
+    let reason = match (bare.len(), all.len()) {
+        (1, 1) => format!("its parameter {} has no description", listed(&bare)),
+        (few, many) if few == many => format!("none of its {many} parameters has a description: {}", listed(&bare)),
+        (few, many) => format!("{few} of {many} parameters have no description: {}", listed(&bare)),
+    };
+    found.add_as(&UNDESCRIBED, severity, &at, reason);
+}
+
+/// Whether a description is only the name of the schema's type.
+fn restates_type(node: &Node<'_>, text: &str) -> bool {
+    let kind = |word: &str| -> Option<&'static [&'static str]> {
+        Some(match word {
+            "string" | "strings" | "str" => &["string"],
+            "number" | "numbers" | "float" => &["number", "integer"],
+            "integer" | "integers" | "int" => &["integer"],
+            "boolean" | "booleans" | "bool" => &["boolean"],
+            "array" | "list" => &["array"],
+            "object" | "objects" | "dict" | "dictionary" => &["object"],
+            _ => return None,
+        })
+    };
+    let words = split(text);
+    let inner = node.map.get("items").and_then(|items| items.get("type")).and_then(serde_json::Value::as_str);
+    let mut kinds = 0;
+    let all = words.iter().all(|word| match kind(word) {
+        Some(types) => {
+            kinds += 1;
+            types.iter().any(|name| node.is(name) || inner == Some(*name))
+        }
+        None => EMPTY.split(' ').any(|own| own == word),
+    });
+    all && kinds > 0
+}
+
+/// Whether a description has no word that the name has not.
+fn restates_name(name: &str, text: &str) -> bool {
+    let stem = |word: &str| word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned();
+    let named: Vec<String> = split(name).iter().map(|word| stem(word)).collect();
+    let said: Vec<String> = split(text).into_iter().filter(|word| !EMPTY.split(' ').any(|own| own == word)).collect();
+    // Other scripts have no words to compare.
+    text.is_ascii() && !said.is_empty() && said.iter().all(|word| named.contains(&stem(word)))
+}
+
+/// Titles that say the name of what they stand in, as generators of schemas write them.
+fn titles(found: &mut Found<'_>, view: &View<'_>) {
+    const MADE: [&str; 9] =
+        ["arguments", "args", "input", "inputs", "params", "parameters", "request", "schema", "model"];
+    let tool = split(view.tool.name().as_str());
+    let mut edits = Vec::new();
+    for node in &view.nodes {
+        let Some(title) = node.text("title").filter(|title| !title.is_empty()) else { continue };
+        let words = split(title);
+        let own = node.property.or(node.definition).map(split);
+        let repeats = match own {
+            Some(own) => words.concat() == own.concat(),
+            None if node.at == "/parameters" => {
+                words.iter().all(|word| tool.contains(word) || MADE.contains(&word.as_str()))
+            }
+            None => false,
+        };
+        if repeats {
+            edits.push(Edit::Remove(node.place("title")));
+        }
+    }
+    if let Some(Edit::Remove(first)) = edits.first().cloned() {
+        let many =
+            if edits.len() == 1 { "a title repeats".to_owned() } else { format!("{} titles repeat", edits.len()) };
+        if let Some(one) = found.add(&TITLE_RESTATES, &first, format!("{many} the name beside it")) {
+            one.fixed_by(edits);
+        }
+    }
+}
+
+/// What a keyword could say instead of words.
+fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
+    let at = node.place("description");
+    let lower = text.to_lowercase();
+    if node.is("string") && !node.has(&SAYS) && !node.is("array") && !node.is("object") {
+        if let Some(values) = listed_values(text) {
+            let reason = format!("`{name}` takes {}, and has no `enum`", listed(&values));
+            found.add(&ENUM_IN_WORDS, &at, reason);
+        } else if let Some(format) = format_in(&lower) {
+            found.add(&FORMAT_IN_WORDS, &at, format!("`{name}` could say `\"format\": \"{format}\"`"));
+        } else if ["comma-separated", "comma separated", "comma-delimited", "逗号分隔"]
+            .iter()
+            .any(|cue| lower.contains(cue))
+        {
+            found.add(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one text: `{}`", shown(text)));
+        } else if [
+            "json string",
+            "json-encoded",
+            "json encoded",
+            "stringified json",
+            "as json text",
+            "json object string",
+        ]
+        .iter()
+        .any(|cue| lower.contains(cue))
+        {
+            found.add(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a text: `{}`", shown(text)));
+        }
+    }
+    if (node.is("integer") || node.is("number"))
+        && !node.has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"])
+        && let Some((from, to)) = range_in(&lower)
+    {
+        let reason = format!("`{name}` lies between {from} and {to}, and has neither `minimum` nor `maximum`");
+        found.add(&RANGE_IN_WORDS, &at, reason);
+    }
+    if !node.required
+        && !node.has(&["default", "const"])
+        && let Some(value) = default_in(text)
+    {
+        found.add(&DEFAULT_IN_WORDS, &at, format!("`{name}` has the default `{}` in words only", shown(value)));
+    }
+}
+
+/// The values that a description lists as all there are; `None` if it does not, or gives them as examples.
+fn listed_values(text: &str) -> Option<Vec<&str>> {
+    const CUES: [&str; 12] = [
+        "one of:",
+        "one of",
+        "must be one of",
+        "allowed values:",
+        "allowed values are",
+        "possible values:",
+        "possible values are",
+        "valid values:",
+        "valid values are",
+        "options:",
+        "must be either",
+        "can be either",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let end = CUES.iter().filter_map(|cue| Some(lower.find(cue)? + cue.len())).max()?;
+    let rest = text.get(end..)?.trim_start_matches([':', ' ']);
+    let clause = rest.split(['.', '\n', ';', ')']).next()?;
+    let clause_lower = clause.to_ascii_lowercase();
+    if ["e.g", "etc", "such as", "for example", "..."].iter().any(|cue| clause_lower.contains(cue)) {
+        return None;
+    }
+    let mut values = Vec::new();
+    for part in clause.split([',', '|', '/']).flat_map(|part| part.split(" or ")) {
+        let part = part.trim().trim_start_matches("or ").trim_start_matches("and ").trim();
+        let quoted = part.starts_with(['\'', '"', '`']);
+        let value = part.split(" (").next().unwrap_or_default().trim_matches(['\'', '"', '`', ' ']);
+        if value.is_empty() {
+            continue;
+        }
+        // A phrase is no value.
+        if value.contains(' ') && !quoted || value.len() > 40 || value.starts_with(['<', '{', '[']) {
+            return None;
+        }
+        values.push(value);
+    }
+    (values.len() >= 2).then_some(values)
+}
+
+/// The `format` that a description tells, in lower case. A text with alternatives has none.
+fn format_in(lower: &str) -> Option<&'static str> {
+    if [" or ", "list of", "separated", "either", "relative", "now"].iter().any(|cue| lower.contains(cue)) {
+        return None;
+    }
+    let has = |cues: &[&str]| cues.iter().any(|cue| lower.contains(cue));
+    let day = has(&["yyyy-mm-dd"]);
+    let time =
+        has(&["hh:mm", "t00:", "t10:", "t12:", "thh", "rfc 3339", "rfc3339", "date-time", "datetime", "timestamp"]);
+    if has(&["iso 8601", "iso-8601", "iso8601", "rfc 3339", "rfc3339"]) && !has(&["duration", "week", "month"]) {
+        return Some(if day && !time { "date" } else { "date-time" });
+    }
+    if day && !time {
+        return Some("date");
+    }
+    if has(&["email address of", "recipient email", "user's email address"]) {
+        return Some("email");
+    }
+    has(&["uuid of", "(uuid)", "uuid format", "a uuid", "uuid v4"]).then_some("uuid")
+}
+
+/// The range that a description tells, in lower case: `between 1 and 100`, `(1-100)`.
+fn range_in(lower: &str) -> Option<(&str, &str)> {
+    let number = |text: &str| !text.is_empty() && text.parse::<f64>().is_ok();
+    let trimmed = |text: &'_ str| -> Option<(usize, usize)> {
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
+        Some((0, text.get(..end)?.trim_end_matches('.').len()))
+    };
+    if let Some((_, rest)) = lower.split_once("between ") {
+        let (from, rest) = rest.split_once(" and ")?;
+        let (start, end) = trimmed(rest)?;
+        let to = rest.get(start..end)?;
+        return (number(from) && number(to)).then_some((from, to));
+    }
+    // In brackets: `(1-100)`, `(1 to 100)`, `(0.0-1.0)`.
+    lower.split('(').skip(1).find_map(|part| {
+        let inner = part.split(')').next()?.trim_start_matches("range:").trim();
+        let (from, to) =
+            inner.split_once(" to ").or_else(|| inner.split_once('-')).or_else(|| inner.split_once('–'))?;
+        let (from, to) = (from.trim(), to.trim());
+        (number(from) && number(to)).then_some((from, to))
+    })
+}
+
+/// The default that a description tells: a number, a switch, or something in quotes.
+fn default_in(text: &str) -> Option<&str> {
+    const CUES: [&str; 6] = ["defaults to ", "default: ", "default is ", "(default ", "default = ", "default to "];
+    let lower = text.to_ascii_lowercase();
+    let end = CUES.iter().filter_map(|cue| Some(lower.find(cue)? + cue.len())).min()?;
+    let rest = text.get(end..)?;
+    let word = rest.split([' ', ')', ',', ';', '\n']).next()?.trim_end_matches('.');
+    let bare = word.trim_matches(['\'', '"', '`']);
+    let plain = matches!(bare.to_ascii_lowercase().as_str(), "true" | "false") || bare.parse::<f64>().is_ok();
+    let quoted = word.starts_with(['\'', '"', '`']) && word.len() > 2 && word.ends_with(['\'', '"', '`']);
+    (plain || quoted).then_some(bare)
+}

@@ -1,13 +1,42 @@
 //! `toolfold lint`: find what is wrong with a tool list, and what each finding costs.
 
-use clap::Args;
+mod text;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::builtin::EXCEL_PROFILE;
+use super::input::{self, InputArgs, load_profile};
+use super::out_file;
+use super::output::{Failure, Outcome, emit, emit_data, emit_json, progress, say_all, warn};
+use super::source::{self, Source, Text};
+use super::why::meter::MeterArgs;
+use super::why::uncounted;
+use crate::configuration::Config;
+use toolfold::catalog::{Catalog, Format, MAX_BYTES};
+use toolfold::diagnostic::Severity;
+use toolfold::name::nearest;
+use toolfold::profile::{Assignment, ToolProfile};
+use toolfold::wire::Capabilities;
+use toolfold_measure::lint::{Fixed, Lint, Options, RULES, fix, lint, rule};
+use toolfold_measure::parts::Measurer;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold lint";
+  toolfold lint --tools tools.json                     what is wrong, by tool
+  toolfold lint --mcp 'npx -y some-server'             the tools of a server
+  toolfold lint --tools tools.json --wire openai-chat  what that API refuses is an error
+  toolfold lint --tools new.json --against old.json    and what breaks those who use it
+  toolfold lint --tools tools.json --fix --out fixed.json    what is mechanical, done
+  toolfold lint --rules                                every rule
+
+Exit codes: 0 no errors, 1 errors (with --strict also warnings), 2 usage, 3 not measurable.
+A tool silences rules for itself: \"_meta\": {\"toolfold/allow\": [\"rule\"]}. Rules: docs/lint.md.";
+
+/// Lists larger than this take about a second, in bytes.
+const SLOW_BYTES: usize = 1_500_000;
 
 /// Find what is wrong with a tool list, and what each finding costs.
 #[derive(Debug, Args)]
@@ -15,9 +44,175 @@ Examples:
 pub(super) struct LintArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    meter: MeterArgs,
+
+    /// An earlier list: differences that break those who use it are found, too
+    #[arg(long, value_name = "FILE")]
+    against: Option<String>,
+
+    /// Rules not to look at
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
+    allow: Vec<String>,
+
+    /// Rules whose findings are errors
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
+    deny: Vec<String>,
+
+    /// Let warnings fail, too
+    #[arg(long)]
+    strict: bool,
+
+    /// The least severity to show
+    #[arg(long, value_name = "SEVERITY", default_value = "note")]
+    min_severity: Least,
+
+    /// Do what is mechanical and loses nothing; the list goes to --out, in place with --write, else to standard output
+    #[arg(long)]
+    fix: bool,
+
+    /// Where the fixed list goes
+    #[arg(long, value_name = "FILE|-", requires = "fix", conflicts_with = "write")]
+    out: Option<String>,
+
+    /// Write the fixed list in the place of the one that was read
+    #[arg(long, requires = "fix")]
+    write: bool,
+
+    /// The findings as JSON (toolfold.lint/1)
+    #[arg(long, conflicts_with = "fix")]
+    json: bool,
+
+    /// Print every rule instead
+    #[arg(long, exclusive = true)]
+    rules: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Least {
+    Note,
+    Warning,
+    Error,
+}
+
+impl Least {
+    fn severity(self) -> Severity {
+        match self {
+            Self::Note => Severity::Note,
+            Self::Warning => Severity::Warning,
+            Self::Error => Severity::Error,
+        }
+    }
 }
 
 pub(super) fn run(args: &LintArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    if args.rules {
+        emit(&text::rules())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    args.allow.iter().chain(&args.deny).try_for_each(|id| known(id))?;
+    let config = args.input.config(&args.meter.flags())?;
+    let source = source::text(&config)?;
+    let format = config.read("tools.format").or(source.format);
+    let read = Catalog::import(&source.text, &source.name, format);
+    if read.value.is_empty() {
+        return Err(Failure::bad(read.diagnostics));
+    }
+    if source.text.len() > SLOW_BYTES {
+        progress(&format!("looking at {} tools …", read.value.len()));
+    }
+    let before = args.against.as_deref().map(|file| input::load_tools(Some(file), None)).transpose()?;
+    let assignment = assignment(&config, &read.value, source.builtin)?;
+    let capabilities = Capabilities::builtin();
+    let options = Options {
+        wire: args.meter.wire(&config),
+        model: config.get("presentation.model"),
+        capabilities,
+        assignment: assignment.as_ref(),
+        before: before.as_ref().map(|(catalog, _)| catalog),
+        noticed: &read.diagnostics,
+        allow: &args.allow,
+        deny: &args.deny,
+    };
+    if args.fix {
+        return fixed(args, &config, &source, format, &options);
+    }
+    let meter = args.meter.meter(&config)?;
+    let mut answer = lint(&Measurer::new(&meter), &read.value, &options).map_err(uncounted)?;
+    let bad = fails(&answer, args.strict);
+    answer.findings.retain(|own| own.severity >= args.min_severity.severity());
+    if args.json {
+        emit_json(&answer)?
+    } else {
+        emit(&text::text(&answer))?
+    }
+    Ok(if bad { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn fails(answer: &Lint, strict: bool) -> bool {
+    answer.total.errors > 0 || strict && answer.total.warnings > 0
+}
+
+/// What the profile makes of the tools; `None` where it is off.
+fn assignment(config: &Config, catalog: &Catalog, builtin: bool) -> Result<Option<Assignment>, Failure> {
+    let mut noticed = Vec::new();
+    let profile = match (config.get("presentation.profile"), builtin) {
+        (Some("off"), _) => return Ok(None),
+        (None, true) => load_profile(EXCEL_PROFILE, &mut noticed)?,
+        (None | Some("derived"), _) => ToolProfile::derive(catalog),
+        (Some(name), _) => load_profile(name, &mut noticed)?,
+    };
+    say_all(&noticed);
+    Ok(Some(profile.assign(catalog).value))
+}
+
+fn known(id: &str) -> Result<(), Failure> {
+    if rule(id).is_some() {
+        return Ok(());
+    }
+    let shown = toolfold::diagnostic::visible(id);
+    let failure = Failure::usage(format!("there is no rule `{shown}`"));
+    let near = nearest(id, RULES.iter().map(|rule| rule.id), 1);
+    Err(match near.first() {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure.help("`toolfold lint --rules` lists them"),
+    })
+}
+
+/// Fixes the list and says what was done. Nothing is written that was not asked for.
+fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>, options: &Options<'_>) -> Outcome {
+    let place = match (args.write, args.out.as_deref(), Source::of(config)?) {
+        (true, _, Source::File(file)) if file != "-" => {
+            // A form that is brought into another while it is read would be written in that other.
+            if input::read(file, MAX_BYTES)? != source.text {
+                return Err(Failure::wrong(format!("`{file}` is no plain JSON list, and is not written over"))
+                    .help("give the fixed list another name with --out"));
+            }
+            Some(file.to_owned())
+        }
+        (true, ..) => {
+            return Err(Failure::usage("--write needs a file that the tools come from").help("use --out"));
+        }
+        (false, None | Some("-"), _) => None,
+        (false, Some(file), _) => Some(file.to_owned()),
+    };
+    let Fixed { text, done } = fix(&source.text, &source.name, format, options);
+    for (tool, rule, reason) in &done {
+        warn(&text::fixed(tool, rule, reason));
+    }
+    let things = if done.len() == 1 { "1 thing".to_owned() } else { format!("{} things", done.len()) };
+    match &place {
+        // A file that would be the same is left alone.
+        Some(file) if args.write && done.is_empty() => warn(&format!("nothing to fix: `{file}` is as it was")),
+        Some(file) => {
+            out_file::replace(Path::new(file), &text)?;
+            warn(&format!("fixed {things}: `{file}`"));
+        }
+        None => {
+            emit_data(&text)?;
+            warn(&format!("fixed {things}"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }

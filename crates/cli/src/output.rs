@@ -15,9 +15,9 @@ pub(super) const DIM: Style = Style::new().dimmed();
 /// What was saved.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 /// Errors.
-const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Warnings.
-const CARE: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const CARE: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Why a command ends without having done its work.
 #[derive(Debug)]

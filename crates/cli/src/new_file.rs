@@ -34,3 +34,12 @@ pub(super) fn create(path: &Path, text: &str) -> std::result::Result<(), Failure
         }
     })
 }
+
+/// Refuses a file that is there, before any work is done for it.
+pub(super) fn refuse_existing(path: &Path) -> std::result::Result<(), Failure> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let message = format!("`{}` is already there, and nothing is written over", path.display());
+    Err(Failure::wrong(message).help("name a file that does not exist yet, or say --force"))
+}

@@ -1,23 +1,253 @@
 //! `toolfold suggest`: suggest a profile from how tools were used.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs and writes a profile")]
 
-use clap::Args;
+mod read;
+mod text;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use self::read::Read;
+use super::input::{Input, InputArgs};
+use super::output::{Failure, Outcome, emit_data, emit_json, progress, warn};
+use super::why::meter::MeterArgs;
+use super::{new_file, out_file};
+use toolfold::profile::{Arm, Delivery, ToolProfile};
+use toolfold::tokens::Tiktoken;
+use toolfold::wire::Wire;
+use toolfold_measure::prices::PriceTable;
+use toolfold_measure::suggest::{Lookup, SuggestError, SuggestOptions, Suggestion, suggest};
+use toolfold_measure::usage::Usage;
+
+/// The name of the contract.
+const CONTRACT: &str = "toolfold.suggest/1";
+
+/// What a token costs that the model writes, in thousandths of the price of input, where no price is known: what most
+/// price lists have.
+const USUAL_OUTPUT: u32 = 5_000;
+
+/// Work beyond so many sessions and tools takes a second.
+const SLOW: usize = 50_000;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold suggest";
+  toolfold suggest calls.jsonl --tools tools.json --out profile.toml     from a log of calls
+  toolfold suggest events.jsonl --tools tools.json                       from `toolfold session --log`
+  toolfold suggest requests/*.jsonl --tools tools.json --model claude-sonnet-4.6 --explain
+  cat calls.jsonl | toolfold suggest - --tools tools.json --json         for a program (toolfold.suggest/1)
+  toolfold suggest --tools tools.json                                    without usage: by subject alone
+
+A line of a log is a call, {\"conversation\": \"c-1\", \"tool\": \"read_file\", \"arguments\": {…}}, arguments optional; a
+request body or message array of Chat Completions, Responses, Anthropic or Gemini; or an event of toolfold. A file may be
+one JSON document, too. The profile goes to standard output or --out, what is said of it to standard error.
+Exit codes: 0 suggested, 1 a file cannot be read, or no line of it tells of a call, 2 usage, 3 tokens cannot be counted.";
+
+/// How a model looks up a folded tool that it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LookupArg {
+    /// Its whole category.
+    Category,
+    /// The tool alone, by name.
+    Tool,
+}
 
 /// Suggest a profile from how tools were used.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SuggestArgs {
+    /// Logs and transcripts; `-` is standard input
+    #[arg(value_name = "FILE|-")]
+    usage: Vec<String>,
+
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    meter: MeterArgs,
+
+    /// The arm that the profile is for [default: what arm auto takes, if core tools count in it, else stable]
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+
+    /// Requests of a session [default: one for each of its calls and one more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    requests: Option<u16>,
+
+    /// The most tokens that core tools may take in the array
+    #[arg(long, value_name = "TOKENS")]
+    max_core_tokens: Option<usize>,
+
+    /// How a model looks up a folded tool
+    #[arg(long, value_name = "HOW", default_value = "category")]
+    lookup: LookupArg,
+
+    /// Write the profile to this file, in place of one that is there only with --force
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Overwrite the file of --out
+    #[arg(long, requires = "out")]
+    force: bool,
+
+    /// Say more: coverage, hidden parameters, unused tools, every category
+    #[arg(long)]
+    explain: bool,
+
+    /// All of it as JSON (toolfold.suggest/1)
+    #[arg(long)]
+    json: bool,
+}
+
+/// A suggestion with where it comes from.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    schema: &'static str,
+    /// Why that arm.
+    arm_reason: &'a str,
+    /// Calls under names that the catalogue does not know.
+    unknown_calls: usize,
+    /// Those names, with their calls and the tool that was probably meant.
+    unknown: Vec<Unknown<'a>>,
+    /// Lines that cannot be read.
+    bad_lines: usize,
+    #[serde(flatten)]
+    suggestion: &'a Suggestion,
+}
+
+#[derive(Debug, Serialize)]
+struct Unknown<'a> {
+    name: &'a str,
+    calls: usize,
+    near: Option<&'a str>,
 }
 
 pub(super) fn run(args: &SuggestArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let standard_input = args.usage.iter().filter(|file| *file == "-").count();
+    if standard_input > 1 {
+        return Err(Failure::usage("standard input can be read only once"));
+    }
+    let mut flags = args.meter.flags().to_vec();
+    flags.push(("presentation.arm", args.arm.clone()));
+    let input = Input::load(args.input.config(&flags)?)?;
+    input.say_warnings();
+    let Some(today) = &input.profile else {
+        return Err(Failure::usage("the profile is off: what is suggested is compared with one")
+            .help("leave out --profile off, or turn presentation.profile on"));
+    };
+    if let Some(out) = args.out.as_ref().filter(|_| !args.force) {
+        new_file::refuse_existing(out)?;
+    }
+    let (usage, bad_lines) = read_all(args, &input)?;
+    let (arm, reason) = arm(args, &input)?;
+    let options = options(args, &input, arm)?;
+    if usage.sessions.len().saturating_mul(input.catalog.len()) > SLOW {
+        progress(&format!("playing {} sessions under several profiles …", usage.sessions.len()));
+    }
+    let counter = Tiktoken::new(options.meter.encoding());
+    let made = suggest(&input.catalog, today, &usage, &options, &counter).map_err(|why| match why {
+        SuggestError::Arm(_) => Failure::usage(why).help("or let arm auto choose: leave out --arm"),
+        SuggestError::Count(_) => Failure::unmeasured(why),
+        why => Failure::wrong(why),
+    })?;
+    if args.json {
+        let unknown = usage.unknown.iter();
+        let unknown = unknown.map(|(name, own)| Unknown { name, calls: own.calls, near: own.near.as_deref() });
+        emit_json(&Answer {
+            schema: CONTRACT,
+            arm_reason: &reason,
+            unknown_calls: usage.unknown_calls(),
+            unknown: unknown.collect(),
+            bad_lines,
+            suggestion: &made,
+        })?;
+    } else {
+        warn(text::text(&made, &usage, &reason, today, args.explain).trim_end());
+    }
+    match &args.out {
+        Some(out) => out_file::replace(out, &made.toml)?,
+        None if args.json => {}
+        None => drop(emit_data(&made.toml)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What all files say, and how many lines of them cannot be read.
+fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure> {
+    let mut read = Read::new(&input.catalog);
+    for file in &args.usage {
+        read.file(file)?;
+    }
+    let (usage, bad_lines) = read.done();
+    if !args.usage.is_empty() && usage.is_empty() {
+        let failure = Failure::wrong("nothing that was read tells of a call of one of the tools");
+        return Err(match usage.unknown.first() {
+            Some((name, _)) => {
+                let name = toolfold::diagnostic::visible(name);
+                failure.help(format!(
+                    "`{name}` and {} more calls are of no known tool: are these the right --tools?",
+                    usage.unknown_calls() - 1
+                ))
+            }
+            None => failure
+                .help("see `toolfold suggest --help` for what a line may be; without files it suggests by subject"),
+        });
+    }
+    Ok((usage, bad_lines))
+}
+
+/// The arm that the profile is for, and why.
+fn arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
+    if args.arm.is_some() {
+        let arm = input.config.read("presentation.arm").unwrap_or(Arm::Auto);
+        if arm != Arm::Auto {
+            return Ok((arm, "asked for".to_owned()));
+        }
+    }
+    let wire = args.meter.wire(&input.config).unwrap_or(Wire::OpenAiChat);
+    let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
+    let start = engine.conversation(wire).model(input.config.get("presentation.model").unwrap_or(""));
+    let conversation = start.capabilities(&table).start().map_err(Failure::usage)?;
+    let (auto, why) = (conversation.arm(), conversation.reason().to_owned());
+    // A core that looks like the rest, or is not folded at all, cannot be chosen by what it saves.
+    Ok(if auto.delivery() == Delivery::None || auto.core() == auto.extended() {
+        let why =
+            format!("arm auto takes {auto} now, in which it makes no difference what is core: this is for arm stable");
+        (Arm::Stable, why)
+    } else {
+        (auto, format!("what arm auto takes: {why}"))
+    })
+}
+
+fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions, Failure> {
+    let meter = args.meter.meter(&input.config)?;
+    let wire = args.meter.wire(&input.config).unwrap_or(Wire::OpenAiChat);
+    let model = input.config.get("presentation.model");
+    let price = model.and_then(|model| PriceTable::builtin().of(model));
+    let known = input.capabilities()?;
+    let rules = price.map(|row| row.rules).or_else(|| known.cache_of(wire, model).map(|row| row.cache()));
+    let output = price.filter(|row| row.prices.input > 0.0).map_or(USUAL_OUTPUT, |row| {
+        // A price list has no prices beyond what fits.
+        (row.prices.output / row.prices.input * 1_000.0).round().min(f64::from(u32::MAX)) as u32
+    });
+    let usual = SuggestOptions::default();
+    Ok(SuggestOptions {
+        arm,
+        meter,
+        rules: rules.unwrap_or_default(),
+        output,
+        requests: args.requests.map(usize::from),
+        system_tokens: input.config.read("presentation.system").unwrap_or(usual.system_tokens),
+        step_tokens: input.config.read("presentation.step").unwrap_or(usual.step_tokens),
+        max_core_tokens: args.max_core_tokens,
+        lookup: if args.lookup == LookupArg::Tool { Lookup::Tool } else { Lookup::Category },
+        held_out: true,
+    })
+}
+
+/// What a profile is called in a sentence.
+fn called(today: &ToolProfile) -> String {
+    if today.is_derived() { "the derived profile".to_owned() } else { format!("profile {}", today.name()) }
 }

@@ -1,0 +1,186 @@
+//! Reading usage from files: JSON lines one by one, or one JSON document over many lines.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::lines::{Line, Lines, not_json};
+use super::super::output::{Failure, progress, say_all, warn};
+use toolfold::catalog::Catalog;
+use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold_measure::usage::{MAX_CALLS, MAX_SESSIONS, Usage, UsageReader};
+
+/// How many bad lines are described; the rest are counted.
+const MAX_DESCRIBED: usize = 20;
+
+/// How many names are told that the catalogue does not have.
+const MAX_NAMES: usize = 8;
+
+/// The largest document over several lines that is read, in bytes.
+const MAX_DOCUMENT: usize = 64 << 20;
+
+/// After so many lines a terminal is told that it takes long.
+const SLOW_LINES: usize = 100_000;
+
+/// Reads files, one after another.
+pub(super) struct Read<'c> {
+    reader: UsageReader<'c>,
+    catalog: &'c Catalog,
+    bad_lines: usize,
+    described: usize,
+    slow: bool,
+}
+
+/// The beginning of a file that may be one document.
+#[derive(Default)]
+struct Document {
+    lines: Vec<(usize, String)>,
+    bytes: usize,
+}
+
+impl<'c> Read<'c> {
+    pub(super) fn new(catalog: &'c Catalog) -> Self {
+        Self { reader: UsageReader::new(catalog), catalog, bad_lines: 0, described: 0, slow: false }
+    }
+
+    /// Reads a file, or standard input as `-`. A line that cannot be read is named and counted.
+    pub(super) fn file(&mut self, file: &str) -> Result<(), Failure> {
+        let mut lines = Lines::open(file)?;
+        self.reader.begin_file();
+        let mut held: Option<Document> = None;
+        let mut first = true;
+        // A line that is bad is told once the next one shows that it was not the last.
+        let mut torn: Option<(usize, String)> = None;
+        while let Some(Line { number, text }) = lines.next()? {
+            if let Some((number, why)) = torn.take() {
+                self.bad(file, number, why);
+            }
+            if number >= SLOW_LINES && !self.slow {
+                self.slow = true;
+                progress(&format!("reading {file} …"));
+            }
+            let text = match text {
+                Ok(text) => text,
+                Err(why) => {
+                    self.bad(file, number, why);
+                    continue;
+                }
+            };
+            if let Some(document) = &mut held {
+                document.bytes += text.len();
+                document.lines.push((number, text));
+                if document.bytes > MAX_DOCUMENT {
+                    self.one_by_one(file, std::mem::take(document));
+                    held = None;
+                }
+                continue;
+            }
+            match serde_json::from_str::<Value>(&text) {
+                Ok(value) => self.take(file, number, &value),
+                // What ends in the middle of a value goes on in the next line.
+                Err(why) if first && why.is_eof() => {
+                    held = Some(Document { bytes: text.len(), lines: vec![(number, text)] });
+                }
+                Err(why) if why.is_eof() => torn = Some((number, not_json(&why))),
+                Err(why) => self.bad(file, number, not_json(&why)),
+            }
+            first = false;
+        }
+        if let Some((number, _)) = torn {
+            self.bad_lines += 1;
+            let why = "the last line is cut off: it was being written";
+            say_all(&[Diagnostic::warning("torn-log", Place::file(file).line_column(number, 1), why)]);
+        }
+        if let Some(document) = held {
+            let text: String = document.lines.iter().map(|(_, text)| format!("{text}\n")).collect();
+            match serde_json::from_str::<Value>(&text) {
+                Ok(value) => self.take(file, 1, &value),
+                Err(_) => self.one_by_one(file, document),
+            }
+        }
+        Ok(())
+    }
+
+    /// The lines of what is no document.
+    fn one_by_one(&mut self, file: &str, document: Document) {
+        for (number, text) in document.lines {
+            match serde_json::from_str::<Value>(&text) {
+                Ok(value) => self.take(file, number, &value),
+                Err(why) => self.bad(file, number, not_json(&why)),
+            }
+        }
+    }
+
+    fn take(&mut self, file: &str, number: usize, value: &Value) {
+        let place = Place::file(file).line_column(number, 1);
+        let diagnostics = self.reader.take(value, &place);
+        self.bad_lines += usize::from(!diagnostics.is_empty());
+        self.describe(&diagnostics);
+    }
+
+    fn bad(&mut self, file: &str, number: usize, why: String) {
+        self.bad_lines += 1;
+        self.describe(&[Diagnostic::error("bad-line", Place::file(file).line_column(number, 1), why)]);
+    }
+
+    fn describe(&mut self, diagnostics: &[Diagnostic]) {
+        let left = MAX_DESCRIBED.saturating_sub(self.described);
+        self.described += diagnostics.len();
+        say_all(diagnostics.get(..left.min(diagnostics.len())).unwrap_or_default());
+    }
+
+    /// What was read, with all that it leaves open said, and how many lines cannot be read.
+    pub(super) fn done(self) -> (Usage, usize) {
+        if self.described > MAX_DESCRIBED {
+            warn(&format!("{} more lines cannot be read", self.described - MAX_DESCRIBED));
+        }
+        let usage = self.reader.finish();
+        say_all(&noticed(&usage, self.catalog.len()));
+        (usage, self.bad_lines)
+    }
+}
+
+/// What is worth knowing of what was read: unknown names first.
+fn noticed(usage: &Usage, tools: usize) -> Vec<Diagnostic> {
+    let mut said = Vec::new();
+    for (name, unknown) in usage.unknown.iter().take(MAX_NAMES) {
+        let times = if unknown.calls == 1 { "once".to_owned() } else { format!("{} times", unknown.calls) };
+        let message = format!("`{name}` was called {times} and is none of the {tools} tools");
+        let own = Diagnostic::warning("unknown-tool", Place::default(), message);
+        said.push(match &unknown.near {
+            Some(near) => own.help(format!("did you mean `{near}`? Its calls are not counted")),
+            None => own.help("its calls are not counted; give the --tools that the log is of"),
+        });
+    }
+    let more = usage.unknown.len().saturating_sub(MAX_NAMES);
+    if more > 0 || usage.more_unknown > 0 {
+        let told: usize = usage.unknown.values().take(MAX_NAMES).map(|own| own.calls).sum();
+        let calls = usage.unknown_calls() - told;
+        let message = format!(
+            "{calls} more calls of {more}{} unknown names",
+            if usage.more_unknown > 0 { " and more" } else { "" }
+        );
+        said.push(Diagnostic::warning("unknown-tool", Place::default(), message).help("--json lists them"));
+    }
+    if !usage.loose.is_empty() {
+        // By tool, so that ten spellings of one are one.
+        let mut by: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+        for ((written, own), calls) in &usage.loose {
+            by.entry(own).or_insert((written, 0)).1 += calls;
+        }
+        let shown: Vec<String> =
+            by.iter().take(3).map(|(own, (written, _))| format!("`{written}` as `{own}`")).collect();
+        let more = if by.len() > shown.len() { ", …" } else { "" };
+        let message = format!("names were read loosely: {}{more}", shown.join(", "));
+        said.push(Diagnostic::note("loose-name", Place::default(), message));
+    }
+    if usage.silent > 0 {
+        let message = format!("{} values say nothing of calls", usage.silent);
+        said.push(Diagnostic::note("no-call", Place::default(), message));
+    }
+    if usage.cut {
+        let message = format!("only the first {MAX_CALLS} calls and {MAX_SESSIONS} sessions are counted");
+        said.push(Diagnostic::warning("too-much", Place::default(), message).help("give fewer files"));
+    }
+    said
+}

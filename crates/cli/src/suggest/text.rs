@@ -1,0 +1,181 @@
+//! What is said of a suggestion, for people at a terminal.
+
+use super::super::output::{BOLD, DIM, GOOD, grouped};
+use super::super::table::table;
+use super::called;
+use toolfold::diagnostic::visible;
+use toolfold::profile::ToolProfile;
+use toolfold_measure::suggest::{HeldOut, Simulated, Suggestion};
+use toolfold_measure::usage::Usage;
+
+/// How many unused tools and hidden parameters are named.
+const MAX_NAMED: usize = 12;
+
+/// The verdict, what a session costs, and with `explain` everything else.
+pub(super) fn text(made: &Suggestion, usage: &Usage, reason: &str, today: &ToolProfile, explain: bool) -> String {
+    let mut out = verdict(made, usage, today);
+    out.push_str(&format!("{DIM}for arm {}: {reason}{DIM:#}\n", made.arm));
+    if usage.is_empty() {
+        return out;
+    }
+    out.push_str(&format!("\n{BOLD}A session, in tokens at the price of input, caching counted{BOLD:#}\n"));
+    out.push_str(&table(["profile", "cost", "first turn", "lookups a session"], &costs(made, today)));
+    if let Some(held) = &made.held_out {
+        out.push_str(&format!("{DIM}{}{DIM:#}\n", held_out(held)));
+    } else {
+        let few = "too few sessions to price it on others than it was made from";
+        out.push_str(&format!("{DIM}{few}{DIM:#}\n"));
+    }
+    out.push_str(&core(made));
+    out.push_str(&unused(made));
+    out.push_str(&hidden(made));
+    if explain {
+        out.push_str(&coverage(made));
+        out.push_str(&categories(made));
+    } else {
+        out.push_str(&format!("{DIM}--explain shows coverage and categories{DIM:#}\n"));
+    }
+    let meter = &made.meter;
+    out.push_str(&format!("\n{DIM}tokens by {meter}{DIM:#}\n"));
+    out
+}
+
+/// One decimal, as the costs of sessions differ.
+fn percent(of: f64) -> String {
+    format!("{of:.1} %")
+}
+
+fn less(than: f64, own: f64) -> String {
+    let share = if than > 0.0 { (own / than - 1.0) * 100.0 } else { 0.0 };
+    if share <= 0.0 { format!("{} less", percent(-share)) } else { format!("{} more", percent(share)) }
+}
+
+fn verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> String {
+    if usage.is_empty() {
+        return format!(
+            "{BOLD}no usage was given{BOLD:#}: core is empty because nothing says what is used; {} categories by subject\n",
+            made.categories.len()
+        );
+    }
+    let (costs, today) = (&made.costs, called(today));
+    let (own, before) = (costs.suggested.mean(), costs.today.mean());
+    let (core, categories) = (made.core.len(), made.categories.len());
+    let from = format!("{} in {}", count(made.calls, "call", "calls"), count(made.sessions, "session", "sessions"));
+    let core = count(core, "core tool", "core tools");
+    let what = format!("{core}, {}, from {from}", count(categories, "category", "categories"));
+    let sure = match &made.held_out {
+        Some(held) if held.gain > 0.0 && held.is_sure() => {
+            format!("; {} on sessions it was not made from", minus(held))
+        }
+        Some(held) => format!("; not sure: {} on sessions it was not made from", minus(held)),
+        None => "; not sure: too few sessions".to_owned(),
+    };
+    if own >= before * 0.999 {
+        return format!("{BOLD}keep {today}{BOLD:#}: nothing better was found ({what})\n");
+    }
+    format!("{GOOD}take it{GOOD:#}: a session costs {} than under {today}{sure}\n{what}\n", less(before, own))
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+fn minus(held: &HeldOut) -> String {
+    let word = if held.gain >= 0.0 { "less" } else { "more" };
+    format!("{} ± {:.1} {word}", percent(held.gain.abs()), held.standard_error)
+}
+
+fn held_out(held: &HeldOut) -> String {
+    format!(
+        "on sessions that it was not made from (in {} parts): {:.0}, today {:.0}, everything full {:.0}, no core {:.0}; {} than \
+         today, one standard error ± {:.1} points",
+        held.folds,
+        held.suggested,
+        held.today,
+        held.full,
+        held.no_core,
+        less(held.today, held.suggested),
+        held.standard_error
+    )
+}
+
+fn costs(made: &Suggestion, today: &ToolProfile) -> Vec<[String; 4]> {
+    let row = |what: String, own: &Simulated| {
+        let lookups = own.lookups as f64 / own.sessions.max(1) as f64;
+        // Costs are whole tokens here: what they are made from is no finer.
+        [what, grouped(own.mean().round() as usize), grouped(own.first_turn), format!("{lookups:.1}")]
+    };
+    let costs = &made.costs;
+    vec![
+        row(format!("today ({})", called(today)), &costs.today),
+        row("everything full".to_owned(), &costs.full),
+        row("nothing core".to_owned(), &costs.no_core),
+        row("suggested".to_owned(), &costs.suggested),
+    ]
+}
+
+fn core(made: &Suggestion) -> String {
+    if made.core.is_empty() {
+        return format!(
+            "{DIM}core is empty: no tool is used often enough to pay for its place in every request{DIM:#}\n"
+        );
+    }
+    let rows: Vec<[String; 4]> = made
+        .core
+        .iter()
+        .map(|tool| [tool.name.clone(), grouped(tool.sessions), grouped(tool.calls), grouped(tool.tokens)])
+        .collect();
+    format!("\n{BOLD}Core{BOLD:#}\n{}", table(["tool", "sessions", "calls", "tokens"], &rows))
+}
+
+/// A list of names, as many as are worth reading.
+fn names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let all = names.len();
+    let shown: Vec<String> = names.take(MAX_NAMED).map(|name| visible(name).into_owned()).collect();
+    let more = if all > shown.len() { format!(" and {} more", all - shown.len()) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+fn unused(made: &Suggestion) -> String {
+    if made.unused.is_empty() {
+        return String::new();
+    }
+    let tokens = grouped(made.unused_tokens);
+    let listed = names(made.unused.iter().map(String::as_str));
+    let tools =
+        if made.unused.len() == 1 { "1 tool was".to_owned() } else { format!("{} tools were", made.unused.len()) };
+    format!("\n{BOLD}{tools} never used{BOLD:#}, {tokens} tokens when full: {listed}\n")
+}
+
+fn hidden(made: &Suggestion) -> String {
+    if made.hidden_parameters.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<[String; 4]> = made
+        .hidden_parameters
+        .iter()
+        .take(MAX_NAMED)
+        .map(|own| {
+            let shown = own.detail.name().to_owned();
+            [own.tool.clone(), own.parameter.clone(), format!("{} of {}", own.calls, own.of), shown]
+        })
+        .collect();
+    let title = "Optional parameters that calls use and the profile hides";
+    format!("\n{BOLD}{title}{BOLD:#}\n{}", table(["tool", "parameter", "calls", "shown as"], &rows))
+}
+
+fn coverage(made: &Suggestion) -> String {
+    let rows: Vec<[String; 3]> =
+        made.coverage.iter().map(|own| [grouped(own.tools), percent(own.calls), percent(own.sessions)]).collect();
+    let title = "Coverage: the most used tools, by sessions";
+    format!("\n{BOLD}{title}{BOLD:#}\n{}", table(["tools", "of calls", "sessions that need no other"], &rows))
+}
+
+fn categories(made: &Suggestion) -> String {
+    let rows: Vec<[String; 4]> = made
+        .categories
+        .iter()
+        .map(|own| [own.name.clone(), grouped(own.tools.len()), grouped(own.sessions), own.description.clone()])
+        .collect();
+    format!("\n{BOLD}Categories{BOLD:#}\n{}", table(["category", "tools", "sessions", "description"], &rows))
+}

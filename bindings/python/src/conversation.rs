@@ -221,6 +221,18 @@ impl Conversation {
         self.with(py, |own| Ok(own.redeliver()))
     }
 
+    /// The messages that give everything open again in the provider's own channel, under arm ``append``; empty elsewhere.
+    fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.with(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
+        loads(py, &text)
+    }
+
+    /// What a request must name in the header ``anthropic-beta``; empty where nothing that is sent is in beta.
+    #[getter]
+    fn betas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.with(py, |own| Ok(own.betas()))?)
+    }
+
     /// The names of the tools that are open, in catalogue order.
     #[getter]
     fn opened<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

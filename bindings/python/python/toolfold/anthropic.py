@@ -6,22 +6,21 @@
     runner = client.beta.messages.tool_runner(tools=runner_tools(conversation, run), ...)
 
 Under arm ``native`` folded tools are sent with ``defer_loading`` and ``expand_tools`` answers with ``tool_reference`` blocks, in
-both.
+both. Under arm ``append`` opened tools are appended as ``tool_addition`` blocks: ``chat`` names the beta, and a runner takes them
+by ``add_tools`` once ``attach(runner, tools)`` was called; give it ``betas=list(conversation.betas)``.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
 from typing import Any
 
 import anthropic
-from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 
-from . import Approver, Confirm, Conversation, Forward, Reply
-from ._adapter import Ask, Run, answer, answer_async, as_text
+from . import Approver, Conversation
+from ._adapter import Ask, Run, answer, answer_async
+from .anthropic_runner import attach, runner_tools
 
-__all__ = ["achat", "chat", "runner_tools"]
+__all__ = ["achat", "attach", "chat", "runner_tools"]
 
 #: How many requests one loop makes at most.
 MOST_REQUESTS = 50
@@ -84,6 +83,10 @@ async def achat(
 def _request(conversation: Conversation, messages: list[dict[str, Any]], more: dict[str, Any]) -> dict[str, Any]:
     # What the host has trimmed since the last request counts as closed again.
     conversation.seen(messages)
+    if betas := conversation.betas:
+        headers = dict(more.get("extra_headers") or {})
+        headers["anthropic-beta"] = ",".join(filter(None, [headers.get("anthropic-beta"), *betas]))
+        more = {**more, "extra_headers": headers}
     return {"model": conversation.model, "messages": messages, "tools": conversation.tools(), **more}
 
 
@@ -91,50 +94,3 @@ def _appended(messages: list[dict[str, Any]], made: Any) -> str:
     content = [block.model_dump(mode="json", exclude_none=True) for block in made.content]
     messages.append({"role": "assistant", "content": content})
     return "".join(block["text"] for block in content if block["type"] == "text")
-
-
-def runner_tools(
-    conversation: Conversation, run: Run, *, ask: Ask | None = None, approver: Approver | None = None
-) -> list[BetaBuiltinFunctionTool]:
-    """The tools of a conversation for ``client.beta.messages.tool_runner``, which calls them itself."""
-    ids = itertools.count()
-    return [_RunnerTool(entry, conversation, run, ask, approver, ids) for entry in conversation.tools()]
-
-
-class _RunnerTool(BetaBuiltinFunctionTool):
-    def __init__(
-        self,
-        entry: dict[str, Any],
-        conversation: Conversation,
-        run: Run,
-        ask: Ask | None,
-        approver: Approver | None,
-        ids: Iterable[int],
-    ) -> None:
-        self.entry, self.conversation, self.run = entry, conversation, run
-        self.ask, self.approver, self.ids = ask, approver, iter(ids)
-
-    def to_dict(self) -> Any:
-        return self.entry
-
-    def call(self, input: object) -> Any:
-        # The runner does not say which call it is about.
-        outcome = self.conversation.call(self.entry["name"], input, f"runner-{next(self.ids)}")
-        if isinstance(outcome, Confirm) and self.ask and self.approver and (said := self.ask(outcome)) is not None:
-            self.approver.approve(outcome.approval) if said else self.approver.reject(outcome.approval)
-            outcome = self.conversation.resume(outcome.approval)
-        if isinstance(outcome, Forward):
-            return self._ran(outcome)
-        if isinstance(outcome, Reply) and not outcome.is_error:
-            # Under native deferral these are blocks that refer to definitions.
-            return outcome.messages[0]["content"][0]["content"]
-        raise ToolError(outcome.content)
-
-    def _ran(self, call: Forward) -> Any:
-        try:
-            result = as_text(self.run(call.target, call.arguments))
-        except Exception as why:
-            self.conversation.report_result(call.id, False)
-            raise ToolError(call.noted(f"{type(why).__name__}: {why}")) from why
-        self.conversation.report_result(call.id)
-        return call.noted(result)

@@ -1,0 +1,80 @@
+"""The tools of a conversation for ``client.beta.messages.tool_runner`` of the Anthropic SDK, which calls them itself.
+
+Imported by ``toolfold.anthropic``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
+
+from . import Approver, Confirm, Conversation, Forward, Reply
+from ._adapter import Ask, Run, as_text
+
+
+def runner_tools(
+    conversation: Conversation, run: Run, *, ask: Ask | None = None, approver: Approver | None = None
+) -> list[BetaBuiltinFunctionTool]:
+    """The tools of a conversation for ``client.beta.messages.tool_runner``, which calls them itself."""
+    ids = itertools.count()
+    return [_RunnerTool(entry, conversation, run, ask, approver, ids) for entry in conversation.tools()]
+
+
+def attach(runner: Any, tools: list[BetaBuiltinFunctionTool]) -> None:
+    """Lets the tools of ``runner_tools`` append to their runner what they open (arm ``append``)."""
+    for tool in tools:
+        if isinstance(tool, _RunnerTool):
+            tool.runner = runner
+
+
+class _RunnerTool(BetaBuiltinFunctionTool):
+    runner: Any = None
+
+    def __init__(
+        self,
+        entry: dict[str, Any],
+        conversation: Conversation,
+        run: Run,
+        ask: Ask | None,
+        approver: Approver | None,
+        ids: Iterable[int],
+    ) -> None:
+        self.entry, self.conversation, self.run = entry, conversation, run
+        self.ask, self.approver, self.ids = ask, approver, iter(ids)
+
+    def to_dict(self) -> Any:
+        return self.entry
+
+    def call(self, input: object) -> Any:
+        # The runner does not say which call it is about.
+        outcome = self.conversation.call(self.entry["name"], input, f"runner-{next(self.ids)}")
+        if isinstance(outcome, Confirm) and self.ask and self.approver and (said := self.ask(outcome)) is not None:
+            self.approver.approve(outcome.approval) if said else self.approver.reject(outcome.approval)
+            outcome = self.conversation.resume(outcome.approval)
+        if isinstance(outcome, Forward):
+            return self._ran(outcome)
+        if isinstance(outcome, Reply) and self.runner and self.conversation.betas:
+            self._append(outcome)
+        if isinstance(outcome, Reply) and not outcome.is_error:
+            # Under native deferral these are blocks that refer to definitions.
+            return outcome.messages[0]["content"][0]["content"]
+        raise ToolError(outcome.content)
+
+    def _append(self, reply: Reply) -> None:
+        for block in reply.messages[-1]["content"] if reply.opened else ():
+            own = (self.conversation, self.run, self.ask, self.approver, self.ids)
+            added = _RunnerTool(block["tool"]["definition"], *own)
+            added.runner = self.runner
+            self.runner.add_tools(added)
+
+    def _ran(self, call: Forward) -> Any:
+        try:
+            result = as_text(self.run(call.target, call.arguments))
+        except Exception as why:
+            self.conversation.report_result(call.id, False)
+            raise ToolError(call.noted(f"{type(why).__name__}: {why}")) from why
+        self.conversation.report_result(call.id)
+        return call.noted(result)

@@ -1,13 +1,15 @@
 //! `toolfold ab`: run recorded tasks through arms with a driver, and judge every argument.
 
 mod drive;
+pub(super) mod model;
 mod out;
 mod plan;
+mod report;
 mod text;
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::input::InputArgs;
 use super::output::{Failure, Outcome, emit, emit_json};
@@ -20,14 +22,20 @@ Examples:
   toolfold ab --tasks tasks.jsonl --tools tools.json --driver omits --arms full,signature,lean
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --repeat 3 --limit 50
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --resume
+  toolfold ab --tasks tasks.jsonl --tools tools.json --arms full,signature --out rows.jsonl \
+    --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4 --max-requests 2000
+  toolfold ab --tasks tasks.jsonl --tools tools.json --model-cmd 'python3 model.py'
 
 Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures the machinery, not a model.
 Exit codes: 0 played, 1 tasks, tools or rows are bad, 2 usage, 3 a task could not be played.";
 
 /// Runs recorded tasks through arms with a driver, and judges every argument of the true calls.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(super) struct AbArgs {
+    #[command(subcommand)]
+    command: Option<AbCommand>,
+
     #[command(flatten)]
     input: InputArgs,
 
@@ -40,7 +48,7 @@ pub(super) struct AbArgs {
     arms: Vec<String>,
 
     /// Who calls: expands, by-name, blind, needs (oracles), omits (leaves out what is optional)
-    /// [default: the four oracles]
+    /// [default: the model that is named, else the four oracles]
     #[arg(long, value_name = "DRIVER,…", value_delimiter = ',', value_parser = parse_driver)]
     driver: Vec<Oracle>,
 
@@ -55,6 +63,9 @@ pub(super) struct AbArgs {
     /// What counts tool arrays [default: the meter of wire and model, else billed:openai-chat/gpt-4.1]
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
+
+    #[command(flatten)]
+    reached: model::ModelArgs,
 
     /// A text that stands before every conversation, from a file
     #[arg(long, value_name = "FILE")]
@@ -85,6 +96,12 @@ pub(super) struct AbArgs {
     json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+enum AbCommand {
+    /// Put rows, or the event logs of an experiment, side by side with error bars.
+    Report(report::ReportArgs),
+}
+
 fn parse_driver(text: &str) -> Result<Oracle, String> {
     text.trim().parse::<Oracle>().map_err(|why| why.to_string())
 }
@@ -94,14 +111,18 @@ fn parse_meter(text: &str) -> Result<Meter, String> {
 }
 
 pub(super) fn run(args: &AbArgs) -> Outcome {
+    if let Some(AbCommand::Report(args)) = &args.command {
+        return report::run(args);
+    }
     let Some(tasks) = &args.tasks else {
         return Err(
             Failure::usage("there are no tasks to play").help("name a file with --tasks; docs/ab.md has its form")
         );
     };
     let plan = plan::Plan::of(args, tasks)?;
+    let model = args.reached.model(plan.wire, &plan.model)?;
     let mut rows = out::Rows::open(args, &plan)?;
-    let stopped = drive::all(&plan, &mut rows)?;
+    let stopped = drive::all(&plan, model, &mut rows)?;
     let drivers: Vec<&str> = plan.drivers.iter().map(|own| plan::name(*own)).collect();
     let arms: Vec<&str> = plan.arms.iter().map(toolfold::profile::Arm::name).collect();
     let comparison = compare(rows.all(), &drivers, &arms);

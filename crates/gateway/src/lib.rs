@@ -13,6 +13,7 @@ pub mod link;
 pub mod object;
 #[cfg(feature = "otel")]
 pub mod otel;
+pub mod post;
 pub mod rpc;
 pub mod run;
 pub mod seal;

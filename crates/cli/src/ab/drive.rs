@@ -4,43 +4,74 @@
 use std::time::{Duration, Instant};
 
 use super::super::output::{Failure, progress};
+use super::model::{Model, NoAnswer};
 use super::out::Rows;
 use super::plan::{Plan, Round};
-use toolfold_measure::ab::{Counter, Play, Row};
+use toolfold_measure::ab::{Answer, Counter, Play, Row, answer_of};
 
 /// How often it is said how far it is.
 const SAYS_EVERY: Duration = Duration::from_secs(2);
 
+/// After so many rounds in a row without an answer nothing more is asked.
+const MAX_FAILED: usize = 5;
+
 /// Plays what is not played yet. Why it stopped before the end, if it did.
-pub(super) fn all(plan: &Plan, rows: &mut Rows) -> Result<Option<String>, Failure> {
+pub(super) fn all(plan: &Plan, mut model: Option<Model>, rows: &mut Rows) -> Result<Option<String>, Failure> {
     let rounds: Vec<Round<'_>> = plan.rounds().into_iter().filter(|round| !rows.has(*round)).collect();
     let mut counter = Counter::new(plan.meter.clone());
-    let (mut said, total) = (Instant::now(), rounds.len());
+    let (mut said, total, mut failed) = (Instant::now(), rounds.len(), 0);
     for (at, round) in rounds.into_iter().enumerate() {
         if said.elapsed() >= SAYS_EVERY {
             progress(&format!("{at} of {total} tasks and arms played …"));
             said = Instant::now();
         }
         let began = Instant::now();
-        let mut row = play(plan, round, &mut counter)?;
+        let (mut row, stops) = play(plan, round, model.as_mut(), &mut counter)?;
+        if let Some(why) = stops {
+            return Ok(Some(format!("{at} of {total} tasks and arms were played: {why}")));
+        }
         row.repeat = round.repeat;
         row.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        failed = if row.error.is_some() { failed + 1 } else { 0 };
+        let error = row.error.clone();
         rows.add(row)?;
+        if let Some(why) = error.filter(|_| failed >= MAX_FAILED) {
+            return Ok(Some(format!("{failed} tasks in a row had no answer, the last because of: {why}")));
+        }
     }
     Ok(None)
 }
 
-/// Plays one task in one arm to its end.
-fn play(plan: &Plan, round: Round<'_>, counter: &mut Counter) -> Result<Row, Failure> {
+/// Plays one task in one arm to its end; and why nothing more can be played, if that is so.
+fn play(
+    plan: &Plan,
+    round: Round<'_>,
+    mut model: Option<&mut Model>,
+    counter: &mut Counter,
+) -> Result<(Row, Option<String>), Failure> {
     let (id, arm) = (&round.task.id, round.arm);
     let engine = plan.engine(round.task).ok_or_else(|| Failure::wrong(format!("task `{id}` has no tools")))?;
     let mut play = Play::start(round.task, engine, plan.setting(round), counter)
         .map_err(|why| Failure::usage(format!("task `{id}` cannot be played in arm {arm}: {why}")))?;
     while !play.is_done() {
-        let message = play.scripted();
-        if let Err(why) = play.take(&message, None, counter) {
-            return Ok(play.finish(Some(why.to_string())));
+        let answer = match (&mut model, round.driver) {
+            (Some(model), None) => match asked(plan, &mut play, model) {
+                Ok(answer) => answer,
+                Err(NoAnswer::Request(why)) => return Ok((play.finish(Some(why)), None)),
+                Err(NoAnswer::Everything(why)) => return Ok((play.finish(Some(why.clone())), Some(why))),
+            },
+            _ => Answer { message: play.scripted(), usage: None },
+        };
+        if let Err(why) = play.take(&answer.message, answer.usage, counter) {
+            return Ok((play.finish(Some(why.to_string())), None));
         }
     }
-    Ok(play.finish(None))
+    Ok((play.finish(None), None))
+}
+
+/// What the model answers to the next request.
+fn asked(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {
+    let body = play.body(&plan.more).map_err(|why| NoAnswer::Everything(why.to_string()))?;
+    let response = model.answer(&body)?;
+    answer_of(plan.wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))
 }

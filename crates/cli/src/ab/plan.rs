@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::super::input::{Input, read};
@@ -29,6 +29,8 @@ pub(super) struct Plan {
     pub(super) model: String,
     pub(super) meter: Meter,
     pub(super) system: Option<String>,
+    /// More keys of every request.
+    pub(super) more: Map<String, Value>,
     repeat: usize,
     seed: u64,
     capabilities: Capabilities,
@@ -66,6 +68,7 @@ impl Plan {
         let arms = arms(args, &config, wire)?;
         let (corpus, engines, capabilities) = played(config, tasks)?;
         let drivers = match args.driver.as_slice() {
+            [] if args.reached.is_given() => vec![None],
             [] => Oracle::RIGHT.into_iter().map(Some).collect(),
             named => named.iter().copied().map(Some).collect(),
         };
@@ -78,8 +81,12 @@ impl Plan {
             drawn.sort_unstable();
         }
         let repeat = usize::try_from(args.repeat).unwrap_or(1);
-        let seed = args.seed;
-        Ok(Self { corpus, arms, drivers, wire, model, meter, system, repeat, seed, capabilities, engines, drawn })
+        let (seed, more) = (args.seed, args.reached.more());
+        if args.reached.is_given() && !args.driver.is_empty() {
+            return Err(Failure::usage("--driver names who calls, and so does --model-cmd or --base-url")
+                .help("leave one of them out"));
+        }
+        Ok(Self { corpus, arms, drivers, wire, model, meter, system, more, repeat, seed, capabilities, engines, drawn })
     }
 
     /// What is played, in order: every repeat goes through the tasks in the order of the file, and each task through its
@@ -124,6 +131,7 @@ impl Plan {
             "wire": self.wire.name(),
             "model": self.model,
             "meter": self.meter.to_string(),
+            "body": (!self.more.is_empty()).then(|| digest(&[&json!(self.more).to_string()])),
             "system": self.system.as_deref().map(|text| digest(&[text])),
         })
     }

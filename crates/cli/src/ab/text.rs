@@ -1,8 +1,8 @@
 //! The comparison for people at a terminal.
 
 use super::super::output::{BOLD, DIM, grouped};
-use super::super::table::table;
-use toolfold_measure::ab::{Cell, Comparison, Estimate};
+use super::super::table::{short, table};
+use toolfold_measure::ab::{Cell, Comparison, Estimate, Experiment};
 
 const HEADINGS: [&str; 17] = [
     "driver",
@@ -80,4 +80,64 @@ fn points(own: Estimate) -> String {
 fn share(own: Estimate) -> String {
     let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{:.1}", bar * 100.0));
     format!("{:.1} ± {bar} %", own.value * 100.0)
+}
+
+const LIVE: [&str; 12] = [
+    "variant",
+    "arms",
+    "conversations",
+    "calls",
+    "a conversation",
+    "expanded",
+    "repaired",
+    "shown",
+    "refused",
+    "blind",
+    "failed",
+    "array",
+];
+
+const LIVE_NOTES: &str = "\
+· shares of the calls (blind and failed: of those that ran) with 95 % intervals over conversations
+· array: tokens of a tool array as the host counted it; nothing here sees a call that is valid, ran, and was wrong";
+
+/// A live experiment for people.
+pub(super) fn live(found: &Experiment) -> String {
+    let rows: Vec<[String; 12]> = found
+        .variants
+        .iter()
+        .map(|own| {
+            let share = |what: &str| own.shares.get(what).copied().map_or_else(|| "–".to_owned(), share);
+            let mean = |what: &str| own.means.get(what).copied().map_or_else(|| "–".to_owned(), plain);
+            [
+                if own.variant.is_empty() { "–".to_owned() } else { short(&own.variant) },
+                own.arms.iter().map(|arm| short(arm)).collect::<Vec<_>>().join(", "),
+                grouped(own.conversations),
+                grouped(own.calls),
+                mean("calls"),
+                mean("expanded"),
+                share("repaired"),
+                share("shown"),
+                share("refused"),
+                share("blind"),
+                share("failed"),
+                own.array.map_or_else(|| "–".to_owned(), plain),
+            ]
+        })
+        .collect();
+    let mut out = table(LIVE, &rows);
+    out.push('\n');
+    for sentence in &found.sentences {
+        out.push_str(&format!("{BOLD}{}{BOLD:#}\n", short(sentence)));
+    }
+    if let Some(meter) = &found.meter {
+        out.push_str(&format!("\n{DIM}meter: {}{DIM:#}", short(meter)));
+    }
+    out.push_str(&format!("\n{DIM}{LIVE_NOTES}{DIM:#}\n"));
+    out
+}
+
+fn plain(own: Estimate) -> String {
+    let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{bar:.1}"));
+    format!("{:.1} ± {bar}", own.value)
 }

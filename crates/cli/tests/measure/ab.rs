@@ -1,6 +1,10 @@
 //! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and reports.
 
+mod live;
+#[cfg(unix)]
+mod models;
 mod oracles;
+pub(crate) mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -81,7 +85,7 @@ fn tools() -> Value {
 
 /// Six tasks: of their eight calls, four give an optional argument that is not its default.
 fn tasks() -> String {
-    let task = |id: usize, calls: Value| json!({"id": format!("t{id}"), "turns": ["Do it."], "ground_truth": [calls]});
+    let task = |id: usize, calls: Value| json!({"id": format!("t{id}"), "turns": [format!("Do t{id}.")], "ground_truth": [calls]});
     let tasks = [
         task(0, json!(["copy_file('a')"])),
         task(1, json!(["move_file('a', mode='safe')"])),

@@ -61,7 +61,7 @@ pub fn mean(values: &[f64]) -> Estimate {
     let n = number(values.len().max(1));
     let value = values.iter().sum::<f64>() / n;
     let residuals: Vec<f64> = values.iter().map(|own| own - value).collect();
-    of_residuals(value, &residuals, n)
+    certain_if_constant(of_residuals(value, &residuals, n))
 }
 
 /// The ratio of two sums, such as right calls to true calls: units are clusters of calls, so its error is that of a ratio
@@ -84,13 +84,14 @@ pub fn difference(triples: &[(f64, f64, f64)]) -> Estimate {
 /// How much less the first sum is than the second, as a share of the second, paired by unit.
 #[must_use]
 pub fn saved(pairs: &[(f64, f64)]) -> Estimate {
-    let kept = ratio(pairs);
-    let bar = match kept.error {
-        // That a share of tokens is the same in every unit is no rare event: nothing varies.
-        Some(error) if error <= f64::EPSILON => Some(0.0),
-        _ => kept.bar,
-    };
-    Estimate { value: 1.0 - kept.value, bar, ..kept }
+    let kept = certain_if_constant(ratio(pairs));
+    Estimate { value: 1.0 - kept.value, ..kept }
+}
+
+/// That a number of tokens is the same in every unit is no rare event that was not seen: nothing varies.
+fn certain_if_constant(own: Estimate) -> Estimate {
+    let constant = own.error.is_some_and(|error| error <= f64::EPSILON);
+    Estimate { bar: if constant { Some(0.0) } else { own.bar }, ..own }
 }
 
 /// The difference of two estimates from different units: errors add as squares.

@@ -1,0 +1,125 @@
+//! A model that answers requests: a server, or a program.
+
+mod program;
+mod remote;
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use self::program::Program;
+use self::remote::Remote;
+use super::super::output::Failure;
+use toolfold::wire::Wire;
+
+/// How a model is reached.
+#[derive(Debug, Default, Clone, Args)]
+pub(in super::super) struct ModelArgs {
+    /// A program that answers: a request body a line on its input, a response body a line on its output; no shell is run
+    #[arg(long, value_name = "COMMAND", conflicts_with = "base_url", help_heading = "Model")]
+    pub(super) model_cmd: Option<String>,
+
+    /// Start the program for every request, and close its input after it
+    #[arg(long, requires = "model_cmd", help_heading = "Model")]
+    model_once: bool,
+
+    /// The API's address, such as https://api.openai.com/v1, https://api.anthropic.com, http://127.0.0.1:8080/v1
+    #[arg(long, value_name = "URL", help_heading = "Model")]
+    pub(in super::super) base_url: Option<String>,
+
+    /// Variable with the key for --base-url [default: no key is sent]
+    #[arg(long, value_name = "NAME", requires = "base_url", help_heading = "Model")]
+    key_env: Option<String>,
+
+    /// How long one answer may take, in seconds [default: 120]
+    #[arg(long, value_name = "SECONDS", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: Option<u64>,
+
+    /// How often a request is sent again after 408, 429, 5xx or no answer [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u32).range(0..=20))]
+    retries: Option<u32>,
+
+    /// Stop after so many requests, repeated ones counted: what was played is kept, --resume goes on
+    #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..))]
+    max_requests: Option<u64>,
+
+    /// More keys of every request body, as a JSON object: {"temperature":0}
+    #[arg(long, value_name = "JSON", help_heading = "Model", value_parser = parse_body)]
+    pub(super) body: Option<String>,
+}
+
+fn parse_body(text: &str) -> Result<String, String> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(_)) => Ok(text.to_owned()),
+        Ok(_) => Err("is no JSON object".to_owned()),
+        Err(why) => Err(format!("is not JSON: {why}")),
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(in super::super) enum NoAnswer {
+    /// This request has none; another may.
+    Request(String),
+    /// No request will have one.
+    Everything(String),
+}
+
+/// A model.
+pub(in super::super) enum Model {
+    Remote(Remote),
+    Program(Program),
+}
+
+impl ModelArgs {
+    /// Whether a model is named at all.
+    pub(super) fn is_given(&self) -> bool {
+        self.model_cmd.is_some() || self.base_url.is_some()
+    }
+
+    /// More keys of every body.
+    pub(in super::super) fn more(&self) -> Map<String, Value> {
+        let read = self.body.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        read.unwrap_or_default()
+    }
+
+    /// The model that is named; `None` if none is.
+    pub(in super::super) fn model(&self, wire: Wire, name: &str) -> Result<Option<Model>, Failure> {
+        let timeout = Duration::from_secs(self.timeout.unwrap_or(120));
+        if let Some(command) = &self.model_cmd {
+            let most = self.max_requests.unwrap_or(u64::MAX);
+            return Ok(Some(Model::Program(Program::new(command, self.model_once, timeout, most)?)));
+        }
+        let Some(base) = &self.base_url else { return Ok(None) };
+        if name.is_empty() {
+            return Err(Failure::usage("--base-url needs a model").help("name it with --model"));
+        }
+        let limits = remote::Patience {
+            timeout,
+            retries: self.retries.unwrap_or(5),
+            most: self.max_requests.unwrap_or(u64::MAX),
+        };
+        Remote::new(base, wire, name, self.key_env.as_deref(), limits).map(|own| Some(Model::Remote(own)))
+    }
+}
+
+impl Model {
+    /// The response to a request body.
+    pub(in super::super) fn answer(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+        match self {
+            Self::Remote(own) => own.answer(body),
+            Self::Program(own) => own.answer(body),
+        }
+    }
+}
+
+/// A text of somebody else for a message: one line, not too long.
+fn short(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut out: String = toolfold::diagnostic::visible(&line).chars().take(300).collect();
+    if line.chars().nth(300).is_some() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,129 @@
+//! A model behind an API: Chat Completions and its likes, Responses, Anthropic, Gemini.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: the key comes from the environment")]
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::super::output::Failure;
+use super::{NoAnswer, short};
+use toolfold::wire::Wire;
+use toolfold_gateway::post::{Posted, Poster};
+
+/// The version of Anthropic's API that is asked for. Source: its reference, "Versioning".
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// The first wait before a request is sent again; it doubles each time.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// No wait is longer, whatever the server asks for.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// How much is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    pub(super) timeout: Duration,
+    pub(super) retries: u32,
+    /// Requests in all.
+    pub(super) most: u64,
+}
+
+/// See the module.
+pub(in super::super::super) struct Remote {
+    poster: Poster,
+    url: String,
+    /// Name and value of the header that holds the key.
+    key: Option<(&'static str, String, String)>,
+    wire: Wire,
+    patience: Patience,
+    sent: u64,
+}
+
+impl Remote {
+    pub(super) fn new(
+        base: &str,
+        wire: Wire,
+        model: &str,
+        key_env: Option<&str>,
+        patience: Patience,
+    ) -> Result<Self, Failure> {
+        let is_http = base.starts_with("http://") || base.starts_with("https://");
+        if !is_http || base.contains(['?', '#', '@']) || base.contains(char::is_whitespace) {
+            let message = "--base-url must be an http or https address without user, query or fragment";
+            return Err(Failure::usage(message).help("a key belongs in a variable: --key-env NAME"));
+        }
+        let base = base.trim_end_matches('/');
+        let path_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@');
+        let url = match wire {
+            Wire::OpenAiResponses => format!("{base}/responses"),
+            Wire::Anthropic => format!("{base}/v1/messages"),
+            Wire::Gemini if model.chars().all(path_safe) && !model.contains("..") => {
+                format!("{base}/models/{model}:generateContent")
+            }
+            Wire::Gemini => return Err(Failure::usage("--model cannot be part of an address")),
+            _ => format!("{base}/chat/completions"),
+        };
+        let key = key_env.map(|name| {
+            let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+            let missing = || Failure::usage(format!("the variable `{name}` that --key-env names is not set"));
+            let value = value.ok_or_else(missing)?;
+            Ok::<_, Failure>(match wire {
+                Wire::Anthropic => ("x-api-key", value.clone(), value),
+                Wire::Gemini => ("x-goog-api-key", value.clone(), value),
+                _ => ("authorization", format!("Bearer {value}"), value),
+            })
+        });
+        let key = key.transpose()?;
+        let poster = Poster::new(patience.timeout).map_err(Failure::unmeasured)?;
+        Ok(Self { poster, url, key, wire, patience, sent: 0 })
+    }
+
+    pub(super) fn answer(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+        let text = body.to_string();
+        let mut wait = FIRST_WAIT;
+        for attempt in 0.. {
+            if self.sent >= self.patience.most {
+                let why = format!("stopped after {} requests, as --max-requests says", self.sent);
+                return Err(NoAnswer::Everything(why));
+            }
+            self.sent += 1;
+            let posted = self.post(text.clone());
+            let (why, asked) = match posted {
+                Ok(Posted { status: 200..=299, body, .. }) => {
+                    // A server that echoes the key does not get it into a file.
+                    let read = serde_json::from_str(&self.hidden(&body));
+                    return read.map_err(|why| NoAnswer::Request(format!("the response is not JSON: {why}")));
+                }
+                Ok(Posted { status: status @ (408 | 429 | 500..=599), body, retry_after }) => {
+                    (format!("status {status}: {}", short(&self.hidden(&body))), retry_after)
+                }
+                Ok(Posted { status, body, .. }) => {
+                    let why = format!("status {status}: {}", short(&self.hidden(&body)));
+                    return Err(match status {
+                        401 | 403 | 404 | 300..=399 => NoAnswer::Everything(why),
+                        _ => NoAnswer::Request(why),
+                    });
+                }
+                Err(why) => (self.hidden(&why), None),
+            };
+            if attempt >= self.patience.retries {
+                return Err(NoAnswer::Request(format!("{why} ({} attempts)", attempt + 1)));
+            }
+            std::thread::sleep(asked.unwrap_or(wait).min(LONGEST_WAIT));
+            wait = wait.saturating_mul(2);
+        }
+        Err(NoAnswer::Request("no answer".to_owned()))
+    }
+
+    fn post(&self, body: String) -> Result<Posted, String> {
+        let mut headers = Vec::new();
+        headers.extend(self.key.as_ref().map(|(name, value, _)| (*name, value.as_str())));
+        if self.wire == Wire::Anthropic {
+            headers.push(("anthropic-version", ANTHROPIC_VERSION));
+        }
+        self.poster.post(&self.url, &headers, body)
+    }
+
+    /// The text without the key.
+    fn hidden(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |(_, _, secret)| text.replace(secret.as_str(), "[key]"))
+    }
+}

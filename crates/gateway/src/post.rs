@@ -1,0 +1,86 @@
+//! One JSON request at a time, for commands that ask a model: no redirect is followed, and no answer is read without end.
+
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use tokio::runtime::{Builder, Runtime};
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(20);
+/// How much of an answer is read, in bytes.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// Sends JSON by POST, and waits for the answer.
+pub struct Poster {
+    runtime: Runtime,
+    client: reqwest::Client,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// The HTTP status.
+    pub status: u16,
+    /// What `Retry-After` says, if it is a number of seconds.
+    pub retry_after: Option<Duration>,
+    /// The body as text.
+    pub body: String,
+}
+
+impl Poster {
+    /// A client whose requests take at most so long each.
+    ///
+    /// # Errors
+    /// Why none can be made.
+    pub fn new(timeout: Duration) -> Result<Self, String> {
+        crate::tls::ready();
+        let client = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .timeout(timeout)
+            // A redirect could carry the headers elsewhere.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|why| format!("no HTTP client can be made: {why}"))?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        Ok(Self { runtime: runtime.map_err(|why| format!("no HTTP client can be made: {why}"))?, client })
+    }
+
+    /// Posts a body. `headers` may hold secrets: neither they nor the URL are repeated in an error.
+    ///
+    /// # Errors
+    /// Why there is no whole answer: no connection, no answer in time, an answer that is too long or is not UTF-8. An
+    /// answer with any status is none.
+    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: String) -> Result<Posted, String> {
+        let mut all = HeaderMap::new();
+        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in headers {
+            let bad = || format!("the header `{name}` cannot be sent: it has characters that no header may have");
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            all.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
+        }
+        self.runtime.block_on(self.exchange(url, all, body))
+    }
+
+    async fn exchange(&self, url: &str, headers: HeaderMap, body: String) -> Result<Posted, String> {
+        let failed = |why: reqwest::Error| {
+            let timed_out = why.is_timeout();
+            let why = why.without_url();
+            let below = std::error::Error::source(&why).map(|below| format!(": {below}")).unwrap_or_default();
+            if timed_out { "no answer in time".to_owned() } else { format!("{why}{below}") }
+        };
+        let request = self.client.post(url).headers(headers).body(body);
+        let mut answer = request.send().await.map_err(failed)?;
+        let status = answer.status().as_u16();
+        let after = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let mut bytes = Vec::new();
+        while let Some(part) = answer.chunk().await.map_err(failed)? {
+            if bytes.len() + part.len() > MAX_ANSWER {
+                return Err(format!("the answer is longer than {} MiB", MAX_ANSWER >> 20));
+            }
+            bytes.extend_from_slice(&part);
+        }
+        let body = String::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned())?;
+        Ok(Posted { status, retry_after: after.map(Duration::from_secs), body })
+    }
+}

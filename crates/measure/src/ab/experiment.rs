@@ -1,0 +1,322 @@
+//! A live experiment: two variants side by side, conversations being the unit.
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+
+use super::live::LiveConversation;
+use super::stats::{Estimate, mean, ratio, unpaired};
+
+/// A difference of this size, in percentage points, is what more conversations are reckoned for.
+pub const POINTS: f64 = 2.0;
+/// With fewer conversations in a variant its error bars are rough.
+pub const FEW: usize = 10;
+
+/// A rate or a mean of one variant.
+type Figures = IndexMap<&'static str, Estimate>;
+
+/// The conversations of one variant.
+#[derive(Debug, Clone, Serialize)]
+pub struct VariantResult {
+    /// Its name; empty for conversations outside an experiment, which stand under their arm.
+    pub variant: String,
+    /// The arms of its conversations.
+    pub arms: IndexSet<String>,
+    /// How many conversations.
+    pub conversations: usize,
+    /// Calls, summed.
+    pub calls: usize,
+    /// Shares of calls, over conversations: `repaired`, `shown`, `unknown`, `loops`, `refused` of the calls; `blind` and
+    /// `failed` of those that ran.
+    pub shares: Figures,
+    /// Means a conversation: `calls`, `expanded`.
+    pub means: Figures,
+    /// Tokens of an array, by the meter that every conversation with a count has; `None` if the host counted none.
+    pub array: Option<Estimate>,
+}
+
+/// One share in both variants.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShareDifference {
+    /// Which.
+    pub what: &'static str,
+    /// Treatment less control, as a share.
+    pub difference: Estimate,
+    /// Whether it is larger than its error bar.
+    pub visible: bool,
+    /// How many more conversations, of both together, would show [`POINTS`]; 0 if these do.
+    pub more: Option<usize>,
+}
+
+/// What an experiment has shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Experiment {
+    /// Always `toolfold.ab-live/1`.
+    pub schema: &'static str,
+    /// The meter of the arrays.
+    pub meter: Option<String>,
+    /// The variants, the control first.
+    pub variants: Vec<VariantResult>,
+    /// What the treatment saves of an array's tokens, as a share.
+    pub saved: Option<Estimate>,
+    /// What differs between treatment and control.
+    pub differences: Vec<ShareDifference>,
+    /// What a person should know.
+    pub sentences: Vec<String>,
+}
+
+/// Puts the variants of conversations side by side. The control is the variant of that name; else the one called
+/// `control`, else the one in arm full, else the first by name.
+///
+/// # Errors
+/// The names there are, if `control` is not among them.
+pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> Result<Experiment, Vec<String>> {
+    let meter = meter_of(conversations);
+    let mut groups: IndexMap<String, Vec<&LiveConversation>> = IndexMap::new();
+    for own in conversations {
+        let name = own.variant.clone().or_else(|| own.arm.clone()).unwrap_or_default();
+        groups.entry(name).or_default().push(own);
+    }
+    groups.sort_keys();
+    let mut variants: Vec<VariantResult> =
+        groups.iter().map(|(name, own)| variant(name, own, meter.as_deref())).collect();
+    let named = |name: &str| variants.iter().position(|own| own.variant == name);
+    let at = match control {
+        Some(name) => Some(named(name).ok_or_else(|| groups.keys().cloned().collect::<Vec<_>>())?),
+        None => named("control").or_else(|| variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full"))),
+    };
+    if let Some(at) = at {
+        let own = variants.remove(at);
+        variants.insert(0, own);
+    }
+    let mut result = Experiment {
+        schema: "toolfold.ab-live/1",
+        meter,
+        variants,
+        saved: None,
+        differences: Vec::new(),
+        sentences: Vec::new(),
+    };
+    result.judge();
+    Ok(result)
+}
+
+/// The meter that most conversations have; of equals, the first by name.
+fn meter_of(conversations: &[LiveConversation]) -> Option<String> {
+    let mut known: IndexMap<&str, usize> = IndexMap::new();
+    conversations.iter().flat_map(|own| own.arrays.keys()).for_each(|meter| *known.entry(meter).or_default() += 1);
+    known.sort_by(|one, many, other, more| more.cmp(many).then(one.cmp(other)));
+    known.first().map(|(meter, _)| (*meter).to_owned())
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
+fn number(count: usize) -> f64 {
+    count as f64
+}
+
+fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> VariantResult {
+    type Of = fn(&LiveConversation) -> usize;
+    let calls: Of = |own| own.calls;
+    let ran: Of = |own| own.forwarded;
+    let share = |of: Of, all: Of| {
+        let pairs: Vec<(f64, f64)> = own.iter().map(|own| (number(of(own)), number(all(own)))).collect();
+        ratio(&pairs)
+    };
+    let each = |of: Of| mean(&own.iter().map(|own| number(of(own))).collect::<Vec<_>>());
+    let counted: Vec<f64> = own
+        .iter()
+        .filter_map(|own| own.arrays.get(meter?))
+        .map(|(arrays, tokens)| number(*tokens) / number((*arrays).max(1)))
+        .collect();
+    VariantResult {
+        variant: name.to_owned(),
+        arms: own.iter().filter_map(|own| own.arm.clone()).collect(),
+        conversations: own.len(),
+        calls: own.iter().map(|own| own.calls).sum(),
+        shares: IndexMap::from([
+            ("repaired", share(|own| own.repaired, calls)),
+            ("shown", share(|own| own.shown, calls)),
+            ("unknown", share(|own| own.unknown, calls)),
+            ("loops", share(|own| own.loops, calls)),
+            ("refused", share(|own| own.refused, calls)),
+            ("blind", share(|own| own.blind, ran)),
+            ("failed", share(|own| own.failed, ran)),
+        ]),
+        means: IndexMap::from([("calls", each(calls)), ("expanded", each(|own| own.expanded))]),
+        array: (!counted.is_empty()).then(|| mean(&counted)),
+    }
+}
+
+impl Experiment {
+    fn judge(&mut self) {
+        let [control, treatment] = self.variants.as_slice() else {
+            let names: Vec<&str> = self.variants.iter().map(|own| own.variant.as_str()).collect();
+            self.sentences.push(match names.as_slice() {
+                [] => "no conversation is in these logs".to_owned(),
+                [one] => format!("all conversations are of `{one}`: there is nothing to compare with"),
+                many => format!("a result needs two variants, and these are {}: {}", many.len(), many.join(", ")),
+            });
+            return;
+        };
+        let (name, here, there) = (&treatment.variant, treatment.conversations, control.conversations);
+        let mut said = Vec::new();
+        if here.min(there) < 2 {
+            said.push(format!(
+                "too little data: {here} and {there} conversations; an error bar needs two of each variant"
+            ));
+            self.sentences = said;
+            return;
+        }
+        self.saved = control.array.zip(treatment.array).and_then(|(all, kept)| saved_of_means(kept, all));
+        said.push(match self.saved {
+            None => {
+                "tokens were not counted in both variants: ask for them with {\"tools\":{\"count\":true}}".to_owned()
+            }
+            Some(own) => {
+                let bar = own.bar.unwrap_or(f64::INFINITY);
+                let (percent, bars) = (own.value.abs() * 100.0, bar * 100.0);
+                match own.value {
+                    value if value > bar => {
+                        format!("{name} saves {percent:.0} % ± {bars:.0} % of the tool array's tokens")
+                    }
+                    value if value < -bar => {
+                        format!("{name} costs {percent:.0} % ± {bars:.0} % more of the tool array's tokens")
+                    }
+                    _ => format!(
+                        "no saving of the tool array's tokens is visible ({:+.0} % ± {bars:.0} %)",
+                        own.value * 100.0
+                    ),
+                }
+            }
+        });
+        for (what, own) in &treatment.shares {
+            let Some(other) = control.shares.get(what) else { continue };
+            let difference = unpaired(*own, *other);
+            let visible = difference.bar.is_some_and(|bar| difference.value.abs() > bar);
+            let more = more(*own, *other);
+            // What never happens in either is no news, except where people look first.
+            if own.value == 0.0 && other.value == 0.0 && *what != "repaired" {
+                continue;
+            }
+            said.push(difference_in_words(name, what, difference, visible, more, here + there));
+            self.differences.push(ShareDifference { what, difference, visible, more });
+        }
+        if here.min(there) < FEW {
+            said.push(format!("with fewer than {FEW} conversations of a variant the error bars are rough"));
+        }
+        self.sentences = said;
+    }
+}
+
+fn difference_in_words(
+    name: &str,
+    what: &str,
+    own: Estimate,
+    visible: bool,
+    more: Option<usize>,
+    conversations: usize,
+) -> String {
+    let (points, bar) = (own.value * 100.0, own.bar.unwrap_or(f64::INFINITY) * 100.0);
+    if visible {
+        let (size, way) = (points.abs(), if points > 0.0 { "more" } else { "fewer" });
+        return format!("{name} has {size:.1} ± {bar:.1} points {way} {} calls", adjective(what));
+    }
+    let then = match more {
+        Some(0) | None => String::new(),
+        Some(more) => format!("; about {more} more would show {POINTS:.0} points"),
+    };
+    let seen = format!("no difference in {} calls is visible with {conversations} conversations", adjective(what));
+    format!("{seen} ({points:+.1} ± {bar:.1} points){then}")
+}
+
+fn adjective(what: &str) -> &str {
+    match what {
+        "shown" => "answered-with-what-was-hidden",
+        "unknown" => "unknown-tool",
+        "loops" => "circling",
+        other => other,
+    }
+}
+
+/// One less the ratio of two independent means; relative errors add as squares.
+fn saved_of_means(kept: Estimate, all: Estimate) -> Option<Estimate> {
+    if all.value == 0.0 || kept.value == 0.0 {
+        return None;
+    }
+    let share = kept.value / all.value;
+    let error = share * (kept.error? / kept.value).hypot(all.error? / all.value);
+    let freedom = kept.units.min(all.units).saturating_sub(1);
+    let bar = if error <= f64::EPSILON { 0.0 } else { error * super::stats::t95(freedom) };
+    Some(Estimate { value: 1.0 - share, error: Some(error), bar: Some(bar), units: kept.units + all.units })
+}
+
+/// How many more conversations, half in each variant, would show a difference of [`POINTS`] four times in five, at 95 %.
+fn more(one: Estimate, other: Estimate) -> Option<usize> {
+    // The quantiles of 97.5 % and 80 %.
+    const REACH: f64 = 1.959_964 + 0.841_621;
+    let spread = |own: Estimate| Some(own.error?.powi(2) * number(own.units));
+    let delta = POINTS / 100.0;
+    // Where nothing ever happened: the rule of three, 3 in n.
+    let each = (REACH.powi(2) * (spread(one)? + spread(other)?) / delta.powi(2)).max(3.0 / delta);
+    let needed = (2.0 * each).ceil();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and cut off at 2^53")]
+    let needed = needed.min(9e15) as usize;
+    Some(needed.saturating_sub(one.units + other.units))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conversation(variant: &str, calls: usize, repaired: usize, tokens: usize) -> LiveConversation {
+        LiveConversation {
+            variant: Some(variant.to_owned()),
+            arm: Some(if variant == "control" { "full" } else { "lean" }.to_owned()),
+            calls,
+            repaired,
+            forwarded: calls - repaired,
+            arrays: std::collections::BTreeMap::from([("m".to_owned(), (1, tokens))]),
+            ..LiveConversation::default()
+        }
+    }
+
+    #[test]
+    fn two_variants_give_a_result_with_error_bars() {
+        let of = |variant: &'static str, tokens: usize, repaired: [usize; 2]| {
+            (0..20).map(move |at| conversation(variant, 10, repaired[at % 2], tokens + at % 2 * 100))
+        };
+        let all: Vec<_> = of("treatment", 600, [1, 2]).chain(of("control", 1_000, [1, 2])).collect();
+        let found = experiment(&all, None).unwrap();
+        assert_eq!(found.variants[0].variant, "control");
+        let saved = found.saved.unwrap();
+        assert!((saved.value - (1.0 - 650.0 / 1_050.0)).abs() < 1e-9);
+        assert!(saved.bar.unwrap() > 0.01 && saved.bar.unwrap() < 0.06, "{saved:?}");
+        assert_eq!(found.sentences[0], "treatment saves 38 % ± 4 % of the tool array's tokens");
+        assert!(found.sentences[1].starts_with("no difference in repaired calls is visible with 40 conversations"));
+        let more = found.differences[0].more.unwrap();
+        // Variance of a conversation's share 0.0526², both variants, at 2 points: 2 × 7.85 × 2 × 0.00263 / 0.0004 – 40.
+        assert!((160..=175).contains(&more), "{more}");
+        let worse: Vec<_> = of("treatment", 600, [4, 5]).chain(of("control", 1_000, [1, 2])).collect();
+        let found = experiment(&worse, Some("control")).unwrap();
+        assert!(found.sentences[1].starts_with("treatment has 30.0 ± "), "{:?}", found.sentences);
+    }
+
+    /// Ten calls of one conversation that all fail are one piece of evidence, not ten.
+    #[test]
+    fn calls_of_one_conversation_are_one_piece_of_evidence() {
+        let mut all: Vec<_> = (0..12).map(|at| conversation("control", 10, 0, 100 + at)).collect();
+        all.extend((0..12).map(|at| conversation("treatment", 10, if at == 0 { 10 } else { 0 }, 100 + at)));
+        let found = experiment(&all, None).unwrap();
+        assert!(!found.differences[0].visible, "{:?}", found.differences[0]);
+    }
+
+    #[test]
+    fn too_little_data_is_said() {
+        let sentences = |all: &[LiveConversation]| experiment(all, None).unwrap().sentences.join("\n");
+        assert!(sentences(&[]).contains("no conversation"));
+        let (one, other) = (conversation("control", 5, 0, 10), conversation("treatment", 5, 0, 10));
+        assert!(sentences(std::slice::from_ref(&one)).contains("nothing to compare with"));
+        assert!(sentences(&[one.clone(), other.clone()]).contains("too little data"));
+        assert!(sentences(&[one.clone(), one, other.clone(), other]).contains("rough"));
+        assert_eq!(experiment(&[], Some("x")).unwrap_err(), Vec::<String>::new());
+    }
+}

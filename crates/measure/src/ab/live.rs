@@ -1,0 +1,114 @@
+//! What the event logs of conversations tell, conversation by conversation.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use toolfold::conversation::{Event, LogRecord, ReplyKind};
+use toolfold::profile::EXPAND_TOOLS;
+
+/// One conversation of an event log: the unit of a live experiment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LiveConversation {
+    /// Its id; empty if it has none.
+    pub id: String,
+    /// The variant of the experiment.
+    pub variant: Option<String>,
+    /// The arm; `None` if the log does not hold the beginning.
+    pub arm: Option<String>,
+    /// Calls that the model made.
+    pub calls: usize,
+    /// Calls of `expand_tools`.
+    pub expanded: usize,
+    /// Calls that were answered with what is wrong with their arguments.
+    pub repaired: usize,
+    /// Calls that were answered with parameters that had been hidden.
+    pub shown: usize,
+    /// Calls of tools that do not exist.
+    pub unknown: usize,
+    /// Calls that were answered with a directive.
+    pub loops: usize,
+    /// Calls that policy did not let run.
+    pub refused: usize,
+    /// Calls that went to the host.
+    pub forwarded: usize,
+    /// Those of them that were made before the model had been shown the tool's whole schema.
+    pub blind: usize,
+    /// Those of them that the host reported as failed.
+    pub failed: usize,
+    /// Arrays that the host counted, and their tokens, by meter: each array once.
+    pub arrays: BTreeMap<String, (usize, usize)>,
+    #[serde(skip)]
+    counted: Vec<String>,
+}
+
+/// Puts records together by conversation: by its id, or where it has none from one beginning to the next.
+#[derive(Debug, Default)]
+pub struct LiveLog {
+    conversations: Vec<LiveConversation>,
+    places: IndexMap<String, usize>,
+}
+
+impl LiveLog {
+    /// Takes the next record of a log.
+    pub fn take(&mut self, record: &LogRecord) {
+        let begins = record.conversation.is_empty() && matches!(record.event, Event::Started { .. });
+        let known = self.places.get(&record.conversation).copied().filter(|_| !begins);
+        let at = known.unwrap_or_else(|| {
+            self.conversations.push(LiveConversation { id: record.conversation.clone(), ..Default::default() });
+            self.places.insert(record.conversation.clone(), self.conversations.len() - 1);
+            self.conversations.len() - 1
+        });
+        if let Some(own) = self.conversations.get_mut(at) {
+            own.take(record);
+        }
+    }
+
+    /// A log has ended: what follows without an id is another conversation.
+    pub fn end_of_log(&mut self) {
+        self.places.shift_remove("");
+    }
+
+    /// Every conversation, in the order of their beginnings.
+    #[must_use]
+    pub fn conversations(self) -> Vec<LiveConversation> {
+        self.conversations
+    }
+}
+
+impl LiveConversation {
+    fn take(&mut self, record: &LogRecord) {
+        if self.variant.is_none() {
+            self.variant.clone_from(&record.variant);
+        }
+        match &record.event {
+            Event::Started { arm, .. } => self.arm = Some(arm.to_string()),
+            Event::Presented { .. } => self.counted.clear(),
+            Event::Counted { meter, tokens } if !self.counted.contains(meter) => {
+                self.counted.push(meter.clone());
+                let (arrays, sum) = self.arrays.entry(meter.clone()).or_default();
+                // What a host counted is its own word: no sum of such words is too large to be told.
+                (*arrays, *sum) = (arrays.saturating_add(1), sum.saturating_add(*tokens));
+            }
+            Event::Called { target, meta, .. } => {
+                self.calls += 1;
+                self.expanded += usize::from(*meta && target == EXPAND_TOOLS);
+            }
+            Event::Answered { kind, .. } => match kind {
+                ReplyKind::Invalid => self.repaired += 1,
+                ReplyKind::Shown => self.shown += 1,
+                ReplyKind::UnknownTool => self.unknown += 1,
+                ReplyKind::Loop => self.loops += 1,
+                _ => {}
+            },
+            Event::Refused { .. } | Event::Rejected { .. } => self.refused += 1,
+            Event::Forwarded { blind, .. } => {
+                self.forwarded += 1;
+                self.blind += usize::from(*blind);
+            }
+            Event::Resumed { .. } => self.forwarded += 1,
+            Event::Finished { ok: false, .. } => self.failed += 1,
+            _ => {}
+        }
+    }
+}

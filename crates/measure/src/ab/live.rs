@@ -39,7 +39,7 @@ pub struct LiveConversation {
     /// Arrays that the host counted, and their tokens, by meter: each array once.
     pub arrays: BTreeMap<String, (usize, usize)>,
     #[serde(skip)]
-    counted: Vec<String>,
+    pub(super) counted: Vec<String>,
 }
 
 /// Puts records together by conversation: by its id, or where it has none from one beginning to the next.

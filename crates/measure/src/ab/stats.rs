@@ -30,8 +30,10 @@ pub fn t95(degrees: usize) -> f64 {
         more => {
             #[allow(clippy::cast_precision_loss, reason = "a number of units")]
             let n = more as f64;
-            let (z3, z5) = (Z.powi(3), Z.powi(5));
-            Z + (z3 + Z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * Z) / (96.0 * n * n)
+            let (z3, z5, z7) = (Z.powi(3), Z.powi(5), Z.powi(7));
+            let second = (5.0 * z5 + 16.0 * z3 + 3.0 * Z) / (96.0 * n * n);
+            let third = (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * Z) / (384.0 * n.powi(3));
+            Z + (z3 + Z) / (4.0 * n) + second + third
         }
     }
 }

@@ -21,6 +21,8 @@ mod secrets;
 mod shapes;
 mod strict;
 mod suspicious;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod view;
 mod words;
@@ -127,6 +129,22 @@ pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding>
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+/// The table of rules in Markdown, by group, as `docs/lint.md` has it.
+#[must_use]
+pub fn markdown() -> String {
+    let mut out = String::new();
+    for group in RULES.chunk_by(|a, b| a.group == b.group) {
+        let title = group.first().map_or("", |first| first.group.title());
+        out.push_str(&format!("### {title}\n\n| rule | severity | finds | what to do |\n|---|---|---|---|\n"));
+        for rule in group {
+            let fixed = if rule.fixable { " (`--fix`)" } else { "" };
+            out.push_str(&format!("| `{}` | {} | {} | {}{fixed} |\n", rule.id, rule.severity, rule.finds, rule.fix));
+        }
+        out.push('\n');
+    }
+    out
 }
 
 /// The word for a severity and a number: `1 error`, `2 errors`.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::configuration::Config;
+use crate::configuration::{Config, Origin};
 use crate::output::Failure;
 use toolfold::tokens::Meter;
 use toolfold::wire::Wire;
@@ -33,9 +33,10 @@ impl MeterArgs {
         [("presentation.wire", self.wire.clone()), ("presentation.model", self.model.clone())]
     }
 
-    /// The wire that was asked for, here or in the configuration.
+    /// The wire that was asked for, here or in the configuration; `None` where it is only the usual one.
     pub(crate) fn wire(&self, config: &Config) -> Option<Wire> {
-        config.read("presentation.wire")
+        let said = !matches!(config.origin("presentation.wire"), None | Some(Origin::Default));
+        config.read("presentation.wire").filter(|_| said)
     }
 
     /// The meter. A wire without a model is counted as a common model of its provider bills.

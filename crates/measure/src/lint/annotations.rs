@@ -6,7 +6,7 @@ use super::view::{View, split};
 
 /// Verbs that change something wherever they begin a name. Words that may as well be nouns (`update`, `set`, `post`) are
 /// left out unless they stand first.
-const CHANGES: [&str; 30] = [
+const CHANGES: [&str; 29] = [
     "delete",
     "remove",
     "create",
@@ -27,7 +27,6 @@ const CHANGES: [&str; 30] = [
     "revoke",
     "merge",
     "publish",
-    "deploy",
     "uninstall",
     "install",
     "append",

@@ -143,7 +143,7 @@ rules! {
     UNUSED_DEFS "unused-definitions" Schema Note true
         "definitions that nothing refers to" => "take them out";
     EMPTY_MEMBER "empty-member" Schema Note true
-        "members that say nothing: an empty description or title, an empty `required`" => "take them out";
+        "a description or title in a schema is empty" => "take them out";
     MISSPELT "misspelt-keyword" Schema Warning false
         "a keyword that no dialect knows and that is almost one" => "write it as it is spelt: it has no effect now";
     REQUIRED_UNKNOWN "required-unknown" Schema Warning false

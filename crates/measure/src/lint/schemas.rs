@@ -33,21 +33,22 @@ fn shown_whole(text: &str) -> String {
 
 /// Whether any reference leads nowhere.
 fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut circles) = (BTreeSet::new(), BTreeSet::new());
     let mut broken = false;
     let based = view.nodes.iter().any(|node| node.at != "/parameters" && node.map.contains_key("$id"));
     for node in &view.nodes {
-        let Some(target) = node.text("$ref").filter(|target| seen.insert(target.to_owned())) else { continue };
+        let Some(target) = node.text("$ref") else { continue };
         let at = node.place("$ref");
+        let around = format!("/parameters{}", target.strip_prefix('#').unwrap_or("?"));
+        let inside = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        if node.at.strip_prefix(around.as_str()).is_some_and(inside) && circles.insert(target) {
+            found.add(&RECURSIVE, &at, format!("`{}` leads to what it stands in", shown(target)));
+        }
+        if !seen.insert(target) {
+            continue;
+        }
         match resolve(view.schema, target) {
-            Target::Found(_) => {
-                let pointer = target.strip_prefix('#').unwrap_or_default();
-                let around = format!("/parameters{pointer}");
-                if node.at == around || node.at.strip_prefix(around.as_str()).is_some_and(|rest| rest.starts_with('/'))
-                {
-                    found.add(&RECURSIVE, &at, format!("`{}` leads to what it stands in", shown(target)));
-                }
-            }
+            Target::Found(_) => {}
             // Where schemas are documents of their own, a reference starts at them.
             _ if based => {}
             Target::Remote => {

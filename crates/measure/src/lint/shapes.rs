@@ -239,9 +239,6 @@ fn empty(found: &mut Found<'_>, view: &View<'_>) {
                 edits.push(Edit::Remove(node.place(key)));
             }
         }
-        if node.map.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-            edits.push(Edit::Remove(node.place("required")));
-        }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
         let many = if edits.len() == 1 { "a member says".to_owned() } else { format!("{} members say", edits.len()) };

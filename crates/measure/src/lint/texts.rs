@@ -18,7 +18,7 @@ const VERY_LONG: usize = 6_000;
 /// The same for a parameter's.
 const LONG_FOR_PARAMETER: usize = 600;
 /// Examples of fewer characters are short.
-const LONG_EXAMPLES: usize = 240;
+const LONG_EXAMPLES: usize = 200;
 /// White space of fewer bytes is not worth a line.
 const MUCH_SPACE: usize = 8;
 

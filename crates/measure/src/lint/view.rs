@@ -41,7 +41,7 @@ impl Node<'_> {
 
     /// Whether it is a parameter of the tool itself.
     pub(super) fn is_parameter(&self) -> bool {
-        self.property.is_some() && self.depth == 1
+        self.property.is_some() && self.at.matches('/').count() == 3 && self.at.starts_with("/parameters/properties/")
     }
 
     /// Whether `type` is this one, null apart.

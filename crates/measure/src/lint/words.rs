@@ -231,7 +231,7 @@ fn format_in(lower: &str) -> Option<&'static str> {
     if day && !time {
         return Some("date");
     }
-    if has(&["email address of", "recipient email", "user's email address"]) {
+    if has(&["email address of", "user's email address"]) {
         return Some("email");
     }
     has(&["uuid of", "(uuid)", "uuid format", "a uuid", "uuid v4"]).then_some("uuid")
@@ -266,9 +266,14 @@ fn default_in(text: &str) -> Option<&str> {
     let lower = text.to_ascii_lowercase();
     let end = CUES.iter().filter_map(|cue| Some(lower.find(cue)? + cue.len())).min()?;
     let rest = text.get(end..)?;
-    let word = rest.split([' ', ')', ',', ';', '\n']).next()?.trim_end_matches('.');
+    let end = rest.find([' ', ')', ',', ';', '\n']).unwrap_or(rest.len());
+    // `1 hour ago` is more than 1.
+    let more = rest.get(end..).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(char::is_alphanumeric));
+    let word = rest.get(..end)?;
+    let more = more && !word.ends_with('.');
+    let word = word.trim_end_matches('.');
     let bare = word.trim_matches(['\'', '"', '`']);
     let plain = matches!(bare.to_ascii_lowercase().as_str(), "true" | "false") || bare.parse::<f64>().is_ok();
     let quoted = word.starts_with(['\'', '"', '`']) && word.len() > 2 && word.ends_with(['\'', '"', '`']);
-    (plain || quoted).then_some(bare)
+    (plain && !more || quoted).then_some(bare)
 }

@@ -34,6 +34,7 @@
 //! `Tiktoken` (feature `tiktoken`) are loaded when the first text is counted, one at a time.
 
 pub mod billing;
+mod cached;
 mod coverage;
 pub mod encoding;
 mod estimate;
@@ -53,6 +54,7 @@ mod tool_texts;
 mod vocabulary;
 
 pub use billing::{Api, Family, unverified};
+pub use cached::Cached;
 #[cfg(feature = "tiktoken")]
 pub use encoding::Tiktoken;
 pub use encoding::{Encoding, TokenCounter};

@@ -166,7 +166,8 @@ impl Input {
         Ok(own.over(Capabilities::builtin()))
     }
 
-    fn workload(&self) -> Workload {
+    /// What a session is taken to be.
+    pub(super) fn workload(&self) -> Workload {
         let usual = Workload::default();
         let read = |key, usual| self.config.read(key).unwrap_or(usual);
         Workload {

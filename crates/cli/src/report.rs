@@ -1,36 +1,44 @@
-//! `toolfold report`: what a tool set costs on the first turn, arm by arm.
+//! `toolfold report`: what a tool set costs, arm by arm, and what to do about it.
 
 mod markdown;
-mod measure;
-mod model;
+mod notes;
+mod setup;
 mod text;
 
-pub use model::report_schema;
+pub use toolfold_measure::report::report_schema;
 
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::input::{Input, InputArgs};
-use super::output::{Failure, Outcome, emit, emit_json, grouped};
+use super::output::{Failure, Outcome, emit, emit_json, progress};
 use crate::configuration::Config;
-use toolfold::profile::{Arm, Delivery};
+use toolfold::profile::Arm;
 use toolfold::tokens::Meter;
+
+/// Tool text larger than this takes about a second in all arms, in bytes.
+const SLOW_BYTES: usize = 1_500_000;
 
 const AFTER_HELP: &str = "\
 Examples:
   toolfold report                                          the built-in Excel tools
   toolfold report --tools tools.json                       your own tools, under a derived profile
-  toolfold report --tools tools.json --profile mine.toml   under your own
+  toolfold report --mcp 'npx -y @playwright/mcp'           those of an MCP server
+  toolfold report --tools tools.json --model claude-sonnet-5.5    as Anthropic bills them
+  toolfold report --tools tools.json --profile mine.toml   under a profile of your own
   toolfold report --arms full,stable --top 20              two arms, and more of the expensive tools
   toolfold report --skills skillpacks/excel                and what skills add to every arm
   toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
+
+A session is 20 requests and 2 lookups of folded tools unless the configuration says otherwise:
+presentation.requests, expansions, system and step. `toolfold sim` plays others.
 
 Meters: billed:openai-chat/<model>, billed:openai-responses/<model>,
 estimate:anthropic/<model>, estimate:gemini/<model>, estimate:vertex/<model>, json/o200k_base,
 json/cl100k_base.";
 
-/// Measures the first-turn tokens of a tool set in every arm, side by side.
+/// Measures what a tool set costs in every arm, side by side, and says which to take.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReportArgs {
@@ -41,9 +49,17 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// What to count with
-    #[arg(long, value_name = "METER", default_value_t = Meter::default(), value_parser = parse_meter)]
-    meter: Meter,
+    /// The model: chooses meter, prices and limits [default: gpt-4.1, or a common one of the wire]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: that of the model]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-4.1]
+    #[arg(long, value_name = "METER", value_parser = parse_meter)]
+    meter: Option<Meter>,
 
     /// Folders of skills, to measure what `activate_skill` adds
     #[arg(long, value_name = "DIR,…", value_delimiter = ',')]
@@ -53,7 +69,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
-    /// The report as JSON (schema: toolfold.report/1, see --schema)
+    /// The report as JSON (schema: toolfold.report/2, see --schema)
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
 
@@ -71,8 +87,10 @@ impl Default for ReportArgs {
         Self {
             input: InputArgs::default(),
             arms: Vec::new(),
+            model: None,
+            wire: None,
+            meter: None,
             skills: Vec::new(),
-            meter: Meter::default(),
             top: 10,
             json: false,
             markdown: false,
@@ -81,15 +99,8 @@ impl Default for ReportArgs {
     }
 }
 
-/// An arm that the report can measure: arm native has no array of its own here, the provider keeps it.
-fn measurable(config: &Config, text: &str) -> Result<Arm, Failure> {
-    let usage = |why: String| Failure::usage(format!("--arms: {why}"));
-    match config.named_arm(text.trim()).map_err(usage)? {
-        arm if arm.delivery() == Delivery::Native => {
-            Err(usage(format!("arm {arm} cannot be measured offline: the provider decides what it loads")))
-        }
-        arm => Ok(arm),
-    }
+fn named_arm(config: &Config, text: &str) -> Result<Arm, Failure> {
+    config.named_arm(text.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))
 }
 
 fn parse_meter(text: &str) -> Result<Meter, String> {
@@ -102,13 +113,23 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
-    let input = Input::load(args.input.config(&[("skills.roots", roots)])?)?;
+    let flags =
+        [("skills.roots", roots), ("presentation.model", args.model.clone()), ("presentation.wire", args.wire.clone())];
+    let input = Input::load(args.input.config(&flags)?)?;
     input.say_warnings();
+    let target = setup::Target::of(&input.config, args.meter.as_ref())?;
     let arms: Vec<Arm> = match args.arms.as_slice() {
         [] => Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect(),
-        named => named.iter().map(|name| measurable(&input.config, name)).collect::<Result<_, Failure>>()?,
+        named => named.iter().map(|name| named_arm(&input.config, name)).collect::<Result<_, Failure>>()?,
     };
-    let report = measure::measure(&input, &arms, &args.meter)?;
+    let size: usize = input.catalog.iter().map(|tool| tool.description().len() + tool.parameters_text().len()).sum();
+    if size > SLOW_BYTES {
+        progress(&format!("counting {} tools in {} arms …", input.catalog.len(), arms.len()));
+    }
+    let report = setup::report(&input, &arms, &target)?;
+    if let Some((_, why)) = report.unavailable.iter().next().filter(|_| !args.arms.is_empty()) {
+        return Err(Failure::usage(format!("--arms: {why}")));
+    }
     if args.json {
         emit_json(&report)?;
     } else if args.markdown {
@@ -117,62 +138,4 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         emit(&text::text(&report, args.top, input.builtin))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What activate_skill had no room for, if anything.
-fn listed(skills: &model::SkillCost) -> Option<String> {
-    let parts = [
-        (skills.trimmed, "with a shortened description"),
-        (skills.names_only, "by name only"),
-        (skills.omitted, "by their number only (the model finds them with search)"),
-    ];
-    let parts: Vec<String> =
-        parts.iter().filter(|(n, _)| *n > 0).map(|(n, how)| format!("{} {how}", grouped(*n))).collect();
-    let how = parts.join(", ");
-    (!how.is_empty())
-        .then(|| format!("activate_skill lists {how}: its budget is {} tokens (skills.budget)", grouped(skills.budget)))
-}
-
-/// What a reader must know to use the figures: one note a line, in both forms for people.
-fn notes(report: &model::Report) -> Vec<String> {
-    let mut notes = vec![format!(
-        "tokens of the tool block with expand_tools and call_tool, counted with {}; messages and the constant \
-         overhead of a request are not included",
-        report.encoding
-    )];
-    notes.push(format!(
-        "a tool's own cost is marginal (all tools minus all without it); {} tokens are shared overhead",
-        report.shared_overhead
-    ));
-    notes.push(match report.skills.skills {
-        0 => "no skills are loaded, so activate_skill adds nothing".to_owned(),
-        n => format!(
-            "{} {} {} tokens to every arm for activate_skill; the figures above do not include them",
-            grouped(n),
-            if n == 1 { "skill adds" } else { "skills add" },
-            grouped(report.skills.activate_skill_tokens)
-        ),
-    });
-    notes.extend(listed(&report.skills));
-    if report.profile.derived {
-        notes.push("categories were derived; write a profile to choose core tools: toolfold profile derive".to_owned());
-    }
-    if report.assumed {
-        notes.push(format!("assumed: no encoding is published for this model; counted with {}", report.encoding));
-    }
-    if !report.verified {
-        notes.push(format!("unverified: no recorded request covers {}", gathered(&report.unverified)));
-    }
-    notes
-}
-
-/// The phrases on one line, those about schema keywords gathered into one.
-fn gathered(reasons: &[String]) -> String {
-    let keyword = |reason: &String| reason.strip_prefix("schema keyword ").map(str::to_owned);
-    let keywords: Vec<String> = reasons.iter().filter_map(keyword).collect();
-    let mut parts: Vec<String> = reasons.iter().filter(|reason| keyword(reason).is_none()).cloned().collect();
-    if !keywords.is_empty() {
-        parts.insert(0, format!("schema keywords {}", keywords.join(", ")));
-    }
-    parts.join("; ")
 }

@@ -42,6 +42,21 @@ fn line(cells: &[impl AsRef<str>], columns: &[Column]) -> String {
     cells.iter().zip(columns).map(pad).collect::<Vec<String>>().join("  ").trim_end().to_owned()
 }
 
+/// A sentence in lines of at most so many columns; a longer word stands alone.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A text for one line of a list: invisible characters escaped, and what is left out marked.
 pub(super) fn short(text: &str) -> String {
     let text = visible(text);

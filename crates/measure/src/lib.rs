@@ -11,6 +11,7 @@ pub mod lint;
 pub mod parts;
 pub mod prices;
 pub mod probe;
+pub mod report;
 pub mod sim;
 pub mod suggest;
 pub mod tree;

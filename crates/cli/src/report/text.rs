@@ -1,53 +1,102 @@
-//! The report for people at a terminal.
+//! The report for people at a terminal: what to do first, then the figures, then the footnotes.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
-use super::model::{Report, ToolCost};
+use super::super::table::wrapped;
+use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
 
 /// The widest bar, in cells.
-const BAR: usize = 30;
+const BAR: usize = 16;
 
 /// The widest name before it is cut, in cells.
-const NAME: usize = 40;
+const NAME: usize = 34;
+
+/// Where sentences are wrapped, in cells.
+const WIDTH: usize = 96;
 
 /// The whole report. `next` adds what to try with one's own tools.
 pub(super) fn text(report: &Report, top: usize, next: bool) -> String {
     let mut out = String::new();
     head(&mut out, report);
     arms(&mut out, report);
+    fixes(&mut out, report);
     tiers(&mut out, report);
     expensive(&mut out, report, top);
     categories(&mut out, report);
     notes(&mut out, report);
     if next {
-        out.push_str("\nNext: toolfold report --tools tools.json   (an OpenAI, Anthropic or MCP tool list of your own; - reads a pipe)\n");
+        out.push_str("\nNext: toolfold report --tools tools.json   (or --mcp 'npx -y some-server'; - reads a pipe)\n");
     }
     out
 }
 
 fn head(out: &mut String, report: &Report) {
+    for line in wrapped(&report.verdict.text, WIDTH) {
+        out.push_str(&format!("{BOLD}{line}{BOLD:#}\n"));
+    }
     let profile = if report.profile.derived {
         "a derived profile".to_owned()
     } else {
         format!("profile {}", report.profile.name)
     };
-    let tools = if report.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", report.tools) };
-    out.push_str(&format!("{BOLD}{tools} under {profile}{BOLD:#}, tokens by {}\n", report.meter));
+    let tools = if report.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", grouped(report.tools)) };
+    out.push_str(&format!("{tools} under {profile}, tokens by {}\n", report.meter));
 }
 
 fn arms(out: &mut String, report: &Report) {
     let most = report.arms.values().map(|arm| arm.first_turn_tokens).max().unwrap_or(1).max(1);
-    out.push_str(&format!("\n{BOLD}First turn{BOLD:#}\n{DIM}  arm          tokens    saved  in array{DIM:#}\n"));
+    let session = report.session;
+    let (requests, lookups) = (grouped(session.requests), grouped(session.expansions));
+    let unit = if report.pricing.usd_per_million.is_some() { "cost" } else { "tokens*" };
+    out.push_str(&format!("\n{BOLD}Arms{BOLD:#}\n"));
+    let over = format!("{requests} requests, {lookups} lookups");
+    out.push_str(&format!("{DIM}              first turn               {over}{DIM:#}\n"));
+    out.push_str(&format!("{DIM}  arm          tokens   saved  window   {unit:>8}  to full  breaks  extra{DIM:#}\n"));
     for (name, arm) in &report.arms {
         let bar = "█".repeat((arm.first_turn_tokens * BAR).div_ceil(most));
-        let saved = if *name == "full" { "–".to_owned() } else { percent(arm.saved) };
-        let (tokens, listed) = (grouped(arm.first_turn_tokens), arm.tools_listed);
+        let full = *name == "full";
+        let saved = if full { "–".to_owned() } else { percent(arm.saved) };
+        let window = arm.context_share.map_or_else(|| "?".to_owned(), small_percent);
+        let own = &arm.session;
+        let relative = if full { "–".to_owned() } else { signed(own.relative_to_full) };
         let good = if arm.saved > 0.0 { GOOD } else { DIM };
-        out.push_str(&format!("  {name:<10} {tokens:>8} {good}{saved:>8}{good:#}  {listed:>8}  {bar}\n"));
+        let pays = if own.relative_to_full < 0.0 { GOOD } else { DIM };
+        out.push_str(&format!(
+            "  {name:<10} {:>8} {good}{saved:>7}{good:#}  {window:>6}   {:>8}  {pays}{relative:>7}{pays:#}  {:>6}  {:>5}  {bar}\n",
+            grouped(arm.first_turn_tokens),
+            cost(own),
+            own.cache_breaks,
+            own.extra_requests,
+        ));
     }
-    for chosen in report.arms.values().filter_map(|arm| arm.chosen.as_ref()) {
-        out.push_str(&format!("\nArm auto takes {BOLD}{}{BOLD:#}: {}.\n", chosen.arm, chosen.reason));
+    let auto = report.arms.values().find_map(|arm| arm.chosen.as_ref());
+    let mut lines = Vec::new();
+    lines.extend(auto.map(|chosen| format!("Arm auto takes {}: {}.", chosen.arm, chosen.reason)));
+    if auto.is_none_or(|chosen| chosen.arm != report.verdict.arm) {
+        lines.push(format!("The verdict is {}: {}.", report.verdict.arm, report.verdict.reason));
+    }
+    if report.pricing.usd_per_million.is_none() {
+        lines.push("* all input in tokens at the price of input; US dollars are unmeasured.".to_owned());
+    }
+    for line in lines.iter().flat_map(|line| wrapped(line, WIDTH)) {
+        out.push_str(&format!("{line}\n"));
+    }
+}
+
+fn fixes(out: &mut String, report: &Report) {
+    let fixes = &report.fix_first;
+    if fixes.is_empty() {
+        return;
+    }
+    let width = fixes.iter().map(|own| cut(&own.tool).width()).max().unwrap_or(0).max(4);
+    let part = |own: &toolfold_measure::report::Fix| format!("{} ({})", cut(&own.part), grouped(own.part_tokens));
+    let wide = fixes.iter().map(|own| part(own).width()).max().unwrap_or(0).max(10);
+    out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
+    out.push_str(&format!("{DIM}  {:<width$}  tokens  {:<wide$}  what to do{DIM:#}\n", "tool", "most of it"));
+    for own in fixes {
+        let (name, part) = (pad(&cut(&own.tool), width), pad(&part(own), wide));
+        out.push_str(&format!("  {name}  {:>6}  {part}  toolfold why {}\n", grouped(own.tokens), own.tool));
     }
 }
 
@@ -55,7 +104,7 @@ fn tiers(out: &mut String, report: &Report) {
     out.push_str(&format!("\n{BOLD}Tiers{BOLD:#}\n{DIM}  tier          tools     full  as summaries{DIM:#}\n"));
     for (name, tier) in &report.tiers {
         let (full, summary) = (grouped(tier.full), grouped(tier.summary));
-        out.push_str(&format!("  {name:<10} {:>8} {full:>8}  {summary:>12}\n", tier.tools));
+        out.push_str(&format!("  {name:<10} {:>8} {full:>8}  {summary:>12}\n", grouped(tier.tools)));
     }
 }
 
@@ -71,38 +120,63 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
         format!("The {} most expensive tools", tools.len())
     };
     out.push_str(&format!("\n{BOLD}{title}{BOLD:#}, own cost at each detail\n"));
-    let heading = format!("  {:<width$}      full  signature  required  summary  tier      category", "tool");
+    let heading = format!("  {:<width$}    full  signature  required  summary  tier      category", "tool");
     out.push_str(&format!("{DIM}{heading}{DIM:#}\n"));
     for tool in tools {
         let name = pad(&cut(&tool.name), width);
         let [full, signature, required, summary] =
             [tool.full, tool.signature, tool.required, tool.summary].map(grouped);
         let line = format!(
-            "  {name} {full:>9}  {signature:>9}  {required:>8}  {summary:>7}  {:<8}  {}",
-            tool.tier, tool.category
+            "  {name} {full:>7}  {signature:>9}  {required:>8}  {summary:>7}  {:<8}  {}",
+            tool.tier,
+            cut(&tool.category)
         );
         out.push_str(&format!("{}\n", line.trim_end()));
     }
+}
+
+/// One arm of each way in which definitions reach the model, by which lookups differ: at most three.
+fn ways(report: &Report) -> Vec<(&String, &ArmCost)> {
+    let mut ways: Vec<(&String, &ArmCost)> = Vec::new();
+    let folding = report.arms.iter().filter(|(name, own)| *name != "auto" && !own.expansions.is_empty());
+    let verdict = folding.clone().filter(|(name, _)| **name == report.verdict.arm);
+    for (name, own) in verdict.chain(folding) {
+        if !ways.iter().any(|(_, known)| known.delivery == own.delivery) && ways.len() < 3 {
+            ways.push((name, own));
+        }
+    }
+    ways
 }
 
 fn categories(out: &mut String, report: &Report) {
     if report.categories.is_empty() {
         return;
     }
+    let ways = ways(report);
     let width = report.categories.iter().map(|c| cut(&c.name).width()).max().unwrap_or(0).max(8);
-    out.push_str(&format!("\n{BOLD}Categories{BOLD:#}, what expanding each brings\n"));
-    out.push_str(&format!("{DIM}  {:<width$}  tools     full  as summaries{DIM:#}\n", "category"));
+    out.push_str(&format!(
+        "\n{BOLD}Categories{BOLD:#}, what they cost in the array, and what looking one up brings in an arm\n"
+    ));
+    let heads: String = ways.iter().map(|(name, _)| format!("  {:>10}", cut(name))).collect();
+    out.push_str(&format!("{DIM}  {:<width$}  tools     full  summaries{heads}{DIM:#}\n", "category"));
     for category in &report.categories {
         let name = pad(&cut(&category.name), width);
         let (full, summary) = (grouped(category.full), grouped(category.summary));
-        out.push_str(&format!("  {name}  {:>5} {full:>8}  {summary:>12}\n", category.tools));
+        let brings = |own: &ArmCost| {
+            own.expansions.get(&category.name).map_or_else(|| "–".to_owned(), |cost| grouped(cost.tokens()))
+        };
+        let lookups: String = ways.iter().map(|(_, own)| format!("  {:>10}", brings(own))).collect();
+        out.push_str(&format!("  {name}  {:>5} {full:>8}  {summary:>9}{lookups}\n", category.tools));
     }
 }
 
 fn notes(out: &mut String, report: &Report) {
     out.push('\n');
-    for note in super::notes(report) {
-        out.push_str(&format!("{DIM}· {note}{DIM:#}\n"));
+    for note in super::notes::notes(report) {
+        for (at, line) in wrapped(&note, WIDTH).into_iter().enumerate() {
+            let mark = if at == 0 { "·" } else { " " };
+            out.push_str(&format!("{DIM}{mark} {line}{DIM:#}\n"));
+        }
     }
 }
 
@@ -114,9 +188,30 @@ pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     tools
 }
 
+/// What a session costs: US dollars, or tokens at the price of input.
+pub(super) fn cost(own: &SessionCost) -> String {
+    match own.usd {
+        Some(usd) if usd >= 100.0 => format!("${usd:.0}"),
+        Some(usd) if usd >= 1.0 => format!("${usd:.2}"),
+        Some(usd) => format!("${usd:.4}"),
+        None => grouped(usize::try_from(own.input_cost_tokens).unwrap_or(usize::MAX)),
+    }
+}
+
 /// A share as a percentage without places.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
+}
+
+/// A share with one place where it is small.
+pub(super) fn small_percent(share: f64) -> String {
+    if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
+}
+
+/// A share that is more or less.
+pub(super) fn signed(share: f64) -> String {
+    let whole = (share * 100.0).round();
+    if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }
 }
 
 fn cut(name: &str) -> String {

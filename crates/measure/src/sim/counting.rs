@@ -46,6 +46,12 @@ impl<'c> Counting<'c> {
         self.meter
     }
 
+    /// The counter.
+    #[must_use]
+    pub fn counter(&self) -> &'c dyn TokenCounter {
+        self.counter
+    }
+
     /// What a tool array in a wire's own shape adds to a request, deferred tools left out.
     ///
     /// # Errors

@@ -1,0 +1,103 @@
+//! What a report needs from the configuration: a wire and a model, a meter, and prices.
+
+use crate::configuration::{Config, Origin};
+use crate::input::Input;
+use crate::layers;
+use crate::output::Failure;
+use toolfold::engine::Engine;
+use toolfold::model::ModelId;
+use toolfold::profile::{Arm, CacheRules, ToolProfile};
+use toolfold::tokens::Meter;
+use toolfold::wire::{Capabilities, Wire};
+use toolfold_measure::prices::PriceTable;
+use toolfold_measure::report::{Priced, ProfileInfo, Report, ReportError, Setup, SkillCost, measure};
+use toolfold_measure::sim::Backend;
+
+/// A model that is priced where nobody named one and the one that is counted has no known price: the same vendor, the same
+/// vocabulary.
+const PRICED_AS: &str = "gpt-5.4";
+
+/// Who bills, for which model.
+pub(super) struct Target {
+    wire: Wire,
+    model: String,
+    /// Whether somebody named the model.
+    named: bool,
+    meter: Meter,
+}
+
+impl Target {
+    /// The wire and model of the configuration. A model alone is asked for over its own provider's API; a wire alone is
+    /// counted as a common model of its provider.
+    pub(super) fn of(config: &Config, meter: Option<&Meter>) -> Result<Self, Failure> {
+        let named = config.get("presentation.model");
+        let vendor = named.and_then(|model| ModelId::parse(model).vendor);
+        let by_default = matches!(config.origin("presentation.wire"), None | Some(Origin::Default));
+        let wire = match (by_default, vendor) {
+            (true, Some("anthropic")) => Wire::Anthropic,
+            (true, Some("google")) => Wire::Gemini,
+            _ => config.read("presentation.wire").unwrap_or(Wire::OpenAiChat),
+        };
+        let usual = match wire {
+            Wire::Anthropic => "claude-sonnet-5.5",
+            Wire::Gemini => "gemini-2.5-pro",
+            _ => "gpt-4.1",
+        };
+        let model = named.unwrap_or(usual);
+        let billed = if wire == Wire::Mcp { Wire::OpenAiChat } else { wire };
+        let meter = meter.cloned().or_else(|| Meter::for_wire(billed.name(), model)).ok_or_else(|| {
+            Failure::unmeasured(format!("it is not known how tokens of `{model}` are billed over {billed}"))
+                .help("choose a meter with --meter, such as json/o200k_base")
+        })?;
+        Ok(Self { wire, model: model.to_owned(), named: named.is_some(), meter })
+    }
+}
+
+/// Measures an input in the arms asked for.
+pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Report, Failure> {
+    let capabilities = input.capabilities()?;
+    let model = target.model.as_str();
+    let table = PriceTable::builtin();
+    let (priced_as, row) = match table.of(model) {
+        None if !target.named => (PRICED_AS, table.of(PRICED_AS)),
+        row => (model, row),
+    };
+    let cache = cache(&capabilities, target);
+    let layer = layers::skills(&input.config)?;
+    let counts = layer.as_ref().map(|layer| {
+        let list = layer.list().cloned().unwrap_or_default();
+        let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
+        let (skills, budget) = (layer.skills(), input.config.skill_budget().limit());
+        SkillCost { skills, activate_skill_tokens: 0, budget, full, trimmed, names_only, omitted }
+    });
+    let with_skills = layer.map(|layer| input.engine_with(Arm::Full, layer)).transpose()?;
+    let engine = |arm: Arm| -> Result<Engine, String> { input.engine(arm).map_err(|why| why.to_string()) };
+    let setup = Setup {
+        engine: &engine,
+        backend: Backend { wire: target.wire, model: Some(model), capabilities: &capabilities },
+        arms,
+        meter: &target.meter,
+        workload: input.workload(),
+        priced: Priced { model, priced_as, row, cache: (cache.0, &cache.1) },
+        profile: ProfileInfo {
+            name: input.profile.as_ref().map_or("off", ToolProfile::name).to_owned(),
+            derived: input.profile.as_ref().is_some_and(ToolProfile::is_derived),
+        },
+        skills: with_skills.as_ref().zip(counts),
+    };
+    measure(&setup).map_err(|why| match why {
+        ReportError::Count(_) => Failure::unmeasured(why),
+        why => Failure::wrong(why),
+    })
+}
+
+/// What is assumed of the cache where the price is not known.
+fn cache(capabilities: &Capabilities, target: &Target) -> (CacheRules, String) {
+    match capabilities.cache_of(target.wire, Some(&target.model)) {
+        Some(row) => (row.cache(), format!("{} ({})", row.source, row.date)),
+        None => (
+            CacheRules::default(),
+            "nothing is known of its cache: reads at a tenth, writes at five quarters".to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,346 @@
+//! `report`: what a tool set costs, arm by arm, on the first turn and over a session with prompt caching.
+//!
+//! The figures of a session are those of [`sim`](crate::sim), by which arm `auto` is judged here too: it chooses by estimates
+//! made without a vocabulary, and the report counts.
+
+mod model;
+mod verdict;
+
+pub use model::{
+    ArmCost, CONTRACT, CategoryCost, Chosen, ExpansionCost, Fix, GroupCost, Prices, PricingInfo, ProfileInfo, Report,
+    SessionCost, SessionInfo, SkillCost, ToolCost, Verdict, report_schema,
+};
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use toolfold::conversation::Conversation;
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
+use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
+use toolfold::wire::{Wire, chat_tool};
+
+use crate::prices::PriceRow;
+use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, simulate};
+
+/// What is to be measured.
+pub struct Setup<'s> {
+    /// Gives an engine of which every conversation takes this arm; without skills, policy and validation. One is made for each
+    /// arm, so that what one arm folds is not kept while the next is measured.
+    pub engine: &'s dyn Fn(Arm) -> Result<Engine, String>,
+    /// Where the session would run.
+    pub backend: Backend<'s>,
+    /// The arms, in the order of the report.
+    pub arms: &'s [Arm],
+    /// What to count with.
+    pub meter: &'s Meter,
+    /// What a session is taken to be.
+    pub workload: Workload,
+    /// By what it is priced.
+    pub priced: Priced<'s>,
+    /// The profile.
+    pub profile: ProfileInfo,
+    /// An engine with skills, and what their list leaves out; `None` without skills.
+    pub skills: Option<(&'s Engine, SkillCost)>,
+}
+
+impl std::fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup").field("arms", &self.arms).field("meter", &self.meter).finish_non_exhaustive()
+    }
+}
+
+/// A model with its prices.
+#[derive(Debug, Clone, Copy)]
+pub struct Priced<'p> {
+    /// The model whose tokens are counted.
+    pub model: &'p str,
+    /// The model whose prices count.
+    pub priced_as: &'p str,
+    /// Its prices; `None` where nobody knows them.
+    pub row: Option<&'p PriceRow>,
+    /// How the provider caches, where there are no prices, and who says so.
+    pub cache: (CacheRules, &'p str),
+}
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// A tool cannot be counted offline.
+    #[error("cannot be measured: {0}")]
+    Count(#[from] CountError),
+    /// An engine or a conversation cannot be made.
+    #[error("{0}")]
+    Engine(String),
+}
+
+impl From<&PriceRow> for Prices {
+    fn from(row: &PriceRow) -> Self {
+        let toolfold::profile::TokenPrices { input, cache_write, cache_read, output } = row.prices;
+        Self { input, cache_write, cache_read, output }
+    }
+}
+
+/// Measures a tool set in the arms asked for.
+///
+/// # Errors
+/// [`ReportError`] if something cannot be counted, or an arm that was asked for cannot be built.
+pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
+    let Setup { meter, workload, priced, .. } = setup;
+    let counter = Cached::new(Tiktoken::new(meter.encoding()));
+    let counting = Counting::new(meter, &counter);
+    let control = (setup.engine)(Arm::Full).map_err(ReportError::Engine)?;
+    let details = [Detail::Signature, Detail::Outline, Detail::Required, Detail::Summary];
+    let tokens = CatalogTokens::of(control.catalog(), control.assignment(), &counting, &details)?;
+    let mut measured = Measured { setup, counting, tokens: &tokens, reasons: Vec::new(), unavailable: IndexMap::new() };
+    let full = measured.arm(&control, Arm::Full)?;
+    let full = full.ok_or_else(|| ReportError::Engine("arm full cannot be had on this wire".to_owned()))?;
+    let mut sizes = Vec::new();
+    for arm in setup.arms {
+        let own = match arm {
+            Arm::Full => Some(full.clone()),
+            arm => measured.arm(&(setup.engine)(*arm).map_err(ReportError::Engine)?, *arm)?,
+        };
+        sizes.extend(own);
+    }
+    let pricing = priced.row.map_or(Pricing { rules: priced.cache.0, ..Pricing::default() }, Pricing::from);
+    let scenario = Scenario::from(*workload);
+    let session = scenario.session(&control).map_err(|why| ReportError::Engine(why.to_string()))?;
+    let played: Vec<ArmSizes> =
+        std::iter::once(full.sizes.clone()).chain(sizes.iter().map(|own| own.sizes.clone())).collect();
+    let bills = simulate(&played, &session, &pricing);
+    let mut arms = IndexMap::new();
+    for (own, bill) in sizes.into_iter().zip(bills.arms.into_iter().skip(1)) {
+        arms.insert(own.sizes.name.clone(), own.cost(&full, bill, pricing.context));
+    }
+    let per_tool = per_tool(&control, &tokens);
+    let Measured { mut reasons, unavailable, .. } = measured;
+    reasons.sort_unstable();
+    reasons.dedup();
+    let session = SessionInfo {
+        requests: workload.requests,
+        expansions: workload.expansions,
+        system_tokens: workload.system_tokens,
+        step_tokens: workload.step_tokens,
+    };
+    let pricing = pricing_info(setup, &pricing);
+    let first = full.sizes.first_turn;
+    Ok(Report {
+        schema: CONTRACT,
+        verdict: verdict::verdict(arms.iter(), first, session, &pricing),
+        fix_first: verdict::fixes(control.catalog(), &per_tool, meter)?,
+        meter: meter.to_string(),
+        encoding: meter.encoding().name(),
+        assumed: meter.assumed(),
+        verified: reasons.is_empty() && !matches!(meter, Meter::Estimate { .. }),
+        unverified: reasons.iter().map(ToString::to_string).collect(),
+        pricing,
+        session,
+        tools: control.catalog().len(),
+        profile: setup.profile.clone(),
+        arms,
+        unavailable,
+        tiers: tiers(&per_tool),
+        shared_overhead: tokens.shared,
+        skills: skills(setup, first, &counting)?,
+        categories: categories(&control, &per_tool),
+        per_tool,
+    })
+}
+
+struct Measured<'m, 's> {
+    setup: &'m Setup<'s>,
+    counting: Counting<'m>,
+    tokens: &'m CatalogTokens,
+    reasons: Vec<Reason>,
+    unavailable: IndexMap<String, String>,
+}
+
+/// An arm that was measured.
+#[derive(Clone)]
+struct Own {
+    sizes: ArmSizes,
+    band: Option<(usize, Option<usize>)>,
+    listed: usize,
+    meta: usize,
+    categories: Vec<String>,
+}
+
+impl Measured<'_, '_> {
+    /// `None` where the arm cannot be had there.
+    fn arm(&mut self, engine: &Engine, arm: Arm) -> Result<Option<Own>, ReportError> {
+        let mut conversation = match started(engine, &self.setup.backend) {
+            Ok(conversation) => conversation,
+            Err(why) => {
+                self.unavailable.insert(arm.name().to_owned(), why);
+                return Ok(None);
+            }
+        };
+        let chosen = toolfold::profile::Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() };
+        let sizes = ArmSizes::of(&mut conversation, self.tokens, &self.counting)?;
+        let choice = (arm == Arm::Auto).then_some(chosen);
+        let sizes = ArmSizes { name: arm.name().to_owned(), choice, ..sizes };
+        let presentation = conversation.presentation().clone();
+        let meta: Vec<Value> = presentation
+            .meta_tools()
+            .filter_map(|tool| {
+                let whole = toolfold::profile::Folded::new(tool, Detail::Full, None);
+                serde_json::from_str(&chat_tool(&whole)).ok()
+            })
+            .collect();
+        let texts = self.counting.meter().tool_texts(&meta)?;
+        self.reasons.extend(&texts.reasons);
+        let meta_tokens = texts.marginal(self.counting.counter()).iter().sum();
+        // Of an estimate, how far off it may be; of a bill, what no recorded request covers.
+        let estimated = matches!(self.counting.meter(), Meter::Estimate { .. });
+        let mut band = None;
+        if estimated || arm == Arm::Full {
+            let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
+            if estimated {
+                let counted = count_tools_with(&array, self.counting.meter(), |_| self.counting.counter())?;
+                band = counted.band.map(|band| (band.low, band.high));
+            } else {
+                self.reasons.extend(self.counting.meter().tool_texts(&array)?.reasons);
+            }
+        }
+        let hidden = |at: usize| presentation.plan_of(at).is_none_or(|own| own.detail == Detail::Index);
+        let listed = (0..engine.catalog().len()).filter(|at| !hidden(*at)).count();
+        let categories = presentation.deferred().iter().map(|own| own.category.to_string()).collect();
+        Ok(Some(Own { sizes, band, listed, meta: meta_tokens, categories }))
+    }
+}
+
+impl Own {
+    fn cost(self, full: &Self, bill: crate::sim::ArmCost, context: Option<usize>) -> ArmCost {
+        let first_turn_tokens = self.sizes.first_turn;
+        let expansions = self.sizes.categories.iter().zip(&self.categories).map(|(tools, name)| {
+            let folded = || tools.iter().filter_map(|at| self.sizes.folded.get(*at)?.as_ref());
+            let messages = self.sizes.reply + folded().map(|tool| tool.answer).sum::<usize>();
+            (name.clone(), ExpansionCost { messages, array: folded().map(|tool| tool.growth).sum() })
+        });
+        ArmCost {
+            first_turn_tokens,
+            band: self.band,
+            saved: rounded(1.0 - share(first_turn_tokens, full.sizes.first_turn)),
+            context_share: context.map(|window| rounded(share(first_turn_tokens, window))),
+            delivery: self.sizes.delivery.name(),
+            tools_listed: self.listed,
+            meta_tokens: self.meta,
+            expansions: expansions.collect(),
+            session: SessionCost {
+                usd: bill.usd,
+                input_cost_tokens: bill.input_cost_tokens,
+                relative_to_full: rounded(bill.relative_to_full.unwrap_or_default()),
+                requests: bill.requests,
+                extra_requests: bill.expansions,
+                cache_breaks: bill.cache_breaks,
+                cached_tokens: bill.cached_tokens,
+                written_tokens: bill.written_tokens,
+                uncached_tokens: bill.uncached_tokens,
+                cheaper_from_request: bill.cheaper_from_request,
+                warnings: bill.warnings,
+            },
+            chosen: self.sizes.choice.map(|own| Chosen { arm: own.arm.to_string(), reason: own.reason }),
+        }
+    }
+}
+
+fn started(engine: &Engine, backend: &Backend<'_>) -> Result<Conversation, String> {
+    // MCP bills nothing itself: tools are counted as OpenAI Chat would be sent them.
+    let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
+    let start = engine.conversation(wire).capabilities(backend.capabilities);
+    let start = match backend.model {
+        Some(model) => start.model(model),
+        None => start,
+    };
+    start.start().map_err(|why| why.to_string())
+}
+
+/// What the declaration of `activate_skill` adds to the array of arm full.
+fn skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
+    let Some((engine, cost)) = setup.skills else { return Ok(SkillCost::default()) };
+    let mut conversation = started(engine, &setup.backend).map_err(ReportError::Engine)?;
+    let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
+    Ok(SkillCost { activate_skill_tokens: counting.array(&array)?.saturating_sub(full), ..cost })
+}
+
+fn pricing_info(setup: &Setup<'_>, pricing: &Pricing) -> PricingInfo {
+    let Priced { model, priced_as, row, cache } = setup.priced;
+    PricingInfo {
+        wire: setup.backend.wire.name().to_owned(),
+        model: model.to_owned(),
+        priced_as: priced_as.to_owned(),
+        usd_per_million: row.map(Prices::from),
+        source: row.map(|row| format!("{} ({})", row.source, row.date)),
+        assumed_cache: row.is_none().then(|| cache.1.to_owned()),
+        cache_minimum: pricing.rules.minimum,
+        context_window: pricing.context,
+    }
+}
+
+fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
+    let tools = control.catalog().iter().zip(control.assignment().iter()).zip(&tokens.tools);
+    tools
+        .map(|((tool, assigned), own)| ToolCost {
+            name: tool.name().to_string(),
+            tier: assigned.tier.name(),
+            category: assigned.category.to_string(),
+            full: own.array(Detail::Full),
+            signature: own.array(Detail::Signature),
+            required: own.array(Detail::Required),
+            summary: own.array(Detail::Summary),
+            answer: own.answer,
+        })
+        .collect()
+}
+
+fn tiers(per_tool: &[ToolCost]) -> IndexMap<&'static str, GroupCost> {
+    let mut tiers: IndexMap<&'static str, GroupCost> =
+        [Tier::Core, Tier::Extended].into_iter().map(|tier| (tier.name(), GroupCost::default())).collect();
+    for tool in per_tool {
+        let group = tiers.entry(tool.tier).or_default();
+        group.tools += 1;
+        group.full += tool.full;
+        group.summary += tool.summary;
+    }
+    tiers
+}
+
+fn categories(engine: &Engine, per_tool: &[ToolCost]) -> Vec<CategoryCost> {
+    let empty = |(name, _): (&toolfold::name::CategoryName, &str)| {
+        (name.to_string(), CategoryCost { name: name.to_string(), tools: 0, full: 0, summary: 0 })
+    };
+    let mut categories: IndexMap<String, CategoryCost> = engine.assignment().categories().map(empty).collect();
+    for tool in per_tool {
+        if let Some(own) = categories.get_mut(&tool.category) {
+            own.tools += 1;
+            own.full += tool.full;
+            own.summary += tool.summary;
+        }
+    }
+    categories.into_values().collect()
+}
+
+/// Token counts are far below 2^53, where every integer is exact.
+#[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// A share to four places.
+fn rounded(share: f64) -> f64 {
+    (share * 10_000.0).round() / 10_000.0
+}
+
+/// A number with its thousands set apart.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

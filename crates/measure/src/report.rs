@@ -13,6 +13,7 @@ pub use model::{
 
 use indexmap::IndexMap;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
@@ -20,13 +21,15 @@ use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_
 use toolfold::wire::{Wire, chat_tool};
 
 use crate::prices::PriceRow;
-use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, simulate};
+use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate};
+
+/// So many tools are held as values at once.
+const AT_ONCE: usize = 200;
 
 /// What is to be measured.
 pub struct Setup<'s> {
-    /// Gives an engine of which every conversation takes this arm; without skills, policy and validation. One is made for each
-    /// arm, so that what one arm folds is not kept while the next is measured.
-    pub engine: &'s dyn Fn(Arm) -> Result<Engine, String>,
+    /// The tools under their profile; without skills, policy and validation.
+    pub engine: &'s Engine,
     /// Where the session would run.
     pub backend: Backend<'s>,
     /// The arms, in the order of the report.
@@ -88,32 +91,33 @@ impl From<&PriceRow> for Prices {
 pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let Setup { meter, workload, priced, .. } = setup;
     let counter = Cached::new(Tiktoken::new(meter.encoding()));
-    let counting = Counting::new(meter, &counter);
-    let control = (setup.engine)(Arm::Full).map_err(ReportError::Engine)?;
+    let memo = ToolMemo::default();
+    let counting = Counting::new(meter, &counter).with_memo(&memo);
+    let control = setup.engine;
     let details = [Detail::Signature, Detail::Outline, Detail::Required, Detail::Summary];
     let tokens = CatalogTokens::of(control.catalog(), control.assignment(), &counting, &details)?;
     let mut measured = Measured { setup, counting, tokens: &tokens, reasons: Vec::new(), unavailable: IndexMap::new() };
-    let full = measured.arm(&control, Arm::Full)?;
+    let full = measured.arm(Arm::Full)?;
     let full = full.ok_or_else(|| ReportError::Engine("arm full cannot be had on this wire".to_owned()))?;
     let mut sizes = Vec::new();
     for arm in setup.arms {
         let own = match arm {
             Arm::Full => Some(full.clone()),
-            arm => measured.arm(&(setup.engine)(*arm).map_err(ReportError::Engine)?, *arm)?,
+            arm => measured.arm(*arm)?,
         };
         sizes.extend(own);
     }
     let pricing = priced.row.map_or(Pricing { rules: priced.cache.0, ..Pricing::default() }, Pricing::from);
     let scenario = Scenario::from(*workload);
-    let session = scenario.session(&control).map_err(|why| ReportError::Engine(why.to_string()))?;
+    let session = scenario.session(control).map_err(|why| ReportError::Engine(why.to_string()))?;
     let played: Vec<ArmSizes> =
         std::iter::once(full.sizes.clone()).chain(sizes.iter().map(|own| own.sizes.clone())).collect();
     let bills = simulate(&played, &session, &pricing);
     let mut arms = IndexMap::new();
     for (own, bill) in sizes.into_iter().zip(bills.arms.into_iter().skip(1)) {
-        arms.insert(own.sizes.name.clone(), own.cost(&full, bill, pricing.context));
+        arms.insert(own.sizes.name.clone(), own.cost(bill));
     }
-    let per_tool = per_tool(&control, &tokens);
+    let per_tool = per_tool(control, &tokens);
     let Measured { mut reasons, unavailable, .. } = measured;
     reasons.sort_unstable();
     reasons.dedup();
@@ -124,7 +128,12 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
         step_tokens: workload.step_tokens,
     };
     let pricing = pricing_info(setup, &pricing);
-    let first = full.sizes.first_turn;
+    // A request with tools costs a constant beside them, which sessions pay and the block does not hold.
+    let constant = full.sizes.first_turn.saturating_sub(tokens.total());
+    for own in arms.values_mut() {
+        own.without_constant(constant, full.sizes.first_turn, pricing.context_window);
+    }
+    let first = full.sizes.first_turn.saturating_sub(constant);
     Ok(Report {
         schema: CONTRACT,
         verdict: verdict::verdict(arms.iter(), first, session, &pricing),
@@ -143,7 +152,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
         tiers: tiers(&per_tool),
         shared_overhead: tokens.shared,
         skills: skills(setup, first, &counting)?,
-        categories: categories(&control, &per_tool),
+        categories: categories(control, &per_tool),
         per_tool,
     })
 }
@@ -168,8 +177,11 @@ struct Own {
 
 impl Measured<'_, '_> {
     /// `None` where the arm cannot be had there.
-    fn arm(&mut self, engine: &Engine, arm: Arm) -> Result<Option<Own>, ReportError> {
-        let mut conversation = match started(engine, &self.setup.backend) {
+    fn arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
+        let engine = self.setup.engine;
+        // Without a profile there is nothing to fold with.
+        let taken = if engine.folds() { arm } else { Arm::Full };
+        let mut conversation = match started(engine, taken, &self.setup.backend) {
             Ok(conversation) => conversation,
             Err(why) => {
                 self.unavailable.insert(arm.name().to_owned(), why);
@@ -195,12 +207,23 @@ impl Measured<'_, '_> {
         let estimated = matches!(self.counting.meter(), Meter::Estimate { .. });
         let mut band = None;
         if estimated || arm == Arm::Full {
-            let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
             if estimated {
+                let array: Vec<Value> =
+                    conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
                 let counted = count_tools_with(&array, self.counting.meter(), |_| self.counting.counter())?;
                 band = counted.band.map(|band| (band.low, band.high));
             } else {
-                self.reasons.extend(self.counting.meter().tool_texts(&array)?.reasons);
+                let tools = conversation.tools();
+                let array: Vec<&RawValue> = serde_json::from_str(tools.json()).unwrap_or_default();
+                let mut array = array.into_iter();
+                loop {
+                    let some = array.by_ref().take(AT_ONCE).filter_map(|tool| serde_json::from_str(tool.get()).ok());
+                    let some: Vec<Value> = some.collect();
+                    if some.is_empty() {
+                        break;
+                    }
+                    self.reasons.extend(self.counting.meter().tool_texts(&some)?.reasons);
+                }
             }
         }
         let hidden = |at: usize| presentation.plan_of(at).is_none_or(|own| own.detail == Detail::Index);
@@ -210,8 +233,17 @@ impl Measured<'_, '_> {
     }
 }
 
+impl ArmCost {
+    /// The first turn as the tool block alone.
+    fn without_constant(&mut self, constant: usize, full: usize, context: Option<usize>) {
+        self.first_turn_tokens = self.first_turn_tokens.saturating_sub(constant);
+        self.saved = rounded(1.0 - share(self.first_turn_tokens, full.saturating_sub(constant)));
+        self.context_share = context.map(|window| rounded(share(self.first_turn_tokens, window)));
+    }
+}
+
 impl Own {
-    fn cost(self, full: &Self, bill: crate::sim::ArmCost, context: Option<usize>) -> ArmCost {
+    fn cost(self, bill: crate::sim::ArmCost) -> ArmCost {
         let first_turn_tokens = self.sizes.first_turn;
         let expansions = self.sizes.categories.iter().zip(&self.categories).map(|(tools, name)| {
             let folded = || tools.iter().filter_map(|at| self.sizes.folded.get(*at)?.as_ref());
@@ -221,8 +253,8 @@ impl Own {
         ArmCost {
             first_turn_tokens,
             band: self.band,
-            saved: rounded(1.0 - share(first_turn_tokens, full.sizes.first_turn)),
-            context_share: context.map(|window| rounded(share(first_turn_tokens, window))),
+            saved: 0.0,
+            context_share: None,
             delivery: self.sizes.delivery.name(),
             tools_listed: self.listed,
             meta_tokens: self.meta,
@@ -245,10 +277,10 @@ impl Own {
     }
 }
 
-fn started(engine: &Engine, backend: &Backend<'_>) -> Result<Conversation, String> {
+fn started(engine: &Engine, arm: Arm, backend: &Backend<'_>) -> Result<Conversation, String> {
     // MCP bills nothing itself: tools are counted as OpenAI Chat would be sent them.
     let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
-    let start = engine.conversation(wire).capabilities(backend.capabilities);
+    let start = engine.conversation(wire).arm(arm).capabilities(backend.capabilities);
     let start = match backend.model {
         Some(model) => start.model(model),
         None => start,
@@ -259,7 +291,7 @@ fn started(engine: &Engine, backend: &Backend<'_>) -> Result<Conversation, Strin
 /// What the declaration of `activate_skill` adds to the array of arm full.
 fn skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
     let Some((engine, cost)) = setup.skills else { return Ok(SkillCost::default()) };
-    let mut conversation = started(engine, &setup.backend).map_err(ReportError::Engine)?;
+    let mut conversation = started(engine, Arm::Full, &setup.backend).map_err(ReportError::Engine)?;
     let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
     Ok(SkillCost { activate_skill_tokens: counting.array(&array)?.saturating_sub(full), ..cost })
 }

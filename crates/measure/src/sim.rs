@@ -12,6 +12,7 @@
 mod arms;
 mod compare;
 mod counting;
+mod memo;
 mod play;
 mod scenario;
 mod sizes;
@@ -19,6 +20,7 @@ mod sizes;
 pub use arms::{Backend, Unavailable, arm_sizes};
 pub use compare::{ArmCost, Pricing, SIM_SCHEMA, Simulation, TimelineRequest, simulate};
 pub use counting::{CatalogTokens, Counting, ToolTokens};
+pub use memo::ToolMemo;
 pub use play::{Opening, Played, RequestKind, Session, SessionStep, play};
 pub use scenario::{Expand, Idle, MAX_SCENARIO_BYTES, ResultSize, Scenario, ScenarioError, Sizes};
 pub use sizes::{ArmSizes, FoldedTool, Placement};

@@ -4,7 +4,6 @@ use crate::configuration::{Config, Origin};
 use crate::input::Input;
 use crate::layers;
 use crate::output::Failure;
-use toolfold::engine::Engine;
 use toolfold::model::ModelId;
 use toolfold::profile::{Arm, CacheRules, ToolProfile};
 use toolfold::tokens::Meter;
@@ -71,10 +70,10 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
         SkillCost { skills, activate_skill_tokens: 0, budget, full, trimmed, names_only, omitted }
     });
     let with_skills = layer.map(|layer| input.engine_with(Arm::Full, layer)).transpose()?;
-    let engine = |arm: Arm| -> Result<Engine, String> { input.engine(arm).map_err(|why| why.to_string()) };
+    let engine = input.engine(Arm::Full)?;
     let setup = Setup {
         engine: &engine,
-        backend: Backend { wire: target.wire, model: Some(model), capabilities: &capabilities },
+        backend: Backend { wire: target.wire, model: target.named.then_some(model), capabilities: &capabilities },
         arms,
         meter: &target.meter,
         workload: input.workload(),

@@ -55,7 +55,7 @@ fn the_report_as_json_keeps_its_contract() {
     let ran = run(&["report", "--json"]);
     assert_eq!(ran.code, 0);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(report["schema"], "toolfold.report/1");
+    assert_eq!(report["schema"], "toolfold.report/2");
     assert_eq!(report["meter"], "billed:openai-chat/gpt-4.1");
     assert_eq!(report["encoding"], "o200k_base");
     assert_eq!(report["tools"], 49);

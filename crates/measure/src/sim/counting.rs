@@ -4,12 +4,17 @@ use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::profile::{Assignment, Detail, Folded, definition};
 use toolfold::tokens::{
-    Api, CountError, Meter, Provider, RequestContext, TokenCounter, count_request_with, count_tools_with,
+    Api, CountError, Meter, Provider, RequestContext, TokenCounter, count_request_with, count_tools_with, marginal,
 };
 use toolfold::wire::chat_tool;
 
+use super::memo::ToolMemo;
+
 /// A text by which the price of text is measured under a meter that estimates: JSON, as answers of `expand_tools` are.
 const SAMPLE: &str = r#"{"name":"format_cells","description":"Sets fonts, fills and borders of a range of cells.","parameters":{"type":"object","required":["file_path","range"],"properties":{"file_path":{"type":"string","description":"Where the workbook is."},"range":{"type":"string","description":"Such as A1:C9."},"bold":{"type":"boolean"}}}}"#;
+
+/// So many tools are held as values at once.
+const AT_ONCE: usize = 200;
 
 /// How tokens are counted: a meter and the counter of its encoding.
 #[derive(Clone, Copy)]
@@ -20,6 +25,7 @@ pub struct Counting<'c> {
     text: f64,
     /// What a call and its answer cost beside their texts.
     pair: usize,
+    memo: Option<&'c ToolMemo>,
 }
 
 impl std::fmt::Debug for Counting<'_> {
@@ -37,7 +43,31 @@ impl<'c> Counting<'c> {
     #[must_use]
     pub fn new(meter: &'c Meter, counter: &'c dyn TokenCounter) -> Self {
         let (text, pair) = price_of_texts(meter, counter).unwrap_or((1.0, 0));
-        Self { meter, counter, text, pair }
+        Self { meter, counter, text, pair, memo: None }
+    }
+
+    /// The same for large arrays of which many hold the same tools.
+    #[must_use]
+    pub fn with_memo(self, memo: &'c ToolMemo) -> Self {
+        Self { memo: Some(memo), ..self }
+    }
+
+    /// What a tool array in a wire's own shape, as JSON, adds to a request.
+    ///
+    /// # Errors
+    /// [`CountError`] if it is no array, or something in it cannot be counted offline.
+    pub fn array_json(&self, json: &str) -> Result<usize, CountError> {
+        if let Some(memo) = self.memo
+            && let Some(tokens) = memo.array(json, self.meter, self.counter)?
+        {
+            return Ok(tokens);
+        }
+        let expected = |_| CountError::Expected { path: String::new(), expected: "a tool array" };
+        let array: Value = serde_json::from_str(json).map_err(expected)?;
+        match array {
+            Value::Array(tools) => self.array(&tools),
+            one => self.array(&[one]),
+        }
     }
 
     /// The meter.
@@ -58,6 +88,32 @@ impl<'c> Counting<'c> {
     /// [`CountError`] if something in it cannot be counted offline.
     pub fn array(&self, tools: &[Value]) -> Result<usize, CountError> {
         count_tools_with(tools, self.meter, |_| self.counter).map(|counted| counted.tokens)
+    }
+
+    /// The marginal cost of every tool of a list in Chat Completions' shape, and of all of them if that is `wanted`.
+    fn each_and_all(
+        &self,
+        tools: impl Iterator<Item = String>,
+        wanted: bool,
+    ) -> Result<(Vec<usize>, Option<usize>), CountError> {
+        let mut tools = tools.map(|text| serde_json::from_str::<Value>(&text).map_err(|_| no_tool()));
+        if matches!(self.meter, Meter::Estimate { .. }) {
+            let array: Vec<Value> = tools.collect::<Result<_, _>>()?;
+            let texts = self.meter.tool_texts(&array)?;
+            return Ok((texts.marginal(self.counter), wanted.then(|| texts.total(self.counter))));
+        }
+        // Values take many times the room of their texts.
+        let mut texts: Vec<String> = Vec::new();
+        loop {
+            let some: Vec<Value> = tools.by_ref().take(AT_ONCE).collect::<Result<_, _>>()?;
+            if some.is_empty() {
+                break;
+            }
+            texts.extend(self.meter.tool_texts(&some)?.texts);
+        }
+        let frame = self.meter.frame();
+        let total = || if texts.is_empty() { 0 } else { self.counter.count(&frame.join(&texts)) };
+        Ok((marginal(self.counter, &texts, frame), wanted.then(total)))
     }
 
     /// What a text costs as part of a message.
@@ -151,6 +207,12 @@ pub struct CatalogTokens {
 }
 
 impl CatalogTokens {
+    /// Every tool whole in one array, without what a request with tools costs beside them.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.tools.iter().map(|tool| tool.array(Detail::Full)).sum::<usize>() + self.shared
+    }
+
     /// Counts every tool whole, as an answer, and in these details.
     ///
     /// # Errors
@@ -170,12 +232,9 @@ impl CatalogTokens {
             let Some(at) = place(detail) else { continue };
             let shown = catalog.iter().zip(assignment.iter());
             let shown = shown.map(|(tool, own)| chat_tool(&Folded::new(tool, detail, own.summary.as_deref())));
-            let array: Vec<Value> =
-                shown.map(|text| serde_json::from_str(&text)).collect::<Result<_, _>>().map_err(|_| no_tool())?;
-            let texts = counting.meter.tool_texts(&array)?;
-            let costs = texts.marginal(&counting.counter);
-            if detail == Detail::Full {
-                shared = texts.total(&counting.counter).saturating_sub(costs.iter().sum());
+            let (costs, total) = counting.each_and_all(shown, detail == Detail::Full)?;
+            if let Some(total) = total {
+                shared = total.saturating_sub(costs.iter().sum());
             }
             for (tool, cost) in tools.iter_mut().zip(costs) {
                 if let Some(own) = tool.array.get_mut(at) {

@@ -1,6 +1,6 @@
 //! What an arm sends and what an expansion brings, in tokens.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use toolfold::conversation::Conversation;
 use toolfold::profile::{Arm, Choice, Delivery, Detail, EXPAND_TOOLS, definitions};
 use toolfold::tokens::CountError;
@@ -62,10 +62,7 @@ impl ArmSizes {
         tokens: &CatalogTokens,
         counting: &Counting<'_>,
     ) -> Result<Self, CountError> {
-        let expected = |_| CountError::Expected { path: String::new(), expected: "a tool array" };
-        let array: Value = serde_json::from_str(conversation.tools().json()).map_err(expected)?;
-        let listed = array.as_array().cloned().unwrap_or_else(|| vec![array]);
-        let first_turn = counting.array(&listed)?;
+        let first_turn = counting.array_json(conversation.tools().json())?;
         let arm = conversation.arm();
         let engine = conversation.engine().clone();
         let presentation = conversation.presentation();

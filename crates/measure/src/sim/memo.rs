@@ -1,0 +1,129 @@
+//! Counting large arrays tool by tool: what is billed for a tool is rendered once, however many arms show it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolfold::tokens::{CountError, Meter, TokenCounter, count_tools_with};
+
+/// Arrays with fewer tools are counted whole.
+const LARGE: usize = 256;
+
+/// The texts that are billed, by the tools as JSON.
+#[derive(Debug, Default)]
+pub struct ToolMemo(RefCell<HashMap<(u64, u64), Rc<str>>>);
+
+impl ToolMemo {
+    /// What an array adds to a request; `None` where it has to be counted whole: a small one, one of a meter that estimates,
+    /// one with entries that are not one function each.
+    pub(super) fn array(
+        &self,
+        json: &str,
+        meter: &Meter,
+        counter: &dyn TokenCounter,
+    ) -> Result<Option<usize>, CountError> {
+        let Ok(entries) = serde_json::from_str::<Vec<&RawValue>>(json) else { return Ok(None) };
+        if entries.len() < LARGE || !matches!(meter, Meter::Billed { .. }) {
+            return Ok(None);
+        }
+        let Some(constant) = constant(&entries, meter, counter)? else { return Ok(None) };
+        let frame = meter.frame();
+        let mut whole = frame.header.to_owned();
+        for entry in entries {
+            let Some(text) = self.text(entry.get(), meter)? else { return Ok(None) };
+            whole.push_str(&text);
+            whole.push_str(frame.after_each);
+        }
+        whole.push_str(frame.footer);
+        Ok(Some(counter.count(&whole) + constant))
+    }
+
+    /// The text that is billed for one entry; `None` where it is not one function.
+    fn text(&self, entry: &str, meter: &Meter) -> Result<Option<Rc<str>>, CountError> {
+        let key = key(entry);
+        if let Some(known) = self.0.borrow().get(&key) {
+            return Ok(Some(known.clone()));
+        }
+        let Ok(value) = serde_json::from_str::<Value>(entry) else { return Ok(None) };
+        let Ok([text]) = <[String; 1]>::try_from(meter.tool_texts(&[value])?.texts) else { return Ok(None) };
+        let text: Rc<str> = text.into();
+        self.0.borrow_mut().insert(key, text.clone());
+        Ok(Some(text))
+    }
+}
+
+/// What a request with tools costs beside their texts, if that is the same for few and for more of them.
+fn constant(entries: &[&RawValue], meter: &Meter, counter: &dyn TokenCounter) -> Result<Option<usize>, CountError> {
+    let mut found = None;
+    for count in [2, 40] {
+        let tools: Result<Vec<Value>, _> =
+            entries.iter().take(count).map(|entry| serde_json::from_str(entry.get())).collect();
+        let Ok(tools) = tools else { return Ok(None) };
+        let counted = count_tools_with(&tools, meter, |_| counter)?.tokens;
+        let beside = counted.checked_sub(meter.tool_texts(&tools)?.total(counter));
+        if beside.is_none() || found.is_some_and(|known| Some(known) != beside) {
+            return Ok(None);
+        }
+        found = beside;
+    }
+    Ok(found)
+}
+
+/// Two digests of 64 bits, so that no two tools of a list share one.
+fn key(entry: &str) -> (u64, u64) {
+    let digest = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        entry.hash(&mut hasher);
+        hasher.finish()
+    };
+    (digest(0), digest(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolfold::tokens::{Cached, Tiktoken};
+
+    /// A large array costs what it costs when it is counted whole, for every form of request.
+    #[test]
+    fn a_large_array_counts_as_the_whole_does() {
+        let schema = |at: usize| {
+            serde_json::json!({"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string", "description": format!("Where number {at} is.")},
+            "rows": {"type": "integer", "enum": [1, 2, at]}}})
+        };
+        let chat = |at: usize| {
+            serde_json::json!({"type": "function", "function": {"name": format!("tool_{at}"),
+            "description": format!("Does {at}. Then more."), "parameters": schema(at)}})
+        };
+        let flat = |at: usize| {
+            serde_json::json!({"type": "function", "name": format!("tool_{at}"),
+            "description": format!("Does {at}. Then more."), "parameters": schema(at)})
+        };
+        for (meter, array) in [
+            ("billed:openai-chat/gpt-4.1", (0..300).map(chat).collect::<Vec<Value>>()),
+            ("billed:openai-chat/gpt-5.4", (0..300).map(chat).collect()),
+            ("billed:openai-responses/gpt-5.4", (0..300).map(flat).collect()),
+        ] {
+            let meter: Meter = meter.parse().unwrap();
+            let counter = Cached::new(Tiktoken::new(meter.encoding()));
+            let memo = ToolMemo::default();
+            let json = Value::from(array.clone()).to_string();
+            let whole = count_tools_with(&array, &meter, |_| &counter).unwrap().tokens;
+            for _ in 0..2 {
+                assert_eq!(memo.array(&json, &meter, &counter).unwrap(), Some(whole), "{meter}");
+            }
+            let few = Value::from(array[..20].to_vec()).to_string();
+            assert_eq!(memo.array(&few, &meter, &counter).unwrap(), None);
+        }
+        let estimate: Meter = "estimate:anthropic/claude-sonnet-5.5".parse().unwrap();
+        let json = Value::from((0..300).map(chat).collect::<Vec<Value>>()).to_string();
+        let counter = Cached::new(Tiktoken::new(estimate.encoding()));
+        assert_eq!(ToolMemo::default().array(&json, &estimate, &counter).unwrap(), None);
+    }
+}

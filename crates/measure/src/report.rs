@@ -178,7 +178,8 @@ struct Own {
 impl Measured<'_, '_> {
     /// `None` where the arm cannot be had there.
     fn arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
-        let engine = self.setup.engine;
+        // An engine keeps what it has folded for an arm; this one goes when the arm is measured.
+        let engine = &self.setup.engine.restricted(|_| true);
         // Without a profile there is nothing to fold with.
         let taken = if engine.folds() { arm } else { Arm::Full };
         let mut conversation = match started(engine, taken, &self.setup.backend) {

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::super::table::wrapped;
-use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
+use toolfold_measure::report::{ArmCost, Fix, Report, SessionCost, ToolCost};
 
 /// The widest bar, in cells.
 const BAR: usize = 16;
@@ -14,6 +14,9 @@ const NAME: usize = 34;
 
 /// Where sentences are wrapped, in cells.
 const WIDTH: usize = 96;
+
+/// The verdict is one line wherever it can be.
+const VERDICT_WIDTH: usize = 100;
 
 /// The whole report. `next` adds what to try with one's own tools.
 pub(super) fn text(report: &Report, top: usize, next: bool) -> String {
@@ -32,7 +35,7 @@ pub(super) fn text(report: &Report, top: usize, next: bool) -> String {
 }
 
 fn head(out: &mut String, report: &Report) {
-    for line in wrapped(&report.verdict.text, WIDTH) {
+    for line in wrapped(&report.verdict.text, VERDICT_WIDTH) {
         out.push_str(&format!("{BOLD}{line}{BOLD:#}\n"));
     }
     let profile = if report.profile.derived {
@@ -89,14 +92,13 @@ fn fixes(out: &mut String, report: &Report) {
     if fixes.is_empty() {
         return;
     }
-    let width = fixes.iter().map(|own| cut(&own.tool).width()).max().unwrap_or(0).max(4);
-    let part = |own: &toolfold_measure::report::Fix| format!("{} ({})", cut(&own.part), grouped(own.part_tokens));
-    let wide = fixes.iter().map(|own| part(own).width()).max().unwrap_or(0).max(10);
+    let part = |own: &Fix| format!("{} ({})", cut(&own.part), grouped(own.part_tokens));
+    let width = fixes.iter().map(|own| part(own).width()).max().unwrap_or(0).max(10);
     out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
-    out.push_str(&format!("{DIM}  {:<width$}  tokens  {:<wide$}  what to do{DIM:#}\n", "tool", "most of it"));
+    out.push_str(&format!("{DIM}  tokens  {:<width$}  see what costs what{DIM:#}\n", "most of it"));
     for own in fixes {
-        let (name, part) = (pad(&cut(&own.tool), width), pad(&part(own), wide));
-        out.push_str(&format!("  {name}  {:>6}  {part}  toolfold why {}\n", grouped(own.tokens), own.tool));
+        let part = pad(&part(own), width);
+        out.push_str(&format!("  {:>6}  {part}  toolfold why {}\n", grouped(own.tokens), own.tool));
     }
 }
 

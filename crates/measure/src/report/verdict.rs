@@ -60,10 +60,7 @@ pub(super) fn verdict<'a>(
         (Some((chosen, _)), best) if chosen.arm == "full" => {
             let of_best =
                 best.map_or_else(String::new, |(name, own)| format!("; over {over}, {}", compared(name, own)));
-            keep(
-                format!("folding these {} tokens gains too little{of_best}", grouped(full_tokens)),
-                chosen.reason.clone(),
-            )
+            keep(format!("folding {} tokens gains too little{of_best}", grouped(full_tokens)), chosen.reason.clone())
         }
         (taken, Some((name, own))) if pays(own) => {
             let reason = match taken {
@@ -77,7 +74,7 @@ pub(super) fn verdict<'a>(
             take(name, own, reason)
         }
         (_, Some((name, own))) => {
-            let why = format!("folding does not pay; over {over}, {}", compared(name, own));
+            let why = format!("folding does not pay: {} over {over}", compared(name, own));
             keep(why, "no arm costs less over the session".to_owned())
         }
         (_, None) => {

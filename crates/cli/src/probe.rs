@@ -1,23 +1,139 @@
 //! `toolfold probe`: ask a model what it takes: schemas in results, call_tool, native deferral.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes the row")]
+
+use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use super::ab::model::{Model, ModelArgs, NoAnswer};
+use super::output::{Failure, Outcome, emit_data, emit_json, progress, warn};
+use toolfold::wire::Wire;
+use toolfold_measure::ab::answer_of;
+use toolfold_measure::probe::{Case, CaseResult, Trial, capability_row};
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold probe --base-url URL --model MODEL";
+  toolfold probe --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4
+  toolfold probe --base-url http://127.0.0.1:8080/v1 --model qwen3 --repeat 10 --out capabilities.toml
+  toolfold probe --base-url https://api.anthropic.com --key-env ANTHROPIC_API_KEY --wire anthropic \\
+    --model claude-sonnet-5.5
 
-/// Ask a model what it takes: schemas in results, call_tool, native deferral.
+What it asks: docs/ab.md. Set presentation.capabilities to the file, and arm auto goes by it.
+Exit codes: 0 asked, 1 the row cannot be written, 2 usage, 3 the model did not answer.";
+
+/// Asks a model what it takes, each with a control that must fail, and writes a row of the capability table.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ProbeArgs {
     #[command(flatten)]
-    input: InputArgs,
+    reached: ModelArgs,
+
+    /// The model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic or gemini
+    #[arg(long, value_name = "WIRE", default_value = "openai-chat", value_parser = parse_wire)]
+    wire: Wire,
+
+    /// How often each question is asked, and as often its control
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: u32,
+
+    /// Seed of the names and values that nobody can guess
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Write the row to this file, which must not exist [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+
+    /// The counts as JSON (schema: toolfold.probe/1)
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_wire(text: &str) -> Result<Wire, String> {
+    text.parse::<Wire>().map_err(|why| why.to_string())
 }
 
 pub(super) fn run(args: &ProbeArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let name = args.model.as_deref().unwrap_or_default();
+    if name.is_empty() {
+        return Err(
+            Failure::usage("there is no model to ask").help("name it with --model, and its API with --base-url")
+        );
+    }
+    if args.wire == Wire::Mcp {
+        return Err(Failure::usage("no model is reached over mcp"));
+    }
+    let Some(mut model) = args.reached.model(args.wire, name)? else {
+        return Err(
+            Failure::usage("it is not said where the model is").help("give --base-url URL, or --model-cmd COMMAND")
+        );
+    };
+    let mut results = Vec::new();
+    for case in Case::ALL.into_iter().filter(|case| case.is_on(args.wire)) {
+        progress(&format!("asking {name}: {} …", case.name()));
+        results.push(asked(args, name, case, &mut model)?);
+    }
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let row = capability_row(args.wire, name, &date, &results).map_err(Failure::wrong)?;
+    if let Some(file) = &args.out {
+        let written = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
+        let written = written.and_then(|mut file| std::io::Write::write_all(&mut file, row.as_bytes()));
+        written.map_err(|why| Failure::wrong(format!("{file}: cannot be written: {why}")))?;
+    }
+    if args.json {
+        let cases: Vec<_> = results.iter().map(|own| json!({"counts": own, "verdict": own.verdict()})).collect();
+        emit_json(
+            &json!({"schema": "toolfold.probe/1", "wire": args.wire, "model": name, "cases": cases, "row": row}),
+        )?;
+    } else {
+        emit_data(&row)?;
+    }
+    let leaks: Vec<&str> = results.iter().filter(|own| own.control_right > 0).map(|own| own.case).collect();
+    if !leaks.is_empty() {
+        let message = format!("the control succeeded for {}: the probe proves nothing there", leaks.join(", "));
+        warn(&format!("warning: {message}"));
+    }
+    match results.iter().all(|own| own.asked == 0) {
+        true => Err(Failure::unmeasured("the model answered no question")),
+        false => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// One case, repeated, each time with its control beside it.
+fn asked(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<CaseResult, Failure> {
+    let mut result = CaseResult { case: case.name(), ..CaseResult::default() };
+    let more = args.reached.more();
+    for at in 0..args.repeat {
+        for shown in [true, false] {
+            let nonce = format!("{} {} {at} {shown}", args.seed, case.name());
+            let trial = Trial::new(case, args.wire, name, &nonce, shown, &more).map_err(Failure::wrong)?;
+            match right(args.wire, trial, model) {
+                Ok(right) if shown => {
+                    (result.asked, result.right) = (result.asked + 1, result.right + usize::from(right))
+                }
+                Ok(right) => {
+                    result.control_asked += 1;
+                    result.control_right += usize::from(right);
+                }
+                Err(NoAnswer::Request(why)) => result.error = Some(why),
+                Err(NoAnswer::Everything(why)) => return Err(Failure::unmeasured(why)),
+            }
+        }
+        // An API that refuses the question twice over is not asked again and again.
+        if result.asked + result.control_asked == 0 && at >= 1 {
+            break;
+        }
+    }
+    Ok(result)
+}
+
+fn right(wire: Wire, mut trial: Trial, model: &mut Model) -> Result<bool, NoAnswer> {
+    let response = model.answer(trial.body())?;
+    let answer = answer_of(wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))?;
+    trial.is_right(&answer.message).map_err(NoAnswer::Request)
 }

@@ -21,6 +21,7 @@ mod tasks;
 pub use compare::{Cell, Comparison, MARGIN_POINTS, Verdict, compare};
 pub use counter::Counter;
 pub use driver::{Driver, Oracle, UnknownDriver};
+pub(crate) use exchange::user_message;
 pub use exchange::{Answer, Ask, ExchangeError, Usage, answer_of, body_of};
 pub use experiment::{Experiment, FEW, POINTS, ShareDifference, VariantResult, experiment};
 pub use judge::{differences, same};

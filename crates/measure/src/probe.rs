@@ -1,1 +1,257 @@
 //! `probe`: what a model takes, by requests with a control that must fail.
+//!
+//! Each [`Trial`] is one request: a transcript in which a tool was looked up, made by the real conversation, and the question
+//! whether the model then calls the tool as its schema says. The schema asks for a name and a value that nobody can guess, and
+//! that stand nowhere else. The control is the same request without the schema: a model that is right there knows them from
+//! elsewhere, and the probe proves nothing.
+
+mod row;
+
+pub use row::{CaseResult, capability_row};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use toolfold::catalog::Catalog;
+use toolfold::conversation::{Conversation, Outcome};
+use toolfold::engine::Engine;
+use toolfold::profile::{Arm, CALL_TOOL, EXPAND_TOOLS};
+use toolfold::wire::{Capabilities, Wire};
+
+use crate::ab::{Ask, body_of, user_message};
+
+/// The tool that the model is asked to call.
+const TOOL: &str = "reserve_berth";
+/// What the user says.
+const USER: &str =
+    "Reserve a berth for the ship Aurora with the tool reserve_berth, by its definition. Do not ask back.";
+/// What stands in place of the schema in the control.
+const UNSHOWN: &str = "reserve_berth is open: call it directly.";
+
+/// Where the schema comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// From a result, for a tool that the array declares as an open stub: what arms in_result rest on.
+    Stub,
+    /// From a result, for a tool that the array does not declare.
+    Undeclared,
+    /// From a result, for a tool that is called through `call_tool`: what arm index rests on.
+    CallTool,
+    /// From the provider, which keeps the definition until a result refers to it.
+    Native,
+}
+
+impl Case {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Stub, Self::Undeclared, Self::CallTool, Self::Native];
+
+    /// The name used in output.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stub => "declared stub",
+            Self::Undeclared => "undeclared tool",
+            Self::CallTool => "call_tool",
+            Self::Native => "native deferral",
+        }
+    }
+
+    /// The arm whose transcript it is.
+    fn arm(self) -> Arm {
+        match self {
+            Self::Stub | Self::Undeclared => Arm::Stable,
+            Self::CallTool => Arm::Index,
+            Self::Native => Arm::Native,
+        }
+    }
+
+    /// Whether a wire has it at all.
+    #[must_use]
+    pub fn is_on(self, wire: Wire) -> bool {
+        wire != Wire::Mcp && wire.supports(self.arm()).is_ok()
+    }
+}
+
+/// One request and what a right answer is.
+#[derive(Debug)]
+pub struct Trial {
+    case: Case,
+    conversation: Conversation,
+    body: Value,
+    right: Value,
+}
+
+impl Trial {
+    /// A request. `nonce` makes the names and values that nobody can guess; `shown` is false for the control.
+    ///
+    /// # Errors
+    /// Why the case cannot be had on this wire.
+    pub fn new(
+        case: Case,
+        wire: Wire,
+        model: &str,
+        nonce: &str,
+        shown: bool,
+        more: &Map<String, Value>,
+    ) -> Result<Self, String> {
+        let (tools, right) = tools(nonce);
+        let catalog = Catalog::from_mcp(&tools.to_string()).map_err(|why| why.to_string())?;
+        let engine = Engine::builder(catalog).build().map_err(|why| why.to_string())?;
+        // What the table says of the model is what is asked here: an empty table refuses nothing.
+        let unknown = Capabilities::default();
+        let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.arm());
+        let mut conversation = start.start().map_err(|why| why.to_string())?;
+        let lookup = lookup(&conversation, case, wire);
+        let turn = conversation.turn(&lookup).map_err(|why| why.to_string())?;
+        let mut answers = turn.into_messages();
+        if !shown {
+            answers = answers.into_iter().take(1).map(without_schema).collect();
+        }
+        let mut messages = vec![user_message(wire, USER), lookup];
+        messages.extend(answers);
+        let mut array = conversation.tools().value();
+        if case == Case::Undeclared {
+            undeclare(&mut array);
+        }
+        let ask = Ask { model, system: None, messages: &messages, tools: &array.to_string(), more };
+        let body = body_of(wire, &ask).map_err(|why| why.to_string())?;
+        let trial = Self { case, conversation, body, right };
+        trial.leaks(shown).map_or(Ok(trial), Err)
+    }
+
+    /// The body of the request.
+    #[must_use]
+    pub fn body(&self) -> &Value {
+        &self.body
+    }
+
+    /// Whether a model's message calls the tool as its schema says, the way that the case asks for.
+    ///
+    /// # Errors
+    /// Why the message cannot be read.
+    pub fn is_right(&mut self, message: &Value) -> Result<bool, String> {
+        let turn = self.conversation.turn(message).map_err(|why| why.to_string())?;
+        let (case, right) = (self.case, &self.right);
+        let is_right = turn.outcomes().any(|outcome| match outcome {
+            Outcome::Forward(call) => {
+                let through = call.name == CALL_TOOL;
+                call.target.as_str() == TOOL && call.arguments == *right && through == (case == Case::CallTool)
+            }
+            _ => false,
+        });
+        Ok(is_right)
+    }
+
+    /// Why the request would prove nothing, if it has the schema where it must not be or has it nowhere.
+    fn leaks(&self, shown: bool) -> Option<String> {
+        let secret = self.right.get("code").and_then(Value::as_str).unwrap_or_default();
+        let has = self.body.to_string().contains(secret);
+        // A provider that defers is given every definition, and keeps it.
+        match self.case {
+            Case::Native => (!has).then(|| "the definition is nowhere in the request".to_owned()),
+            _ => (has != shown).then(|| "the schema is not where this case wants it".to_owned()),
+        }
+    }
+}
+
+/// Three tools, and the one right call of the first.
+fn tools(nonce: &str) -> (Value, Value) {
+    let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let (key, value) = (hex.get(..6).unwrap_or_default(), hex.get(6..16).unwrap_or_default());
+    let (key, code) = (format!("berth_{key}"), format!("Q-{value}"));
+    let about =
+        "It works for every port of the coast, in every season, and says nothing of what has been reserved before. ";
+    let plain = |name: &str, does: &str| {
+        json!({"name": name, "description": format!("{does} {}", about.repeat(3)), "inputSchema": {
+            "type": "object", "required": ["ship"],
+            "properties": {"ship": {"type": "string", "description": about.repeat(4)}}}})
+    };
+    let own = json!({"name": TOOL, "description": format!("Reserve a berth for a ship. {}", about.repeat(3)),
+        "inputSchema": {"type": "object", "additionalProperties": false, "required": [key, "code"], "properties": {
+            key.clone(): {"type": "string", "enum": ["Aurora"], "description": "The ship."},
+            "code": {"type": "string", "enum": [code], "description": "The code of the day: always exactly this."}}}});
+    let tools = json!([own, plain("list_ports", "List the ports."), plain("cancel_berth", "Cancel a berth.")]);
+    (tools, json!({key: "Aurora", "code": code}))
+}
+
+/// The message with which the model looked the tool up.
+fn lookup(conversation: &Conversation, case: Case, wire: Wire) -> Value {
+    let at = conversation.engine().catalog().position(TOOL);
+    let entry = conversation.presentation().deferred().iter().find(|own| at.is_some_and(|at| own.tools.contains(&at)));
+    if case == Case::Native && wire == Wire::OpenAiResponses {
+        let category = entry.map(|own| own.category.to_string()).unwrap_or_default();
+        return json!([{"type": "tool_search_call", "id": "ts_1", "call_id": "c1", "execution": "client",
+            "status": "completed", "arguments": {"categories": [category]}}]);
+    }
+    wire.assistant_message(&[("c1", EXPAND_TOOLS, json!({"tools": [TOOL]}))])
+}
+
+/// The same answer with a plain sentence in place of what it brings.
+fn without_schema(mut answer: Value) -> Value {
+    if answer.get("type").is_some_and(|kind| kind == "tool_search_output") {
+        if let Some(tools) = answer.get_mut("tools") {
+            *tools = json!([]);
+        }
+        return answer;
+    }
+    if let Some(response) = answer.pointer_mut("/parts/0/functionResponse/response") {
+        *response = json!({"output": UNSHOWN});
+    } else if let Some(content) = answer.pointer_mut("/content/0/content") {
+        *content = json!(UNSHOWN);
+    } else if let Some(output) = answer.get_mut("output") {
+        *output = json!(UNSHOWN);
+    } else if let Some(content) = answer.get_mut("content") {
+        *content = json!(UNSHOWN);
+    }
+    answer
+}
+
+/// Takes the tool out of an array of any wire.
+fn undeclare(array: &mut Value) {
+    let is_it = |tool: &Value| {
+        [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().any(|name| name == TOOL)
+    };
+    for entry in array.as_array_mut().into_iter().flatten() {
+        if let Some(functions) = entry.get_mut("functionDeclarations").and_then(Value::as_array_mut) {
+            functions.retain(|tool| !is_it(tool));
+        }
+    }
+    if let Some(tools) = array.as_array_mut() {
+        tools.retain(|tool| !is_it(tool));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIRES: [Wire; 4] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Gemini];
+
+    /// Every case on every wire that has it: the right call counts, any other does not, and only where it was shown can it
+    /// be known.
+    #[test]
+    fn a_trial_tells_the_right_call_from_others() {
+        for wire in WIRES {
+            for case in Case::ALL.into_iter().filter(|case| case.is_on(wire)) {
+                let at = format!("{wire} {}", case.name());
+                let new = |shown| Trial::new(case, wire, "m", "n", shown, &Map::new());
+                let mut trial = new(true).unwrap_or_else(|why| panic!("{at}: {why}"));
+                let control = new(false).unwrap_or_else(|why| panic!("{at}, control: {why}"));
+                assert_ne!(trial.body(), control.body(), "{at}");
+                let call = |trial: &mut Trial, id: &str, arguments: &Value| {
+                    let (name, arguments) = match case {
+                        Case::CallTool => (CALL_TOOL, json!({"name": TOOL, "arguments": arguments})),
+                        _ => (TOOL, arguments.clone()),
+                    };
+                    let message = wire.assistant_message(&[(id, name, arguments)]);
+                    trial.is_right(&message).unwrap_or_else(|why| panic!("{at}: {why}"))
+                };
+                assert!(!call(&mut trial, "x1", &json!({"ship": "Aurora"})), "{at}");
+                let right = trial.right.clone();
+                assert!(call(&mut trial, "x2", &right), "{at}");
+                let undeclared = trial.body().get("tools").unwrap().to_string();
+                let declared = undeclared.contains(&format!("\"name\":\"{TOOL}\""));
+                assert_eq!(declared, matches!(case, Case::Stub | Case::Native), "{at}: {undeclared}");
+            }
+        }
+    }
+}

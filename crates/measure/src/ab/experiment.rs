@@ -255,8 +255,9 @@ fn more(one: Estimate, other: Estimate) -> Option<usize> {
     const REACH: f64 = 1.959_964 + 0.841_621;
     let spread = |own: Estimate| Some(own.error?.powi(2) * number(own.units));
     let delta = POINTS / 100.0;
+    let spread = spread(one)? + spread(other)?;
     // Where nothing ever happened: the rule of three, 3 in n.
-    let each = (REACH.powi(2) * (spread(one)? + spread(other)?) / delta.powi(2)).max(3.0 / delta);
+    let each = if spread > 0.0 { REACH.powi(2) * spread / delta.powi(2) } else { 3.0 / delta };
     let needed = (2.0 * each).ceil();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and cut off at 2^53")]
     let needed = needed.min(9e15) as usize;

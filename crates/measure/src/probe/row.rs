@@ -1,0 +1,145 @@
+//! What trials come to: a row of the capability table.
+
+use serde::Serialize;
+use toolfold::wire::{Capabilities, Support, Wire};
+
+use super::Case;
+
+/// With fewer repeats nothing is concluded.
+const ENOUGH: usize = 3;
+
+/// The trials of one case.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CaseResult {
+    /// The case, by its name.
+    pub case: &'static str,
+    /// How often the model was right.
+    pub right: usize,
+    /// How often it was asked and answered.
+    pub asked: usize,
+    /// How often it was right where the schema was never shown.
+    pub control_right: usize,
+    /// How often that was asked and answered.
+    pub control_asked: usize,
+    /// Why requests had no answer, the last one.
+    pub error: Option<String>,
+}
+
+impl CaseResult {
+    /// What the trials show. `yes` from four right of five, `no` up to one of five; in between, with fewer than three
+    /// repeats, or where the control was ever right, nothing is shown.
+    #[must_use]
+    pub fn support(&self) -> Support {
+        let enough = self.asked >= ENOUGH && self.control_asked >= ENOUGH;
+        if !enough || self.control_right > 0 {
+            return Support::Unprobed;
+        }
+        match self.right * 5 {
+            fives if fives >= self.asked * 4 => Support::Yes,
+            fives if fives <= self.asked => Support::No,
+            _ => Support::Unprobed,
+        }
+    }
+
+    /// The same in words.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        if self.control_right > 0 {
+            return "proves nothing: the model was right without ever being shown the schema".to_owned();
+        }
+        if self.asked < ENOUGH || self.control_asked < ENOUGH {
+            let why = self.error.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            return format!("unprobed, as there are fewer than {ENOUGH} answers{why}");
+        }
+        match self.support() {
+            Support::Yes => "yes".to_owned(),
+            Support::No => "no".to_owned(),
+            Support::Unprobed => "unprobed: sometimes".to_owned(),
+        }
+    }
+
+    fn counts(&self) -> String {
+        let Self { case, right, asked, control_right, control_asked, .. } = self;
+        format!("{case} {right} of {asked} (control {control_right} of {control_asked})")
+    }
+}
+
+fn word(support: Support) -> &'static str {
+    match support {
+        Support::Yes => "yes",
+        Support::No => "no",
+        Support::Unprobed => "unprobed",
+    }
+}
+
+/// A row of the capability table in TOML, with a comment line a case, as `presentation.capabilities` reads it.
+///
+/// # Errors
+/// Why there is no such row: the model's name cannot be one.
+pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult]) -> Result<String, String> {
+    if model.is_empty() || model.contains(['*', '?']) || model.chars().any(char::is_control) {
+        return Err(format!("`{}` is no model's name that a row could have", toolfold::diagnostic::visible(model)));
+    }
+    let of = |case: Case| results.iter().find(|own| own.case == case.name());
+    // JSON's strings are basic strings of TOML, control characters apart, of which there are none.
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let mut out = String::new();
+    for own in results {
+        let line: String = format!("# {}: {}", own.counts(), own.verdict());
+        out.push_str(&toolfold::diagnostic::visible(&line.replace(char::is_control, " ")));
+        out.push('\n');
+    }
+    out.push_str(&format!("[[capability]]\nwire = {}\nmodel = {}\n", text(wire.name()), text(model)));
+    for (key, case) in [("native", Case::Native), ("in_result", Case::Stub), ("bridge", Case::CallTool)] {
+        // What was not asked is for another row to say.
+        if let Some(own) = of(case) {
+            out.push_str(&format!("{key} = \"{}\"\n", word(own.support())));
+        }
+    }
+    let counts: Vec<String> = results.iter().map(CaseResult::counts).collect();
+    out.push_str(&format!("source = {}\n", text(&format!("toolfold probe: {}", counts.join(", ")))));
+    out.push_str(&format!("date = {}\n", text(date)));
+    if let Some(own) = of(Case::Undeclared) {
+        let note = format!("takes a schema from a result for tools that are not declared at all: {}", own.verdict());
+        out.push_str(&format!("note = {}\n", text(&note)));
+    }
+    Capabilities::parse(&out, "probe").into_result().map(|_| out).map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use toolfold::profile::Delivery;
+
+    use super::*;
+
+    #[test]
+    fn what_trials_show_is_read_back_from_the_row() {
+        let result = |case: Case, right, control_right| CaseResult {
+            case: case.name(),
+            right,
+            asked: 5,
+            control_right,
+            control_asked: 5,
+            error: None,
+        };
+        for (right, control, expected) in [
+            (5, 0, Support::Yes),
+            (4, 0, Support::Yes),
+            (3, 0, Support::Unprobed),
+            (1, 0, Support::No),
+            (5, 1, Support::Unprobed),
+        ] {
+            let results =
+                [result(Case::Stub, right, control), result(Case::CallTool, 0, 0), result(Case::Undeclared, 2, 0)];
+            let text = capability_row(Wire::OpenAiChat, "my \"model\"-1.5", "2026-11-23", &results).unwrap();
+            let table = Capabilities::parse(&text, "x").into_result().unwrap();
+            let known = table.of(Wire::OpenAiChat, Some("my \"model\"-1.5"));
+            assert_eq!(known.of(Delivery::InResult), expected, "{text}");
+            assert_eq!(known.of(Delivery::Bridge), Support::No);
+            assert_eq!(known.row(Delivery::Native), None);
+        }
+        assert!(capability_row(Wire::OpenAiChat, "all-*", "2026-11-23", &[]).is_err());
+        let few = CaseResult { asked: 2, right: 2, ..result(Case::Stub, 2, 0) };
+        assert_eq!(few.support(), Support::Unprobed);
+    }
+}

@@ -1,1 +1,63 @@
 //! `report --html`: one self-contained page.
+//!
+//! A page asks nothing of any network, runs under a policy that allows its own style sheet and script by their digests and
+//! nothing else, and shows its figures without a script, too. Everything that a stranger wrote is text in it, never markup.
+//! The same [`Page`] is the same bytes.
+
+mod bars;
+mod markup;
+mod model;
+mod policy;
+mod sections;
+mod treemap;
+
+#[cfg(test)]
+mod tests;
+
+pub use model::{DETAILS, Page, PageArm, PageFinding, PageFix, PageRequest, PageTool};
+
+use serde_json::json;
+
+use self::markup::{escaped, filled};
+
+const TEMPLATE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+
+/// The page as HTML.
+#[must_use]
+pub fn html(page: &Page) -> String {
+    filled(TEMPLATE, |name| {
+        Some(match name {
+            "policy" => policy::policy(STYLE, SCRIPT),
+            "style" => STYLE.to_owned(),
+            "script" => SCRIPT.to_owned(),
+            "data" => data(page),
+            "title" => escaped(&page.title),
+            "verdict" => sections::sentence(&page.verdict),
+            "reason" => sections::sentence(&page.reason),
+            "figures" => sections::figures(page),
+            "fix" => sections::fix(page),
+            "map" => treemap::treemaps(page),
+            "arms" => sections::arms(page),
+            "session" => bars::session(page),
+            "tools" => sections::tools(page),
+            "findings" => sections::findings(page),
+            "made" => sections::made(page),
+            _ => return None,
+        })
+    })
+}
+
+/// What the script sorts and filters: a row a tool. In a script element nothing but `</` ends it, and `<!--` changes how it is
+/// read: no `<` is left in it.
+fn data(page: &Page) -> String {
+    let row = |tool: &PageTool| {
+        let mut row = vec![json!(tool.name), json!(tool.category), json!(tool.tier)];
+        row.extend(tool.tokens.iter().map(|tokens| json!(tokens)));
+        row.push(json!(tool.findings));
+        serde_json::Value::Array(row)
+    };
+    let rows: Vec<_> = page.sorted_tools().into_iter().map(row).collect();
+    serde_json::Value::Array(rows).to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028")
+}

@@ -72,7 +72,7 @@ impl CheckReport {
 }
 
 /// A number with its thousands set apart.
-pub(super) fn grouped(n: usize) -> String {
+pub(crate) fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -1,0 +1,176 @@
+//! The parts of a page that are words and tables.
+
+use super::bars::relative;
+use super::markup::{dollars, escaped, grouped, percent};
+use super::model::{DETAILS, Page, PageArm, PageTool};
+use super::treemap::share;
+
+/// The most rows of tools in the page itself; the script shows the others, and a line says how many there are.
+pub(super) const MOST_TOOLS: usize = 200;
+/// The most findings.
+const MOST_FINDINGS: usize = 200;
+
+/// A sentence of ours in which names stand in backticks, whoever wrote them.
+pub(super) fn sentence(text: &str) -> String {
+    let part = |(at, part): (usize, &str)| {
+        if at % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) }
+    };
+    text.split('`').enumerate().map(part).collect()
+}
+
+/// The four figures that one wants first.
+pub(super) fn figures(page: &Page) -> String {
+    let figure = |label: &str, value: String, note: String| {
+        format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
+    };
+    let mut out = figure("tools", grouped(page.tools.len()), String::new());
+    let full = page.full();
+    if let Some(full) = full {
+        let note = full.context.map(|share| format!("{} of the context window", percent(share)));
+        out.push_str(&figure("first turn, all whole", grouped(full.first_turn), note.unwrap_or_default()));
+    }
+    if let Some(arm) = page.arms.iter().find(|arm| arm.chosen && arm.name != "full") {
+        let less = full.map(|full| 1.0 - share(arm.first_turn, full.first_turn)).unwrap_or_default();
+        let note = format!("{} less", percent(less));
+        out.push_str(&figure(&format!("first turn, {}", escaped(&arm.name)), grouped(arm.first_turn), note));
+        let cost = arm.usd.map_or_else(|| percent(1.0 + arm.relative), dollars);
+        out.push_str(&figure("a session", cost, relative(arm.relative)));
+    } else if let Some(usd) = full.and_then(|full| full.usd) {
+        out.push_str(&figure("a session", dollars(usd), "with every tool whole".to_owned()));
+    }
+    out
+}
+
+/// The tools to fix first.
+pub(super) fn fix(page: &Page) -> String {
+    if page.fix.is_empty() {
+        return "<p>Nothing stands out.</p>".to_owned();
+    }
+    let item = |fix: &super::PageFix| {
+        format!(
+            "<li><code>{}</code> <b>{}</b> tokens<br><span>{}</span></li>",
+            escaped(&fix.tool),
+            grouped(fix.tokens),
+            sentence(&fix.why)
+        )
+    };
+    format!("<ol class=\"fix\">{}</ol>", page.fix.iter().map(item).collect::<String>())
+}
+
+/// The table of arms.
+pub(super) fn arms(page: &Page) -> String {
+    let most = page.arms.iter().map(|arm| arm.first_turn).max().unwrap_or(1);
+    let window = page.arms.iter().any(|arm| arm.context.is_some());
+    let heading = if window { "<th scope=\"col\" class=\"r\">of the window</th>" } else { "" };
+    let mut out = format!(
+        "<div class=\"scroll\"><table><caption>Tokens of the tool block, and what a session costs</caption><thead><tr>\
+         <th scope=\"col\">arm</th><th scope=\"col\" class=\"r\">first turn</th><th scope=\"col\"><span class=\"unseen\">as a \
+         bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">against full</th>\
+         <th scope=\"col\" class=\"r\">cache losses</th><th scope=\"col\" class=\"r\">extra requests</th></tr></thead><tbody>"
+    );
+    for arm in &page.arms {
+        out.push_str(&arm_row(arm, most, window));
+    }
+    out.push_str("</tbody></table></div>");
+    for arm in page.arms.iter().filter(|arm| !arm.warnings.is_empty()) {
+        let text = arm.warnings.join("; ");
+        out.push_str(&format!("<p class=\"note\"><code>{}</code>: {}</p>", escaped(&arm.name), escaped(&text)));
+    }
+    out
+}
+
+fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
+    let chosen = if arm.chosen { " class=\"chosen\"" } else { "" };
+    let takes = arm.takes.as_ref().map(|own| format!(" <small>takes {}</small>", escaped(own))).unwrap_or_default();
+    let taken = if arm.chosen { " <small class=\"pill\">take this</small>" } else { "" };
+    let context = arm.context.map_or_else(|| "–".to_owned(), percent);
+    let context = if window { format!("<td class=\"r\">{context}</td>") } else { String::new() };
+    let usd = arm.usd.map_or_else(|| "–".to_owned(), dollars);
+    let against = match arm.relative {
+        _ if arm.name == "full" => "–".to_owned(),
+        share if share > 0.0 => format!("+{}", percent(share)),
+        share => format!("−{}", percent(-share)),
+    };
+    format!(
+        "<tr{chosen}><th scope=\"row\"><code>{}</code>{takes}{taken}</th><td class=\"r\">{}</td><td class=\"bar\"><svg \
+         width=\"100%\" height=\"12\" aria-hidden=\"true\"><rect width=\"{:.1}%\" height=\"12\" rx=\"2\"/></svg></td>{context}\
+         <td class=\"r\">{usd}</td><td class=\"r\">{against}</td><td class=\"r\">{}</td><td class=\"r\">{}</td></tr>",
+        escaped(&arm.name),
+        grouped(arm.first_turn),
+        share(arm.first_turn, most) * 100.0,
+        grouped(arm.breaks),
+        grouped(arm.extra)
+    )
+}
+
+/// The table of tools: the most expensive ones, of which the script shows others.
+pub(super) fn tools(page: &Page) -> String {
+    let mut out = String::from(
+        "<div class=\"scroll\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
+         <th scope=\"col\">tool</th><th scope=\"col\">category</th><th scope=\"col\">tier</th>",
+    );
+    for detail in DETAILS.map(|detail| if detail == "full" { "whole" } else { detail }) {
+        out.push_str(&format!("<th scope=\"col\" class=\"r\">{detail}</th>"));
+    }
+    out.push_str("<th scope=\"col\" class=\"r\">findings</th></tr></thead><tbody>");
+    let all = page.sorted_tools();
+    out.extend(all.iter().take(MOST_TOOLS).map(|tool| tool_row(tool)));
+    let shown = all.len().min(MOST_TOOLS);
+    let (shown, all) = (grouped(shown), grouped(all.len()));
+    out + &format!(
+        "</tbody></table></div><p id=\"shown\" class=\"note\" role=\"status\">{shown} of {all} tools are shown.</p>"
+    )
+}
+
+fn tool_row(tool: &PageTool) -> String {
+    let numbers: String =
+        tool.tokens.iter().map(|tokens| format!("<td class=\"r\">{}</td>", grouped(*tokens))).collect();
+    format!(
+        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td>{}</td>{numbers}<td class=\"r\">{}</td></tr>",
+        escaped(&tool.name),
+        escaped(&tool.category),
+        escaped(&tool.tier),
+        tool.findings
+    )
+}
+
+/// What lint found.
+pub(super) fn findings(page: &Page) -> String {
+    if page.findings.is_empty() {
+        return "<p>Nothing was found.</p>".to_owned();
+    }
+    let mut out = String::from(
+        "<div class=\"scroll\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
+         <th scope=\"col\">where</th><th scope=\"col\">what</th><th scope=\"col\" class=\"r\">saves</th></tr></thead><tbody>",
+    );
+    for own in page.findings.iter().take(MOST_FINDINGS) {
+        let class = if own.severity == "error" { "error" } else { "other" };
+        out.push_str(&format!(
+            "<tr><th scope=\"row\"><span class=\"pill {class}\">{}</span><br><small>{}</small></th><td><code>{}</code></td><td>\
+             {}<br><small>{}</small></td><td class=\"r\">{}</td></tr>",
+            escaped(&own.severity),
+            escaped(&own.rule),
+            escaped(&own.place),
+            sentence(&own.message),
+            sentence(&own.help),
+            own.saves.map_or_else(|| "–".to_owned(), grouped)
+        ));
+    }
+    out.push_str("</tbody></table></div>");
+    if page.findings.len() > MOST_FINDINGS {
+        let (shown, all) = (grouped(MOST_FINDINGS), grouped(page.findings.len()));
+        out.push_str(&format!(
+            "<p class=\"note\">{shown} of {all} findings are shown; <code>toolfold lint</code> has all.</p>"
+        ));
+    }
+    out
+}
+
+/// What the page was made from.
+pub(super) fn made(page: &Page) -> String {
+    let row =
+        |(name, value): &(String, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
+    let made: String = page.made.iter().map(row).collect();
+    let notes: String = page.notes.iter().map(|note| format!("<li>{}</li>", sentence(note))).collect();
+    format!("<dl class=\"made\">{made}</dl><ul class=\"note\">{notes}</ul>")
+}

@@ -2,6 +2,7 @@
 
 mod markdown;
 mod notes;
+mod page;
 mod setup;
 mod text;
 
@@ -27,6 +28,7 @@ Examples:
   toolfold report --mcp 'npx -y @playwright/mcp'           those of an MCP server
   toolfold report --tools tools.json --model claude-sonnet-5.5    as Anthropic bills them
   toolfold report --tools tools.json --profile mine.toml   under a profile of your own
+  toolfold report --tools tools.json --html report.html    a page to look at and to pass on
   toolfold report --arms full,stable --top 20              two arms, and more of the expensive tools
   toolfold report --skills skillpacks/excel                and what skills add to every arm
   toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
@@ -77,6 +79,10 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     markdown: bool,
 
+    /// Write the report as one self-contained page, too; with `-`, only that, to standard output
+    #[arg(long, value_name = "FILE|-")]
+    html: Option<String>,
+
     /// Print the JSON Schema of --json instead
     #[arg(long, exclusive = true)]
     schema: bool,
@@ -94,6 +100,7 @@ impl Default for ReportArgs {
             top: 10,
             json: false,
             markdown: false,
+            html: None,
             schema: false,
         }
     }
@@ -129,6 +136,12 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     let report = setup::report(&input, &arms, &target)?;
     if let Some((_, why)) = report.unavailable.iter().next().filter(|_| !args.arms.is_empty()) {
         return Err(Failure::usage(format!("--arms: {why}")));
+    }
+    if let Some(file) = &args.html {
+        page::write(file, &input, &report, notes::notes(&report))?;
+        if file == "-" {
+            return Ok(ExitCode::SUCCESS);
+        }
     }
     if args.json {
         emit_json(&report)?;

@@ -272,6 +272,7 @@ impl Own {
                 uncached_tokens: bill.uncached_tokens,
                 cheaper_from_request: bill.cheaper_from_request,
                 warnings: bill.warnings,
+                timeline: bill.timeline,
             },
             chosen: self.sizes.choice.map(|own| Chosen { arm: own.arm.to_string(), reason: own.reason }),
         }
@@ -320,6 +321,7 @@ fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
             category: assigned.category.to_string(),
             full: own.array(Detail::Full),
             signature: own.array(Detail::Signature),
+            outline: own.array(Detail::Outline),
             required: own.array(Detail::Required),
             summary: own.array(Detail::Summary),
             answer: own.answer,

@@ -272,4 +272,5 @@ def main():
     print("ok: the console works in a browser")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,9 @@ const MOST: usize = 120;
 
 /// Every arm's session on one scale.
 pub(super) fn session(page: &Page) -> String {
-    let played: Vec<&PageArm> = page.arms.iter().filter(|arm| !arm.requests.is_empty()).collect();
+    // What arm auto takes is drawn once.
+    let drawn = |arm: &PageArm| page.arms.iter().any(|own| arm.takes.as_ref() == Some(&own.name));
+    let played: Vec<&PageArm> = page.arms.iter().filter(|arm| !arm.requests.is_empty() && !drawn(arm)).collect();
     if played.is_empty() {
         return "<p>No session was played.</p>".to_owned();
     }
@@ -34,7 +36,11 @@ fn figure(arm: &PageArm, most: usize, count: usize) -> String {
     let cost = arm.usd.map_or_else(String::new, |usd| format!("{}, ", dollars(usd)));
     let relative = if arm.name == "full" { String::new() } else { format!("{}, ", relative(arm.relative)) };
     let chosen = if arm.chosen { " class=\"chosen\"" } else { "" };
-    let title = format!("{} requests, {} losses of the cache", arm.requests.len(), arm.breaks);
+    let title = match arm.breaks {
+        0 => format!("{} requests", arm.requests.len()),
+        1 => format!("{} requests, loses the cache once", arm.requests.len()),
+        n => format!("{} requests, loses the cache {n} times", arm.requests.len()),
+    };
     let mut out = format!(
         "<figure{chosen}><figcaption><b>{}</b> {cost}{relative}{title}</figcaption>\
          <svg class=\"bars\" width=\"100%\" height=\"{}\" role=\"img\" aria-label=\"{}: {} tokens read from the cache, {} \

@@ -63,8 +63,8 @@ pub(super) fn arms(page: &Page) -> String {
     let window = page.arms.iter().any(|arm| arm.context.is_some());
     let heading = if window { "<th scope=\"col\" class=\"r\">of the window</th>" } else { "" };
     let mut out = format!(
-        "<div class=\"scroll\"><table><caption>Tokens of the tool block, and what a session costs</caption><thead><tr>\
-         <th scope=\"col\">arm</th><th scope=\"col\" class=\"r\">first turn</th><th scope=\"col\"><span class=\"unseen\">as a \
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block, and what a session costs</caption><thead><tr>\
+         <th scope=\"col\">arm</th><th scope=\"col\" class=\"r\">first turn</th><th scope=\"col\" class=\"of-bar\"><span class=\"unseen\">as a \
          bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">against full</th>\
          <th scope=\"col\" class=\"r\">cache losses</th><th scope=\"col\" class=\"r\">extra requests</th></tr></thead><tbody>"
     );
@@ -106,7 +106,7 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
 /// The table of tools: the most expensive ones, of which the script shows others.
 pub(super) fn tools(page: &Page) -> String {
     let mut out = String::from(
-        "<div class=\"scroll\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
          <th scope=\"col\">tool</th><th scope=\"col\">category</th><th scope=\"col\">tier</th>",
     );
     for detail in DETAILS.map(|detail| if detail == "full" { "whole" } else { detail }) {
@@ -140,7 +140,7 @@ pub(super) fn findings(page: &Page) -> String {
         return "<p>Nothing was found.</p>".to_owned();
     }
     let mut out = String::from(
-        "<div class=\"scroll\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Findings\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
          <th scope=\"col\">where</th><th scope=\"col\">what</th><th scope=\"col\" class=\"r\">saves</th></tr></thead><tbody>",
     );
     for own in page.findings.iter().take(MOST_FINDINGS) {

@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
+use crate::sim::TimelineRequest;
+
 /// The name of the contract, in every report.
 pub const CONTRACT: &str = "toolfold.report/2";
 
@@ -193,6 +195,9 @@ pub struct SessionCost {
     pub cheaper_from_request: Option<usize>,
     /// What to know about these figures.
     pub warnings: Vec<String>,
+    /// Every request in order, for the page; not in the contract.
+    #[serde(skip)]
+    pub timeline: Vec<TimelineRequest>,
 }
 
 /// What looking up a category brings.
@@ -265,6 +270,9 @@ pub struct ToolCost {
     pub full: usize,
     /// Without its words.
     pub signature: usize,
+    /// With the names of all parameters, for the page; not in the contract.
+    #[serde(skip)]
+    pub outline: usize,
     /// With its required parameters only.
     pub required: usize,
     /// As one sentence.

@@ -1,0 +1,53 @@
+//! `report --html`: the report as a page.
+
+use std::path::Path;
+
+use crate::configuration::Config;
+use crate::input::Input;
+use crate::out_file;
+use crate::output::{Failure, emit_data, warn};
+use toolfold_measure::check::catalog_digest;
+use toolfold_measure::html::{Page, html};
+use toolfold_measure::report::Report;
+
+/// Writes the page; `-` is standard output.
+pub(super) fn write(file: &str, input: &Input, report: &Report, notes: Vec<String>) -> Result<(), Failure> {
+    let mut page = Page::of(report, &title(input));
+    page.notes = notes;
+    page.made.push(("tools".to_owned(), format!("{}, digest {}", input.catalog.len(), catalog_digest(&input.catalog))));
+    page.made.push(("toolfold".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
+    let text = html(&page);
+    if file == "-" {
+        return emit_data(&text).map(drop);
+    }
+    out_file::replace(Path::new(file), &text)?;
+    warn(&format!("{file}: {} kB, for any browser", text.len().div_ceil(1_000)));
+    Ok(())
+}
+
+/// Whose tools these are. A page is passed on: folders, arguments and what follows `?` in an address stay out of it.
+fn title(input: &Input) -> String {
+    let get = |key| Config::get(&input.config, key);
+    let name =
+        |file: &str| Path::new(file).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    if input.builtin {
+        return "The built-in Excel tools".to_owned();
+    }
+    if let Some(command) = get("tools.mcp") {
+        let mut words = command.split_whitespace();
+        let program = words.next().map(name).unwrap_or_default();
+        let first = words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default();
+        return format!("Tools of {program} {first}").trim_end().to_owned();
+    }
+    if let Some(url) = get("tools.mcp_url") {
+        let address = url.split(['?', '#']).next().unwrap_or_default();
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let host = host.rsplit('@').next().unwrap_or_default();
+        return format!("Tools of {scheme}://{host}/{path}");
+    }
+    match get("tools.mcp_config").or_else(|| get("tools.file")) {
+        None | Some("-") => "Tools from standard input".to_owned(),
+        Some(file) => format!("Tools of {}", name(file)),
+    }
+}

@@ -1,0 +1,107 @@
+//! A page from a report.
+
+use super::model::{Page, PageArm, PageFix, PageRequest, PageTool};
+use crate::report::{ArmCost, Report};
+use crate::sim::{RequestKind, TimelineRequest};
+
+impl Page {
+    /// The page of a report: verdict, arms with their sessions, tools. What was found and what the page was made from beyond
+    /// the report, the caller adds.
+    #[must_use]
+    pub fn of(report: &Report, title: &str) -> Self {
+        let verdict = &report.verdict;
+        let named = report.arms.contains_key(&verdict.arm);
+        let arm = |(name, own): (&String, &ArmCost)| {
+            let takes = own.chosen.as_ref().map(|chosen| chosen.arm.clone());
+            let chosen = *name == verdict.arm || !named && takes.as_ref() == Some(&verdict.arm);
+            PageArm {
+                name: name.clone(),
+                takes,
+                chosen,
+                first_turn: own.first_turn_tokens,
+                context: own.context_share,
+                usd: own.session.usd,
+                relative: own.session.relative_to_full,
+                extra: own.session.extra_requests,
+                breaks: own.session.cache_breaks,
+                requests: own.session.timeline.iter().map(request).collect(),
+                warnings: own.session.warnings.clone(),
+            }
+        };
+        let fix = |own: &crate::report::Fix| PageFix {
+            tool: own.tool.clone(),
+            tokens: own.tokens,
+            why: format!("largest part: `{}`, {} tokens", own.part, super::markup::grouped(own.part_tokens)),
+        };
+        let tool = |own: &crate::report::ToolCost| PageTool {
+            name: own.name.clone(),
+            category: own.category.clone(),
+            tier: own.tier.to_owned(),
+            tokens: [own.full, own.signature, own.outline, own.required, own.summary],
+            findings: 0,
+        };
+        Self {
+            title: title.to_owned(),
+            verdict: sentence(&verdict.text),
+            reason: sentence(&verdict.reason),
+            fix: report.fix_first.iter().map(fix).collect(),
+            arms: report.arms.iter().map(arm).collect(),
+            tools: report.per_tool.iter().map(tool).collect(),
+            findings: Vec::new(),
+            made: made(report),
+            notes: Vec::new(),
+        }
+    }
+}
+
+fn request(own: &TimelineRequest) -> PageRequest {
+    PageRequest {
+        cached: own.cached,
+        written: own.written,
+        uncached: own.uncached,
+        expands: own.kind == RequestKind::Expand,
+        lost: own.loss.is_some(),
+    }
+}
+
+/// A sentence with a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.is_empty() || text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}
+
+fn made(report: &Report) -> Vec<(String, String)> {
+    let pricing = &report.pricing;
+    let session = &report.session;
+    let derived = if report.profile.derived { ", derived" } else { "" };
+    let prices = pricing.usd_per_million.map_or_else(
+        || "not known: costs are compared in tokens at the price of input".to_owned(),
+        |own| {
+            format!(
+                "${} a million tokens of input, ${} written to the cache, ${} read from it, ${} of output",
+                own.input, own.cache_write, own.cache_read, own.output
+            )
+        },
+    );
+    let scenario = format!(
+        "{} requests, {} lookups, {} tokens of system text, {} more tokens a request",
+        session.requests,
+        session.expansions,
+        super::markup::grouped(session.system_tokens),
+        super::markup::grouped(session.step_tokens)
+    );
+    let row = |name: &str, value: String| (name.to_owned(), value);
+    let mut rows = vec![
+        row("tokens by", report.meter.clone()),
+        row("wire and model", format!("{}, {}", pricing.wire, pricing.model)),
+        row("priced as", pricing.priced_as.clone()),
+        row("prices", prices),
+    ];
+    rows.extend(pricing.source.clone().map(|source| row("prices from", source)));
+    rows.extend(pricing.context_window.map(|window| row("context window", super::markup::grouped(window))));
+    rows.push(row("session", scenario));
+    rows.push(row("profile", format!("{}{derived}", report.profile.name)));
+    rows
+}

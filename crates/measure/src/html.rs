@@ -7,6 +7,7 @@
 mod bars;
 mod markup;
 mod model;
+mod of_lint;
 mod of_report;
 mod policy;
 mod sections;

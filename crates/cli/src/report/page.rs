@@ -6,13 +6,19 @@ use crate::configuration::Config;
 use crate::input::Input;
 use crate::out_file;
 use crate::output::{Failure, emit_data, warn};
+use toolfold::tokens::Meter;
 use toolfold_measure::check::catalog_digest;
 use toolfold_measure::html::{Page, html};
+use toolfold_measure::lint::{Lint, Options, lint};
+use toolfold_measure::parts::Measurer;
 use toolfold_measure::report::Report;
 
 /// Writes the page; `-` is standard output.
 pub(super) fn write(file: &str, input: &Input, report: &Report, notes: Vec<String>) -> Result<(), Failure> {
     let mut page = Page::of(report, &title(input));
+    if let Some(lint) = findings(input, report)? {
+        page = page.with_findings(&lint);
+    }
     page.notes = notes;
     page.made.push(("tools".to_owned(), format!("{}, digest {}", input.catalog.len(), catalog_digest(&input.catalog))));
     page.made.push(("toolfold".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
@@ -23,6 +29,23 @@ pub(super) fn write(file: &str, input: &Input, report: &Report, notes: Vec<Strin
     out_file::replace(Path::new(file), &text)?;
     warn(&format!("{file}: {} kB, for any browser", text.len().div_ceil(1_000)));
     Ok(())
+}
+
+/// What lint finds of the tools on the report's wire, counted with its meter.
+fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
+    let Ok(meter) = report.meter.parse::<Meter>() else { return Ok(None) };
+    let assignment = input.profile.as_ref().map(|profile| profile.assign(&input.catalog).value);
+    let capabilities = input.capabilities()?;
+    let options = Options {
+        wire: report.pricing.wire.parse().ok(),
+        model: Some(&report.pricing.model),
+        capabilities: &capabilities,
+        assignment: assignment.as_ref(),
+        noticed: &input.diagnostics,
+        ..Options::new()
+    };
+    let found = lint(&Measurer::new(&meter), &input.catalog, &options);
+    found.map(Some).map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))
 }
 
 /// Whose tools these are. A page is passed on: folders, arguments and what follows `?` in an address stay out of it.

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 /// A folder of its own below the test's temporary folder, empty.
-pub(super) fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check").join(name);
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
@@ -26,7 +26,7 @@ pub(super) fn toolfold(folder: &Path, args: &[&str]) -> Output {
 }
 
 /// Exit code, standard output, standard error.
-pub(super) fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+pub(crate) fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     let output = toolfold(folder, args);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
@@ -46,7 +46,7 @@ pub(super) fn tools(more: usize) -> Value {
     Value::Array(all)
 }
 
-pub(super) fn write(folder: &Path, file: &str, value: &Value) {
+pub(crate) fn write(folder: &Path, file: &str, value: &Value) {
     std::fs::write(folder.join(file), format!("{value:#}\n")).unwrap();
 }
 

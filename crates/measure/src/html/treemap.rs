@@ -118,6 +118,7 @@ fn picture(page: &Page, detail: usize, name: &str, whole: usize) -> String {
 
 fn rectangle(leaf: &Leaf<'_>, area: Area, canvas: Area, most: usize, category: &str) -> String {
     let step = match share(leaf.tokens, most) {
+        _ if leaf.tool.is_none() => 1,
         share if share > 0.5 => 3,
         share if share > 0.2 => 2,
         _ => 1,

@@ -233,7 +233,7 @@ fn changed_parts(before: &IndexMap<String, usize>, after: &IndexMap<String, usiz
         PartChange { part: name.clone(), before, after }
     };
     let mut parts: Vec<PartChange> = names.into_iter().map(part).filter(|part| part.before != part.after).collect();
-    parts.sort_by(|a, b| b.before.abs_diff(b.after).cmp(&a.before.abs_diff(a.after)));
+    parts.sort_by_key(|part| std::cmp::Reverse(part.before.abs_diff(part.after)));
     parts
 }
 

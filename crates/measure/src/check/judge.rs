@@ -19,9 +19,9 @@ impl Budgets {
         self.categories(now, &mut found);
         self.tools(now, &mut found);
         for change in diff.into_iter().flat_map(|diff| &diff.tools) {
-            match (self.max_tool_growth, change.kind) {
-                (Some(growth), ChangeKind::Changed | ChangeKind::Recounted) => tool_growth(growth, change, &mut found),
-                _ => {}
+            let there = matches!(change.kind, ChangeKind::Changed | ChangeKind::Recounted);
+            if let Some(growth) = self.max_tool_growth.filter(|_| there) {
+                tool_growth(growth, change, &mut found);
             }
         }
         let new = diff.into_iter().flat_map(|diff| &diff.tools).filter(|change| change.kind == ChangeKind::Added);

@@ -12,7 +12,16 @@ import pytest
 
 PLACE = Path(__file__).resolve().parents[3] / "examples/python"
 #: What each needs beside toolfold.
-NEEDS = {"openai_agents": "agents", "google_adk": "google.adk", "agent_framework": "agent_framework", "mcp": "mcp"}
+NEEDS = {
+    "agent_framework": "agent_framework",
+    "anthropic": "anthropic",
+    "google_adk": "google.adk",
+    "langchain": "langchain",
+    "mcp": "mcp",
+    "openai": "openai",
+    "openai_agents": "agents",
+    "pydantic_ai": "pydantic_ai",
+}
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS))

@@ -113,7 +113,7 @@ def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:
 
 
 def _run(request: ToolCallRequest, outcome: Forward) -> ToolCallRequest:
-    call = {**request.tool_call, "name": outcome.target, "args": outcome.arguments}
+    call: Any = {**request.tool_call, "name": outcome.target, "args": outcome.arguments}
     real = next(tool for tool in request.runtime.tools if tool.name == outcome.target)
     return request.override(tool_call=call, tool=real)
 
@@ -143,7 +143,7 @@ def _answer(request: ToolCallRequest, outcome: Reply | Confirm | Refuse) -> Tool
     return ToolMessage(outcome.content, tool_call_id=request.tool_call["id"], name=outcome.name, status=status)
 
 
-def _noted(conversation: Conversation, outcome: Forward, result: Any) -> Any:
+def _noted(conversation: Conversation, outcome: Forward, result: Result) -> Result:
     conversation.report_result(outcome.id, not (isinstance(result, ToolMessage) and result.status == "error"))
     if outcome.note and isinstance(result, ToolMessage) and isinstance(result.content, str):
         return result.model_copy(update={"content": outcome.noted(result.content)})

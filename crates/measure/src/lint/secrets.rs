@@ -34,7 +34,8 @@ const PLACEHOLDERS: [&str; 7] = ["example", "xxxx", "your", "placeholder", "..."
 
 /// Names of users in examples of paths.
 const ANYBODY: &str = "user username you yourname your_name your-name your-username your_username me name myuser myname \
-    someone john jane johndoe alice bob example home";
+    someone john jane johndoe alice bob example home \
+    project projects workspace data app ubuntu";
 
 /// Users and passwords in examples of addresses.
 const ANY_PASSWORD: &str = "pass password passwd pwd secret token key mypassword my-password user username p@ss";

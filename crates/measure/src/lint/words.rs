@@ -13,6 +13,9 @@ use super::view::{Node, View, listed, shown, split};
 const SAYS: [&str; 10] =
     ["enum", "const", "format", "pattern", "$ref", "anyOf", "oneOf", "allOf", "contentMediaType", "contentEncoding"];
 
+/// What a value is stands at the beginning of its description, in bytes.
+const NEAR: usize = 80;
+
 /// Words of a description that say nothing of what a value is for.
 const EMPTY: &str = "a an the of to for in on this that is be it its given value values parameter argument field name";
 
@@ -155,7 +158,7 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
             "json object string",
         ]
         .iter()
-        .any(|cue| lower.contains(cue))
+        .any(|cue| lower.find(cue).is_some_and(|at| at < NEAR))
         {
             found.add(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a text: `{}`", shown(text)));
         }
@@ -218,7 +221,8 @@ fn listed_values(text: &str) -> Option<Vec<&str>> {
 
 /// The `format` that a description tells, in lower case. A text with alternatives has none.
 fn format_in(lower: &str) -> Option<&'static str> {
-    if [" or ", "list of", "separated", "either", "relative", "now"].iter().any(|cue| lower.contains(cue)) {
+    if [" or ", "list of", "separated", "either", "relative", "now", "json", "{"].iter().any(|cue| lower.contains(cue))
+    {
         return None;
     }
     let has = |cues: &[&str]| cues.iter().any(|cue| lower.contains(cue));

@@ -1,13 +1,50 @@
 //! `toolfold sim`: simulate what a session costs under each arm, prompt caching counted.
 
-use clap::Args;
+mod model;
+mod text;
 
-use super::input::InputArgs;
-use super::output::{Failure, Outcome};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::input::{Input, InputArgs, read};
+use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
+use model::{Known, PriceUsed, Report};
+use toolfold::catalog::MAX_BYTES;
+use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold::profile::{Arm, CacheRules};
+use toolfold::tokens::{Meter, Tiktoken};
+use toolfold::wire::{CacheRow, ModelId, Wire};
+use toolfold_measure::prices::{MAX_PRICES_BYTES, PriceRow, PriceTable};
+use toolfold_measure::sim::{
+    ArmSizes, Backend, Counting, Lookup, MAX_SCENARIO_BYTES, Pricing, SIM_SCHEMA, Scenario, Session, Trace,
+    Unavailable, arm_sizes, simulate,
+};
+
+/// Tool text larger than this takes about a second in all arms, in bytes.
+const SLOW_BYTES: usize = 1_500_000;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold sim";
+  toolfold sim --model claude-sonnet-5.5                         the built-in tools, a usual session
+  toolfold sim --model gpt-5.4 --tools tools.json --arms full,stable,auto
+  toolfold sim --model claude-opus-5.5 --scenario scenario.toml  a session that you describe
+  toolfold sim --model gpt-5.4 --trace transcript.json --json    a session that was recorded
+  toolfold sim --model my-model --prices prices.toml             with prices of your own
+
+Scenarios, prices and how sessions are billed: docs/cost.md.
+Exit codes: 0 simulated, 1 tools, scenario, trace or prices are bad, 2 usage, 3 no price is known.";
+
+/// When a recorded call of a folded tool is preceded by a lookup.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LookupArg {
+    /// The tool, by its name, before its first call
+    Name,
+    /// Its category, before its first call
+    Category,
+    /// Never
+    Never,
+}
 
 /// Simulate what a session costs under each arm, prompt caching counted.
 #[derive(Debug, Args)]
@@ -15,9 +52,231 @@ Examples:
 pub(super) struct SimArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    /// How the session goes, as TOML; `-` is standard input [default: 20 requests, 2 expansions]
+    #[arg(long, value_name = "FILE|-")]
+    scenario: Option<String>,
+
+    /// A recorded transcript instead: a message array, or a request with one, of any wire
+    #[arg(long, value_name = "FILE|-", conflicts_with = "scenario")]
+    trace: Option<String>,
+
+    /// When a recorded call of a folded tool is preceded by a lookup
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "name", requires = "trace")]
+    lookup: LookupArg,
+
+    /// The model, which decides prices, cache rules and meter
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: the model's own]
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<String>,
+
+    /// Arms to compare with full, your own among them [default: every arm that the wire has, and auto]
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
+    arms: Vec<String>,
+
+    /// A price list (TOML) whose rows go before the shipped ones
+    #[arg(long, value_name = "FILE")]
+    prices: Option<String>,
+
+    /// The simulation as JSON (schema: toolfold.sim/1, docs/cost.md)
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is played: the session, the arms, and what cannot be had.
+struct Played {
+    session: Session,
+    arms: Vec<ArmSizes>,
+    unavailable: Vec<Unavailable>,
+    meter: Option<String>,
+    notes: Vec<String>,
 }
 
 pub(super) fn run(args: &SimArgs) -> Outcome {
-    let _ = &args.input;
-    Err(Failure::usage("not built yet"))
+    let config =
+        args.input.config(&[("presentation.wire", args.wire.clone()), ("presentation.model", args.model.clone())])?;
+    let model = config.get("presentation.model").map(str::to_owned);
+    let wire = config.read("presentation.wire").unwrap_or_else(|| wire_of(model.as_deref()));
+    let scenario = args.scenario.as_deref().map(scenario).transpose()?;
+    let row = match &model {
+        Some(model) => prices(args.prices.as_deref())?.of(model).cloned(),
+        None => None,
+    };
+    let long = scenario.as_ref().is_some_and(|own| own.long_cache);
+    let row = match row {
+        Some(row) if long => Some(row.with_long_cache().ok_or_else(|| {
+            Failure::unmeasured(
+                "the scenario asks for the longer-lived cache, and the price list has none of this model",
+            )
+        })?),
+        row => row,
+    };
+    let (played, known) =
+        match scenario.as_ref().map(Scenario::sized).transpose().map_err(|why| bad(args, why))?.flatten() {
+            Some((session, arms)) => {
+                let arms = named(args, arms)?;
+                let played = Played { session, arms, unavailable: Vec::new(), meter: None, notes: Vec::new() };
+                (played, None)
+            }
+            None => {
+                let input = Input::load(config)?;
+                input.say_warnings();
+                let table = input.capabilities()?;
+                let known = table.cache_of(wire, model.as_deref()).map(CacheRow::cache);
+                let backend = Backend { wire, model: model.as_deref(), capabilities: &table };
+                (play(args, &input, &backend, scenario.as_ref())?, known)
+            }
+        };
+    let pricing =
+        row.as_ref().map_or_else(|| Pricing { rules: known.unwrap_or_default(), ..Pricing::default() }, Pricing::from);
+    let report = report(played, &pricing, row, wire, model);
+    if args.json {
+        emit_json(&report)?;
+    } else {
+        emit(&text::text(&report))?;
+    }
+    if report.price.is_some() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let what = report.model.as_ref().map_or_else(
+        || "no model is named, so nothing has a price".to_owned(),
+        |model| format!("no price of `{}` is known", toolfold::diagnostic::visible(model)),
+    );
+    let help = if report.model.is_some() {
+        "give a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")"
+    } else {
+        "name a model with --model"
+    };
+    Err(Failure::unmeasured(what).help(help))
+}
+
+/// The wire on which a model's own provider serves it.
+fn wire_of(model: Option<&str>) -> Wire {
+    match model.and_then(|model| ModelId::parse(model).vendor) {
+        Some("anthropic") => Wire::Anthropic,
+        Some("google") => Wire::Gemini,
+        _ => Wire::OpenAiChat,
+    }
+}
+
+fn bad(args: &SimArgs, why: impl ToString) -> Failure {
+    let file = args.scenario.as_deref().unwrap_or("scenario");
+    Failure::bad(vec![
+        Diagnostic::error("bad-scenario", Place::file(file), why.to_string()).help("docs/cost.md, \"Scenarios\""),
+    ])
+}
+
+fn scenario(file: &str) -> Result<Scenario, Failure> {
+    Scenario::parse(&read(file, MAX_SCENARIO_BYTES)?).map_err(|why| {
+        Failure::bad(vec![
+            Diagnostic::error("bad-scenario", Place::file(file), why.to_string()).help("docs/cost.md, \"Scenarios\""),
+        ])
+    })
+}
+
+fn prices(file: Option<&str>) -> Result<PriceTable, Failure> {
+    let Some(file) = file else { return Ok(PriceTable::builtin().clone()) };
+    let loaded = PriceTable::parse(&read(file, MAX_PRICES_BYTES)?, file);
+    let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
+    Ok(own.over(PriceTable::builtin()))
+}
+
+/// Of the arms of a scenario that tells sizes those that are asked for.
+fn named(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, Failure> {
+    if let Some(unknown) = args.arms.iter().find(|name| !arms.iter().any(|arm| arm.name == name.trim())) {
+        let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        let message = format!("--arms: a scenario with `sizes` has {}, and no `{unknown}`", names.join(", "));
+        return Err(Failure::usage(message));
+    }
+    let wanted = |arm: &ArmSizes| {
+        args.arms.is_empty() || arm.name == "full" || args.arms.iter().any(|name| name.trim() == arm.name)
+    };
+    Ok(arms.into_iter().filter(wanted).collect())
+}
+
+fn play(args: &SimArgs, input: &Input, backend: &Backend<'_>, scenario: Option<&Scenario>) -> Result<Played, Failure> {
+    let size: usize = input.catalog.iter().map(|tool| tool.description().len() + tool.parameters_text().len()).sum();
+    if size > SLOW_BYTES {
+        progress(&format!("counting {} tools in every arm …", input.catalog.len()));
+    }
+    let mut notes = Vec::new();
+    let model = backend.model.unwrap_or_default();
+    let meter = Meter::for_wire(backend.wire.name(), model);
+    if meter.is_none() {
+        notes.push(format!("no meter is known for this model and wire: counted with {}", Meter::default()));
+    }
+    let meter = meter.unwrap_or_default();
+    let counter = Tiktoken::new(meter.encoding());
+    let counting = Counting::new(&meter, &counter);
+    let mut arms: Vec<Arm> = vec![Arm::Full];
+    if args.arms.is_empty() {
+        arms.extend(Arm::ALL.into_iter().filter(|arm| *arm != Arm::Full));
+    } else {
+        for name in &args.arms {
+            let arm = input.config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))?;
+            if !arms.contains(&arm) {
+                arms.push(arm);
+            }
+        }
+    }
+    let engine = input.engine(Arm::Auto)?;
+    let unmeasured = |why| Failure::unmeasured(format!("cannot be measured: {why}"));
+    let (sizes, unavailable) = arm_sizes(&engine, backend, &arms, &counting).map_err(unmeasured)?;
+    let session = match (&args.trace, scenario) {
+        (Some(file), _) => trace(args, file, input, &counting, &mut notes)?,
+        (None, Some(scenario)) => scenario.session(&engine).map_err(|why| bad(args, why))?,
+        (None, None) => Scenario::from(engine.workload()).session(&engine).map_err(|why| bad(args, why))?,
+    };
+    Ok(Played { session, arms: sizes, unavailable, meter: Some(meter.to_string()), notes })
+}
+
+fn trace(
+    args: &SimArgs,
+    file: &str,
+    input: &Input,
+    counting: &Counting<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Session, Failure> {
+    let refused = |why: String| Failure::bad(vec![Diagnostic::error("bad-trace", Place::file(file), why)]);
+    let value = serde_json::from_str(&read(file, MAX_BYTES)?).map_err(|why| refused(format!("is no JSON: {why}")))?;
+    let lookup = match args.lookup {
+        LookupArg::Name => Lookup::Name,
+        LookupArg::Category => Lookup::Category,
+        LookupArg::Never => Lookup::Never,
+    };
+    let trace = Trace::read(&value, &input.catalog, counting, lookup).map_err(|why| refused(why.to_string()))?;
+    let (calls, requests) = (trace.calls, trace.session.steps.len());
+    notes.push(format!("the trace has {requests} requests and {calls} calls of these tools"));
+    if trace.meta_calls > 0 {
+        let count = trace.meta_calls;
+        notes.push(format!(
+            "{count} calls of the trace expand tools themselves; they are counted beside those of each arm"
+        ));
+    }
+    if trace.calls == 0 {
+        warn("warning: the trace calls none of these tools; does it belong to another tool list?");
+    }
+    Ok(trace.session)
+}
+
+fn report(played: Played, pricing: &Pricing, row: Option<PriceRow>, wire: Wire, model: Option<String>) -> Report {
+    let simulation = simulate(&played.arms, &played.session, pricing);
+    let CacheRules { read, write, minimum, step, lifetime } = pricing.rules;
+    Report {
+        schema: SIM_SCHEMA,
+        verdict: text::verdict(&simulation.arms, played.session.steps.len(), model.as_deref()),
+        wire: wire.name(),
+        model,
+        meter: played.meter,
+        requests: played.session.steps.len(),
+        system_tokens: played.session.system,
+        cache: Known { read, write, minimum, step, lifetime_seconds: lifetime },
+        price: row.map(PriceUsed::from),
+        arms: simulation.arms,
+        unavailable: played.unavailable.into_iter().map(|own| (own.arm, own.why)).collect(),
+        notes: played.notes,
+    }
 }

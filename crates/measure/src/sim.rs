@@ -16,6 +16,7 @@ mod memo;
 mod play;
 mod scenario;
 mod sizes;
+mod trace;
 
 pub use arms::{Backend, Unavailable, arm_sizes};
 pub use compare::{ArmCost, Pricing, SIM_SCHEMA, Simulation, TimelineRequest, simulate};
@@ -24,6 +25,7 @@ pub use memo::ToolMemo;
 pub use play::{Opening, Played, RequestKind, Session, SessionStep, play};
 pub use scenario::{Expand, Idle, MAX_SCENARIO_BYTES, ResultSize, Scenario, ScenarioError, Sizes};
 pub use sizes::{ArmSizes, FoldedTool, Placement};
+pub use trace::{Lookup, Trace, TraceError};
 
 #[doc(no_inline)]
 pub use toolfold::profile::bill_session;

@@ -23,6 +23,8 @@ pub struct SessionStep {
     pub input: usize,
     /// What the model writes.
     pub output: usize,
+    /// Of that, what is billed and not sent back in later messages.
+    pub thinking: usize,
     /// What the model looks up first, where an arm folds it and it is not open yet.
     pub opens: Vec<Opening>,
     /// Whether the messages before were rewritten, so that they are lost from the cache, and the tokens that are left of
@@ -86,7 +88,7 @@ pub fn play(arm: &ArmSizes, session: &Session) -> Vec<Played> {
             }
         }
         played.push(Played { step, kind: RequestKind::Work, request: state.request(own.output) });
-        state.messages = state.messages.saturating_add(own.output);
+        state.messages = state.messages.saturating_add(own.output.saturating_sub(own.thinking));
     }
     played
 }

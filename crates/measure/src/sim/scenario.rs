@@ -32,6 +32,8 @@ pub struct Scenario {
     pub step: usize,
     /// What the model writes in a request.
     pub output: usize,
+    /// Of that, what is billed and not sent back in later messages: thinking.
+    pub thinking: usize,
     /// What it writes to ask for an expansion, where that is not counted from its text.
     pub ask: Option<usize>,
     /// How often a category of average size is looked up, evenly spaced. Default: 2, or 0 where `expand` says what is.
@@ -100,6 +102,8 @@ pub struct Sizes {
     pub expand_tools: usize,
     /// What the provider declares instead where it defers tools itself. Default: the same.
     pub native_tools: Option<usize>,
+    /// How many tools of a category the provider's own search loads. Default: all.
+    pub native_opens: Option<usize>,
     /// What stands around a call of `expand_tools` and its answer. Default: 0.
     #[serde(default)]
     pub around: usize,
@@ -116,6 +120,7 @@ impl Default for Scenario {
             first: 0,
             step: step_tokens,
             output: 100,
+            thinking: 0,
             ask: None,
             expansions: None,
             long_cache: false,
@@ -199,9 +204,11 @@ impl Scenario {
             ("first", self.first),
             ("step", self.step),
             ("output", self.output),
+            ("thinking", self.thinking),
             ("ask", self.ask.unwrap_or_default()),
         ];
         tokens.into_iter().try_for_each(|(key, value)| within(key, value, 0, MAX_TOKENS))?;
+        within("thinking", self.thinking, 0, self.output)?;
         for own in &self.expand {
             within("expand.before", own.before, 1, self.requests)?;
             let said = [own.category.is_some(), own.tools.is_some(), own.count.is_some()];
@@ -257,7 +264,12 @@ impl Scenario {
         category: &dyn Fn(&str) -> Result<Vec<usize>, ScenarioError>,
     ) -> Result<Session, ScenarioError> {
         let input = |at: usize| if at == 0 { self.first } else { self.step };
-        let step = |at| SessionStep { input: input(at), output: self.output, ..SessionStep::default() };
+        let step = |at| SessionStep {
+            input: input(at),
+            output: self.output,
+            thinking: self.thinking,
+            ..SessionStep::default()
+        };
         let mut steps: Vec<SessionStep> = (0..self.requests).map(step).collect();
         let expansions =
             self.expansions.unwrap_or(if self.expand.is_empty() { Workload::default().expansions } else { 0 });
@@ -332,6 +344,8 @@ impl Scenario {
             _ => (sizes.answer.unwrap_or(sizes.tool), 0),
         };
         let folded = |category| FoldedTool { category, answer, growth };
+        let opens = if arm == Arm::Native { sizes.native_opens.unwrap_or(usize::MAX) } else { usize::MAX };
+        let found = |own: &Vec<usize>| own.iter().copied().take(opens).collect();
         let whole = arm == Arm::Full;
         ArmSizes {
             name: arm.name().to_owned(),
@@ -344,9 +358,9 @@ impl Scenario {
             folded: members
                 .iter()
                 .enumerate()
-                .flat_map(|(at, own)| own.iter().map(move |_| (!whole).then(|| folded(at))))
+                .flat_map(|(at, own)| (0..own.len()).map(move |nth| (!whole && nth < opens).then(|| folded(at))))
                 .collect(),
-            categories: if whole { Vec::new() } else { members.to_vec() },
+            categories: if whole { Vec::new() } else { members.iter().map(found).collect() },
         }
     }
 }

@@ -1,0 +1,65 @@
+//! What `sim --json` prints.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use toolfold_measure::prices::PriceRow;
+use toolfold_measure::sim::ArmCost;
+
+/// A simulation, and what it rests on.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) schema: &'static str,
+    pub(super) verdict: String,
+    pub(super) wire: &'static str,
+    pub(super) model: Option<String>,
+    /// `None` where a scenario tells the sizes.
+    pub(super) meter: Option<String>,
+    /// Requests of the session, those that only expand not among them.
+    pub(super) requests: usize,
+    pub(super) system_tokens: usize,
+    pub(super) cache: Known,
+    /// `None`: not known.
+    pub(super) price: Option<PriceUsed>,
+    pub(super) arms: Vec<ArmCost>,
+    /// Arms that cannot be had there, each with why.
+    pub(super) unavailable: IndexMap<String, String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Cache rules: prices in thousandths of the price of input, sizes in tokens.
+#[derive(Debug, Serialize)]
+pub(super) struct Known {
+    pub(super) read: u32,
+    pub(super) write: u32,
+    pub(super) minimum: usize,
+    pub(super) step: usize,
+    pub(super) lifetime_seconds: Option<u64>,
+}
+
+/// A row of the price list: US dollars for a million tokens.
+#[derive(Debug, Serialize)]
+pub(super) struct PriceUsed {
+    pub(super) input: f64,
+    pub(super) cache_write: f64,
+    pub(super) cache_read: f64,
+    pub(super) output: f64,
+    pub(super) context: Option<usize>,
+    pub(super) source: String,
+    pub(super) date: String,
+}
+
+impl From<PriceRow> for PriceUsed {
+    fn from(row: PriceRow) -> Self {
+        let PriceRow { prices, context, source, date, .. } = row;
+        Self {
+            input: prices.input,
+            cache_write: prices.cache_write,
+            cache_read: prices.cache_read,
+            output: prices.output,
+            context,
+            source,
+            date,
+        }
+    }
+}

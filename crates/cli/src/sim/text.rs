@@ -1,0 +1,136 @@
+//! A simulation for people: the verdict, a table, notes.
+
+use super::super::output::{BOLD, DIM, grouped};
+use super::super::table::table;
+use super::model::Report;
+use toolfold_measure::sim::ArmCost;
+
+/// What to do, in one line.
+pub(super) fn verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) -> String {
+    let over = format!("over {requests} requests on {}", model.unwrap_or("an unnamed model"));
+    let cost = |arm: &ArmCost| arm.usd.unwrap_or(arm.input_cost_tokens as f64);
+    let named = |arm: &&ArmCost| arm.chosen.is_none();
+    let (Some(full), Some(best)) = (
+        arms.iter().find(|arm| arm.arm == "full"),
+        arms.iter().filter(named).min_by(|one, other| cost(one).total_cmp(&cost(other))),
+    ) else {
+        return format!("nothing was simulated {over}");
+    };
+    let of = match (best.usd, full.usd) {
+        (Some(best), Some(full)) => format!("{} of {}", dollars(best), dollars(full)),
+        _ => {
+            format!("input worth {} of {} tokens", grouped64(best.input_cost_tokens), grouped64(full.input_cost_tokens))
+        }
+    };
+    match best.relative_to_full {
+        Some(share) if share < 0.0 => {
+            format!("`{}` costs least: {} less than `full` {over} ({of})", best.arm, share_of(-share))
+        }
+        _ => format!("keep `full`: no arm costs less {over} ({of})"),
+    }
+}
+
+pub(super) fn text(report: &Report) -> String {
+    let priced = report.price.is_some();
+    let headings = [
+        "arm",
+        if priced { "cost" } else { "input cost" },
+        "vs full",
+        "first turn",
+        "cached",
+        "written",
+        "uncached",
+        "output",
+        "breaks",
+        "requests",
+        "cheaper from",
+    ];
+    let rows: Vec<[String; 11]> = report.arms.iter().map(row).collect();
+    let mut out = format!("{BOLD}{}{BOLD:#}\n\n{}\n", report.verdict, table(headings, &rows));
+    for note in notes(report) {
+        out.push_str(&format!("{DIM}{note}{DIM:#}\n"));
+    }
+    out
+}
+
+fn row(arm: &ArmCost) -> [String; 11] {
+    let from = match arm.cheaper_from_request {
+        Some(at) => format!("request {at}"),
+        None if arm.arm == "full" => "-".to_owned(),
+        None => "never".to_owned(),
+    };
+    let share = arm.relative_to_full.filter(|_| arm.arm != "full").map_or_else(
+        || "-".to_owned(),
+        |share| format!("{}{}", if share < 0.0 { "-" } else { "+" }, share_of(share.abs())),
+    );
+    [
+        match &arm.chosen {
+            Some(chosen) => format!("{} ({chosen})", arm.arm),
+            None => arm.arm.clone(),
+        },
+        arm.usd.map_or_else(|| grouped64(arm.input_cost_tokens), dollars),
+        share,
+        grouped(arm.first_turn_tokens),
+        grouped(arm.cached_tokens),
+        grouped(arm.written_tokens),
+        grouped(arm.uncached_tokens),
+        grouped(arm.output_tokens),
+        arm.cache_breaks.to_string(),
+        arm.requests.to_string(),
+        from,
+    ]
+}
+
+fn notes(report: &Report) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(auto) = report.arms.iter().find(|arm| arm.chosen.is_some()) {
+        notes.push(format!(
+            "{} takes {}: {}",
+            auto.arm,
+            auto.chosen.as_deref().unwrap_or_default(),
+            auto.reason.as_deref().unwrap_or_default()
+        ));
+    }
+    let cache = &report.cache;
+    let lifetime = cache.lifetime_seconds.map(|seconds| format!(", kept for {seconds} s")).unwrap_or_default();
+    let rules = format!(
+        "cache reads at {} and writes at {} thousandths of the price of input, from {} tokens{lifetime}",
+        cache.read,
+        cache.write,
+        grouped(cache.minimum)
+    );
+    notes.push(match &report.price {
+        Some(price) => format!(
+            "prices for a million tokens: input ${}, output ${} ({}, {}); {rules}",
+            price.input, price.output, price.source, price.date
+        ),
+        None => format!("input cost: tokens at the price of input, without what the model writes; {rules}"),
+    });
+    match &report.meter {
+        Some(meter) => {
+            notes.push(format!("tokens counted with {meter}; requests that only expand are among the requests"))
+        }
+        None => notes.push("sizes are those of the scenario".to_owned()),
+    }
+    notes.extend(report.notes.iter().cloned());
+    for arm in report.arms.iter().filter(|arm| !arm.warnings.is_empty()) {
+        notes.push(format!("{}: {}", arm.arm, arm.warnings.join("; ")));
+    }
+    notes.extend(report.unavailable.iter().map(|(arm, why)| format!("{arm} cannot be had here: {why}")));
+    notes.push(
+        "this is cost alone: whether a model still calls right under an arm is measured by `toolfold ab`".to_owned(),
+    );
+    notes
+}
+
+fn dollars(usd: f64) -> String {
+    format!("${usd:.4}")
+}
+
+fn share_of(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn grouped64(tokens: u64) -> String {
+    grouped(usize::try_from(tokens).unwrap_or(usize::MAX))
+}

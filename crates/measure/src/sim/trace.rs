@@ -1,0 +1,173 @@
+//! Sessions from recorded transcripts: message arrays or whole requests of any wire.
+
+use serde_json::Value;
+use toolfold::catalog::Catalog;
+use toolfold::diagnostic::Place;
+
+use super::counting::Counting;
+use super::play::{Opening, Session, SessionStep};
+use crate::usage::UsageReader;
+
+/// The most messages of a transcript.
+const MAX_MESSAGES: usize = 100_000;
+
+/// Keys whose values cost nothing, or that are counted with what stands around a call.
+const UNBILLED: [&str; 14] = [
+    "role",
+    "type",
+    "id",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "status",
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+    "encrypted_content",
+    "cache_control",
+    "is_error",
+    "refusal",
+];
+
+/// When the model of a trace looks a folded tool up. Recorded calls do not tell: who was shown everything never asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lookup {
+    /// By its name, before its first call.
+    #[default]
+    Name,
+    /// Its category, before its first call.
+    Category,
+    /// Never.
+    Never,
+}
+
+/// A session that was recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The session.
+    pub session: Session,
+    /// Calls of the catalogue's tools.
+    pub calls: usize,
+    /// Calls of meta-tools: the session was recorded folded, and its own lookups are counted beside those of each arm.
+    pub meta_calls: usize,
+}
+
+/// Why a transcript gives no session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// It has not the form of one.
+    #[error("expected messages: a list, or a request with `messages`, `input` or `contents`")]
+    NoMessages,
+    /// The model says nothing in it.
+    #[error("the model answers nowhere in it, so it holds no request")]
+    NoRequest,
+    /// It is too long.
+    #[error("it has more than {MAX_MESSAGES} messages")]
+    TooLong,
+}
+
+impl Trace {
+    /// Reads a transcript. Every run of messages of the model is one request's answer; what stands between two of them was
+    /// added in between. Sizes are those of the texts under the meter, with what stands around each call.
+    ///
+    /// # Errors
+    /// [`TraceError`] if it is no transcript.
+    pub fn read(
+        transcript: &Value,
+        catalog: &Catalog,
+        counting: &Counting<'_>,
+        lookup: Lookup,
+    ) -> Result<Self, TraceError> {
+        let lists = ["messages", "input", "contents"];
+        let list = lists.into_iter().find_map(|key| transcript.get(key)).unwrap_or(transcript);
+        let messages = list.as_array().ok_or(TraceError::NoMessages)?;
+        if messages.len() > MAX_MESSAGES {
+            return Err(TraceError::TooLong);
+        }
+        let system = ["system", "instructions", "systemInstruction", "system_instruction"];
+        let tokens = |value: &Value| counting.text(&text_of(value));
+        let mut trace = Self::default();
+        trace.session.system = system.into_iter().filter_map(|key| transcript.get(key)).map(tokens).sum();
+        let (mut step, mut answers) = (SessionStep::default(), false);
+        for message in messages {
+            if is_of_model(message) {
+                answers = true;
+                trace.answered(message, catalog, counting, lookup, &mut step);
+                continue;
+            }
+            if std::mem::take(&mut answers) {
+                trace.session.steps.push(std::mem::take(&mut step));
+            }
+            let is_system = matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"));
+            if is_system && trace.session.steps.is_empty() {
+                trace.session.system = trace.session.system.saturating_add(tokens(message));
+            } else {
+                step.input = step.input.saturating_add(tokens(message));
+            }
+        }
+        if answers {
+            trace.session.steps.push(step);
+        }
+        if trace.session.steps.is_empty() { Err(TraceError::NoRequest) } else { Ok(trace) }
+    }
+
+    fn answered(
+        &mut self,
+        message: &Value,
+        catalog: &Catalog,
+        counting: &Counting<'_>,
+        lookup: Lookup,
+        step: &mut SessionStep,
+    ) {
+        let mut reader = UsageReader::new(catalog);
+        reader.take(&Value::Array(vec![message.clone()]), &Place::default());
+        let usage = reader.finish();
+        let called: Vec<usize> = usage.sessions.iter().flat_map(|own| &own.calls).map(|call| call.tool).collect();
+        self.calls += called.len();
+        self.meta_calls += usage.meta_calls;
+        let around = (called.len() + usage.meta_calls).saturating_mul(counting.around_call());
+        step.output = step.output.saturating_add(counting.text(&text_of(message))).saturating_add(around);
+        if called.is_empty() {
+            return;
+        }
+        match lookup {
+            Lookup::Name => step.opens.push(Opening::Tools(called)),
+            Lookup::Category => step.opens.push(Opening::Categories(called)),
+            Lookup::Never => {}
+        }
+    }
+}
+
+/// Whether the model wrote a message, in any wire's shape.
+fn is_of_model(message: &Value) -> bool {
+    let text = |key| message.get(key).and_then(Value::as_str);
+    matches!(text("role"), Some("assistant" | "model"))
+        || matches!(text("type"), Some("function_call" | "reasoning" | "tool_search_call" | "custom_tool_call"))
+}
+
+/// What of a message is billed as text: every string but those of [`UNBILLED`] keys, arguments as JSON.
+fn text_of(value: &Value) -> String {
+    let mut text = String::new();
+    add(&mut text, value);
+    text
+}
+
+fn add(out: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => {
+            out.push_str(text);
+            out.push('\n');
+        }
+        Value::Array(list) => list.iter().for_each(|value| add(out, value)),
+        Value::Object(map) => {
+            for (key, value) in map.iter().filter(|(key, _)| !UNBILLED.contains(&key.as_str())) {
+                match (key.as_str(), value) {
+                    ("input" | "args" | "response" | "arguments", Value::Object(_)) => out.push_str(&value.to_string()),
+                    _ => add(out, value),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Tool};
 pub struct TokenFactors {
     /// For the tools in an array.
     pub array: u32,
-    /// For the tools as JSON in an answer.
+    /// For the tools as JSON in an answer; 1,250 where a token of text costs what OpenAI's does.
     pub json: u32,
 }
 
@@ -20,9 +20,12 @@ impl Default for TokenFactors {
     /// OpenAI's: JSON takes a quarter more than what a tool array is billed as, 12,134 tokens against 9,620 for the 49 Excel
     /// tools that the profile `excel-original` is made for.
     fn default() -> Self {
-        Self { array: 1_000, json: 1_250 }
+        Self { array: 1_000, json: OPENAI_JSON }
     }
 }
+
+/// [`TokenFactors::json`] where a token of text costs what OpenAI's does.
+const OPENAI_JSON: u32 = 1_250;
 
 /// What an arm costs, in estimated tokens.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +37,28 @@ pub(super) struct Candidate {
     pub(super) entries: usize,
     /// The input of a whole session, at the price of input.
     pub(super) session: usize,
+    /// The same where the array has a fifth less than estimated, and is cached all the same.
+    best: usize,
+    /// The same where it is not cached although it is estimated to be.
+    worst: usize,
+}
+
+impl Candidate {
+    /// Whether it is expected to cost a tenth less than `full`, and less even where the estimates are off.
+    pub(super) fn pays(&self, full: &Self) -> bool {
+        self.worst <= full.best && self.session as u128 * 10 <= full.session as u128 * 9
+    }
+}
+
+/// A minimum that a request reaches even if its tokens are overestimated by two fifths. A session's price may hang on
+/// whether it is cached at all.
+fn longer(minimum: usize) -> usize {
+    minimum.saturating_mul(7) / 5
+}
+
+/// A minimum that a request stays under even if its tokens are underestimated by two fifths.
+fn shorter(minimum: usize) -> usize {
+    minimum.saturating_mul(5) / 7
 }
 
 /// Estimates what arms cost for one catalogue.
@@ -45,6 +70,13 @@ pub(super) struct CostModel<'s> {
     pub(super) workload: Workload,
 }
 
+/// What a call of `expand_tools` and its answer cost beside the definitions, in tokens: 20 to 100 by provider.
+const AROUND_EXPANSION: usize = 60;
+
+/// What a provider may add to a request that has tools, in tokens: Anthropic's prompt for tool use has 264 to 804. It tells
+/// most where nothing is cached.
+const TOOL_PROMPT: usize = 500;
+
 impl CostModel<'_> {
     pub(super) fn candidate(&self, arm: Arm) -> Candidate {
         let presentation = Presentation::new(self.catalog, self.assignment, arm);
@@ -52,23 +84,37 @@ impl CostModel<'_> {
         let plan = presentation.plan(self.catalog, self.assignment, &Expanded::default());
         let entries = presentation.array(self.catalog, &plan).count();
         let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
-        Candidate { arm, first, entries, session: self.workload.cost(shape, self.cache) }
+        let cost = |block, minimum| self.workload.cost(Shape { block, ..shape }, CacheRules { minimum, ..self.cache });
+        let minimum = self.cache.minimum;
+        let session = cost(first, minimum);
+        let less = first - first / 5;
+        let low = [cost(less, minimum), cost(less, shorter(minimum)), cost(first, shorter(minimum))];
+        let best = low.into_iter().fold(session, usize::min);
+        let unsaid = if first < longer(minimum) { TOOL_PROMPT } else { 0 };
+        let worst = session.max(cost(first + unsaid, longer(minimum)));
+        Candidate { arm, first, entries, session, best, worst }
     }
 
     /// What an expansion brings: a category, of the size in which a folded tool finds itself on average.
     fn reply(&self, presentation: &Presentation) -> usize {
         let (mut sum, mut count) = (0, 0);
+        let delivery = presentation.arm().delivery();
         for entry in presentation.deferred() {
             let tools = entry.tools.iter().filter_map(|at| self.catalog.at(*at));
-            sum += entry.tools.len() * tools.map(|tool| self.whole(tool)).sum::<usize>();
+            sum += entry.tools.len() * tools.map(|tool| self.whole(tool, delivery)).sum::<usize>();
             count += entry.tools.len();
         }
-        sum / count.max(1)
+        sum / count.max(1) + AROUND_EXPANSION
     }
 
-    /// A tool sent whole in an answer, where it is JSON.
-    fn whole(&self, tool: &Tool) -> usize {
-        scaled(tokens(tool.name().as_str(), tool.description(), tool.parameters_text()), self.tokens.json)
+    /// A tool as an expansion brings it: JSON in an answer, or what the provider makes of a definition.
+    fn whole(&self, tool: &Tool, delivery: Delivery) -> usize {
+        let parts = [tool.name().as_str(), tool.description(), tool.parameters_text()];
+        if matches!(delivery, Delivery::Native | Delivery::Append) {
+            let [name, description, parameters] = parts;
+            return scaled(tokens(name, description, parameters), self.tokens.array);
+        }
+        scaled(json_tokens(parts), self.tokens.json) * 1_000 / OPENAI_JSON as usize
     }
 
     /// What a session is taken to be, in words.
@@ -81,12 +127,13 @@ impl CostModel<'_> {
     pub(super) fn why_not(&self, candidate: &Candidate, full: &Candidate) -> String {
         let Candidate { arm, first, session, .. } = candidate;
         let minimum = self.cache.minimum;
-        let under = if *first < minimum && full.first >= minimum {
+        let under = if self.cache.matters() && *first < longer(minimum) && full.first >= shorter(minimum) {
             format!("; with about {first} tokens of tools a request may stay under the {minimum} that are cached")
         } else {
             String::new()
         };
-        format!("{arm} would cost about {session} tokens, full {}, over {}{under}", full.session, self.span())
+        let close = if *session < full.session { ": too close for an estimate" } else { "" };
+        format!("{arm} would cost about {session} tokens, full {}, over {}{close}{under}", full.session, self.span())
     }
 }
 
@@ -137,6 +184,39 @@ fn scaled(tokens: usize, factor: u32) -> usize {
 fn tokens(name: &str, description: &str, parameters: &str) -> usize {
     let tenths = text_cost(name, 13) + text_cost(description, 13) + text_cost(parameters, 11);
     (tenths / 10).saturating_sub(4)
+}
+
+/// The tokens of a definition as JSON in an answer, from its name, description and parameters.
+///
+/// Fitted on the 891 tools of 21 lists counted with o200k: half of the tools are within 3 %, nine in ten within 7 %, every list
+/// within 8 %.
+fn json_tokens([name, description, parameters]: [&str; 3]) -> usize {
+    (json_cost(name, 80, 127) + json_cost(description, 80, 127) + json_cost(parameters, 72, 139)) / 100 + 8
+}
+
+/// The cost of a text in hundredths of a token: words, with a further one for every seven letters, runs of punctuation,
+/// and characters beyond ASCII.
+fn json_cost(text: &str, word: usize, punctuation: usize) -> usize {
+    let (mut cost, mut letters, mut in_run) = (0, 0_usize, false);
+    for byte in text.bytes() {
+        let alphanumeric = byte.is_ascii_alphanumeric();
+        if alphanumeric {
+            letters += 1;
+        } else {
+            cost += word * letters.div_ceil(7);
+            letters = 0;
+        }
+        let in_punctuation = !alphanumeric && byte != b' ' && byte.is_ascii();
+        if in_punctuation && !in_run {
+            cost += punctuation;
+        }
+        in_run = in_punctuation;
+        // The first byte of a character beyond ASCII.
+        if byte >= 0xC0 {
+            cost += 150;
+        }
+    }
+    cost + word * letters.div_ceil(7)
 }
 
 /// The cost of a text in tenths of a token, with `word` tenths for a word that is no keyword of schemas.

@@ -10,6 +10,8 @@ use super::sizes::{ArmSizes, FoldedTool};
 
 /// A longer scenario file is not read, in bytes.
 pub const MAX_SCENARIO_BYTES: usize = 1024 * 1024;
+/// What the model is taken to write in a request; it is part of what the conversation grows by.
+const OUTPUT: usize = 100;
 /// The most requests of a scenario.
 const MAX_REQUESTS: usize = 10_000;
 /// The most tokens of anything in a scenario, and the most tools.
@@ -110,7 +112,7 @@ pub struct Sizes {
 }
 
 impl Default for Scenario {
-    /// As arm `auto` expects it: [`Workload::default`], with 100 tokens written a request.
+    /// As arm `auto` expects it: [`Workload::default`], where 100 of the tokens by which it grows are the model's.
     fn default() -> Self {
         let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
         Self {
@@ -118,8 +120,8 @@ impl Default for Scenario {
             requests,
             system: system_tokens,
             first: 0,
-            step: step_tokens,
-            output: 100,
+            step: step_tokens - OUTPUT,
+            output: OUTPUT,
             thinking: 0,
             ask: None,
             expansions: None,
@@ -135,8 +137,9 @@ impl Default for Scenario {
 impl From<Workload> for Scenario {
     fn from(workload: Workload) -> Self {
         let Workload { requests, expansions, system_tokens, step_tokens } = workload;
-        let expansions = Some(expansions);
-        Self { requests, expansions, system: system_tokens, step: step_tokens, ..Self::default() }
+        let output = step_tokens.min(OUTPUT);
+        let (expansions, step) = (Some(expansions), step_tokens - output);
+        Self { requests, expansions, system: system_tokens, step, output, ..Self::default() }
     }
 }
 

@@ -152,9 +152,8 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
             let full = play_all(&mut engines, Arm::Full, oracle, &mut counter).bill;
             let auto = play_all(&mut engines, Arm::Auto, oracle, &mut counter);
             assert_eq!(auto.forwarded, fitting, "auto {}", oracle.name());
-            // It estimates, and these tasks are no two alike: a twentieth is left to it.
             for (auto, full) in auto.bill.cached.iter().zip(full.cached) {
-                assert!(auto * 20 <= full * 21, "auto {}: {auto}, full {full}", oracle.name());
+                assert!(*auto <= full, "auto {}: {auto}, full {full}", oracle.name());
             }
             row(&mut text, Arm::Auto, oracle, &auto, tasks);
             for arm in Arm::EVERYWHERE {

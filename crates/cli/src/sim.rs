@@ -99,7 +99,9 @@ pub(super) fn run(args: &SimArgs) -> Outcome {
     let config =
         args.input.config(&[("presentation.wire", args.wire.clone()), ("presentation.model", args.model.clone())])?;
     let model = config.get("presentation.model").map(str::to_owned);
-    let wire = config.read("presentation.wire").unwrap_or_else(|| wire_of(model.as_deref()));
+    // The configuration's default is no choice of the user's: a model is then taken to be called on its provider's wire.
+    let chosen = config.read("presentation.wire").filter(|wire| args.wire.is_some() || *wire != Wire::OpenAiChat);
+    let wire = chosen.unwrap_or_else(|| wire_of(model.as_deref()));
     let scenario = args.scenario.as_deref().map(scenario).transpose()?;
     let row = match &model {
         Some(model) => prices(args.prices.as_deref())?.of(model).cloned(),

@@ -44,9 +44,9 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it is expected to cost a tenth less than `full`, and less even where the estimates are off.
+    /// Whether it is expected to cost a twentieth less than `full`, and less even where the estimates are off.
     pub(super) fn pays(&self, full: &Self) -> bool {
-        self.worst <= full.best && self.session as u128 * 10 <= full.session as u128 * 9
+        self.worst <= full.best && self.session as u128 * 20 <= full.session as u128 * 19
     }
 }
 

@@ -53,7 +53,7 @@ fn where_the_session_costs_more_than_full_nothing_is_folded() {
     let cache = CacheRules::new(25, 1_250, 4_096);
     let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
-    let talkative = Workload { step_tokens: 600, ..quiet };
+    let talkative = Workload { step_tokens: 600, system_tokens: 4_000, ..quiet };
     let session = cached(&excel(talkative), cache);
     check(&session, Arm::Kept, &["60 requests"]);
     check(&cached(&excel(quiet), CacheRules::NONE), Arm::Kept, &[]);

@@ -90,7 +90,9 @@ impl CostModel<'_> {
         let less = first - first / 5;
         let low = [cost(less, minimum), cost(less, shorter(minimum)), cost(first, shorter(minimum))];
         let best = low.into_iter().fold(session, usize::min);
-        let unsaid = if first < longer(minimum) { TOOL_PROMPT } else { 0 };
+        let Workload { requests, system_tokens, step_tokens, .. } = self.workload;
+        let longest = first.saturating_add(system_tokens).saturating_add(requests.saturating_mul(step_tokens));
+        let unsaid = if longest < longer(minimum) { TOOL_PROMPT } else { 0 };
         let worst = session.max(cost(first + unsaid, longer(minimum)));
         Candidate { arm, first, entries, session, best, worst }
     }

@@ -6,6 +6,8 @@
 pub(super) mod anthropic;
 mod band;
 pub(super) mod gemini;
+#[cfg(all(test, feature = "tiktoken"))]
+mod held_out;
 mod schema;
 
 pub use band::Band;

@@ -17,7 +17,6 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langgraph.config import get_config
 from langgraph.types import Command, interrupt
 
 from . import Confirm, Conversation, Engine, Forward, Refuse, Reply
@@ -75,7 +74,8 @@ class Toolfold(AgentMiddleware):
     def _folded(self, request: ModelRequest) -> ModelRequest:
         real = [tool for tool in request.tools if isinstance(tool, BaseTool)]
         key, engine = self._engine(real)
-        thread = get_config().get("configurable", {}).get("thread_id")
+        about = getattr(request.runtime, "execution_info", None)
+        thread = about.thread_id if about else None
         conversation = self.folder.conversation(engine, thread, answered_only(_steps(request.messages)))
         entries = conversation.entries()
         kept = self._shown.get(conversation.digest)

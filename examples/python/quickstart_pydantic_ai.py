@@ -27,7 +27,10 @@ def tool(spec: dict[str, Any]) -> Tool[None]:
 
 
 # Your own model. Here: one that looks a tool up, calls it, and ends.
-CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("expand_tools", {"tools": ["format_cells"]}),
+    ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"}),
+]
 sent: list[str] = []
 
 

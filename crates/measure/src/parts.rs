@@ -170,14 +170,22 @@ impl<'m> Measurer<'m> {
                 (Some(PartKind::Parameter), Value::Object(named)) => {
                     for (name, property) in named {
                         let place = format!("{place}/{}", pointer_token(name));
-                        parts.push(self.part(whole, cost, (PartKind::Parameter, name), property, place, min, depth)?);
+                        parts.push(self.part(
+                            whole,
+                            cost,
+                            (PartKind::Parameter, name),
+                            property,
+                            &place,
+                            min,
+                            depth,
+                        )?);
                     }
                 }
                 (Some(PartKind::Parameter), _) => {}
                 // A bill that puts definitions where they are used has no place for them; each is in the parameter it is of.
                 (Some(PartKind::Definitions), _) if matches!(self.meter, Meter::Billed { .. }) => {}
                 (Some(kind), value) => {
-                    parts.push(self.part(whole, cost, (kind, keyword), value, place, min, depth)?);
+                    parts.push(self.part(whole, cost, (kind, keyword), value, &place, min, depth)?);
                 }
             }
         }
@@ -191,7 +199,7 @@ impl<'m> Measurer<'m> {
         cost: usize,
         (kind, name): (PartKind, &str),
         value: &Value,
-        place: String,
+        place: &str,
         min: usize,
         depth: usize,
     ) -> Result<Part, CountError> {
@@ -199,8 +207,8 @@ impl<'m> Measurer<'m> {
         remove(&mut without, &format!("{SCHEMA}{place}"));
         let tokens = cost.saturating_sub(self.one(&without)?);
         let inner = matches!(kind, PartKind::Parameter | PartKind::Items) && tokens >= min.max(1);
-        let parts = if inner { self.below(whole, cost, value, &place, min, depth + 1)? } else { Vec::new() };
-        Ok(Part { parts, ..Part::new(kind, name, &place, tokens) })
+        let parts = if inner { self.below(whole, cost, value, place, min, depth + 1)? } else { Vec::new() };
+        Ok(Part { parts, ..Part::new(kind, name, place, tokens) })
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<
     let builder = Engine::builder(catalog.clone()).without_profile().without_validation().arm(Arm::Full);
     let Ok(engine) = builder.build() else { return };
     // One finding for each rule and tool, with the wires that say it.
-    let mut said: IndexMap<(&'static str, Option<String>), (&'static Rule, String, Vec<Wire>)> = IndexMap::new();
+    let mut said: IndexMap<(&str, Option<String>), Said> = IndexMap::new();
     for wire in wires {
         for own in noticed(&engine, *wire, options) {
             let Some(rule) = rule(own.code) else { continue };
@@ -96,6 +96,9 @@ fn without_name(message: &str) -> String {
     let rest = message.strip_prefix("tool `").and_then(|rest| rest.split_once("`: ")).map(|(_, rest)| rest);
     rest.unwrap_or(message).to_owned()
 }
+
+/// A rule, what the first wire said, and all the wires that say it.
+type Said = (&'static Rule, String, Vec<Wire>);
 
 /// What makes the schema one that these wires take and says nothing new: `items` of a list of anything, `properties` of an
 /// object without any, the type that arguments have.

@@ -69,13 +69,13 @@ impl<'t> View<'t> {
     pub(super) fn of(at: usize, tool: &'t Tool) -> Self {
         let schema = tool.parameters();
         let mut view = Self { tool, at, schema, nodes: Vec::new() };
-        view.gather("/parameters".to_owned(), schema, None, None, false, 0);
+        view.gather("/parameters", schema, None, None, false, 0);
         view
     }
 
     fn gather(
         &mut self,
-        at: String,
+        at: &str,
         value: &'t Value,
         property: Option<&'t str>,
         definition: Option<&'t str>,
@@ -86,16 +86,16 @@ impl<'t> View<'t> {
         if self.nodes.len() >= MAX_NODES {
             return;
         }
-        self.nodes.push(Node { at: at.clone(), map, property, definition, required, depth });
+        self.nodes.push(Node { at: at.to_owned(), map, property, definition, required, depth });
         for (keyword, value) in map {
             let place = format!("{at}/{}", pointer_token(keyword));
             match (holds(keyword), value) {
                 (Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(list)) => {
                     for (index, inner) in list.iter().enumerate() {
-                        self.gather(format!("{place}/{index}"), inner, None, None, false, depth);
+                        self.gather(&format!("{place}/{index}"), inner, None, None, false, depth);
                     }
                 }
-                (Holds::Schema | Holds::SchemaOrSchemas, _) => self.gather(place, value, None, None, false, depth),
+                (Holds::Schema | Holds::SchemaOrSchemas, _) => self.gather(&place, value, None, None, false, depth),
                 (Holds::Named | Holds::NamedOrNames, Value::Object(named)) => {
                     let is_property = keyword == "properties";
                     let is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
@@ -104,7 +104,7 @@ impl<'t> View<'t> {
                         let needed = is_property && requires(map, name);
                         let own = is_property.then_some(name.as_str());
                         let of = is_definition.then_some(name.as_str());
-                        self.gather(place, inner, own, of, needed, depth + usize::from(is_property));
+                        self.gather(&place, inner, own, of, needed, depth + usize::from(is_property));
                     }
                 }
                 _ => {}

@@ -117,9 +117,9 @@ fn meaning(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept = map.iter().filter(|(key, inner)| {
-                !(matches!(key.as_str(), "title" | "description") && inner.is_string())
-                    && !matches!(key.as_str(), "$defs")
-                    && !(*key == "items" && **inner == json!({}))
+                (!matches!(key.as_str(), "title" | "description") || !inner.is_string())
+                    && *key != "$defs"
+                    && (*key != "items" || **inner != json!({}))
             });
             Value::Object(kept.map(|(key, inner)| (key.clone(), meaning(inner))).collect())
         }

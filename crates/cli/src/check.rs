@@ -192,9 +192,9 @@ pub(super) fn run(args: &CheckArgs) -> Outcome {
     let form = if args.json { Form::Json } else { args.output };
     let out = written(form, &report)?;
     if form == Form::Text {
-        emit(&out)?
+        emit(&out)?;
     } else {
-        emit_data(&out).map(drop)?
+        emit_data(&out).map(drop)?;
     }
     Ok(ExitCode::from(u8::from(!report.is_ok())))
 }

@@ -52,8 +52,9 @@ fn files(folder: &str) -> Vec<String> {
         let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
         let left_behind = [".venv", "__pycache__", ".pytest_cache", ".mypy_cache"];
         if entry.path().is_dir() {
-            let own = left_behind.iter().all(|name| entry.file_name() != *name);
-            found.extend(own.then(|| files(&path)).unwrap_or_default());
+            if left_behind.iter().all(|name| entry.file_name() != *name) {
+                found.extend(files(&path));
+            }
         } else if ![".bin", ".so", ".pyd"].iter().any(|end| path.ends_with(end)) {
             found.push(path);
         }

@@ -24,7 +24,7 @@ impl Conversation {
     #[must_use]
     pub fn redeliver_messages(&self) -> Vec<Value> {
         let opened: Vec<_> = self.opened_tools().into_iter().map(|tool| tool.name().clone()).collect();
-        self.wire().appended(self.additions(&opened)).into_iter().collect()
+        self.wire().appended(&self.additions(&opened)).into_iter().collect()
     }
 
     /// The tools that an answer opens, as a message behind it defines them; empty unless the arm appends.

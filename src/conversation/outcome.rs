@@ -294,7 +294,7 @@ impl Outcome {
             | Self::Confirm(Confirm { wire, .. })
             | Self::Refuse(Refuse { wire, .. }) => {
                 let mut messages = wire.wrapped(self.answers());
-                messages.extend(wire.appended(self.additions().to_vec()));
+                messages.extend(wire.appended(self.additions()));
                 messages
             }
             Self::Forward(_) => Vec::new(),

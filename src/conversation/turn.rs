@@ -198,7 +198,7 @@ impl Turn<'_> {
                 additions.push(addition.clone());
             }
         }
-        messages.extend(wire.appended(additions));
+        messages.extend(wire.appended(&additions));
         messages
     }
 }

@@ -80,7 +80,7 @@ impl Wire {
     }
 
     /// What carries [additions](Self::additions): one message that stands right behind the answers. None for none.
-    pub(crate) fn appended(self, additions: Vec<Value>) -> Option<Value> {
+    pub(crate) fn appended(self, additions: &[Value]) -> Option<Value> {
         match self {
             _ if additions.is_empty() => None,
             Self::Anthropic => Some(json!({"role": "system", "content": additions})),

@@ -106,7 +106,6 @@ impl PriceTable {
 
     /// Reads a table (TOML, `[[price]]` rows). `file` names it in diagnostics. Faulty rows are left out and diagnosed: those
     /// without source or date, and those whose prices are no prices.
-    #[must_use]
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
         read(text, file)
     }

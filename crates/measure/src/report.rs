@@ -136,7 +136,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let first = full.sizes.first_turn.saturating_sub(constant);
     Ok(Report {
         schema: CONTRACT,
-        verdict: verdict::verdict(arms.iter(), first, session, &pricing),
+        verdict: verdict::verdict(&arms.iter(), first, session, &pricing),
         fix_first: verdict::fixes(control.catalog(), &per_tool, meter)?,
         meter: meter.to_string(),
         encoding: meter.encoding().name(),

@@ -19,7 +19,7 @@ const LEAST_PART: usize = 5;
 /// Chooses: what arm auto takes, if its session costs less than that of arm full; else the arm with the cheapest session, if
 /// any does; else arm full.
 pub(super) fn verdict<'a>(
-    arms: impl Iterator<Item = (&'a String, &'a ArmCost)> + Clone,
+    arms: &(impl Iterator<Item = (&'a String, &'a ArmCost)> + Clone),
     full_tokens: usize,
     session: SessionInfo,
     pricing: &PricingInfo,

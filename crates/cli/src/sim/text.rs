@@ -108,7 +108,7 @@ fn notes(report: &Report) -> Vec<String> {
     });
     match &report.meter {
         Some(meter) => {
-            notes.push(format!("tokens counted with {meter}; requests that only expand are among the requests"))
+            notes.push(format!("tokens counted with {meter}; requests that only expand are among the requests"));
         }
         None => notes.push("sizes are those of the scenario".to_owned()),
     }

@@ -159,4 +159,3 @@ def test_a_compaction_is_given_again() -> None:
     assert conversation.opened == ("format_cells",)
     conversation.seen([{"role": "user", "content": "Summary."}])
     assert conversation.opened == () and conversation.redeliver_messages() == []
-

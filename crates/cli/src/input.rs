@@ -89,7 +89,7 @@ impl Input {
     pub(super) fn load(config: Config) -> Result<Self, Failure> {
         let source = source::text(&config)?;
         let builtin = source.builtin;
-        let (catalog, mut diagnostics) = imported(source, config.read("tools.format"))?;
+        let (catalog, mut diagnostics) = imported(&source, config.read("tools.format"))?;
         let profile = match (config.get("presentation.profile"), builtin) {
             (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
             (named, _) => profile(named, &catalog, &mut diagnostics)?,
@@ -212,16 +212,16 @@ fn profile(
 
 /// Reads a tool list from a file or standard input, or the built-in one.
 pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format)
+    imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format)
 }
 
 /// The catalogue of the tools that the configuration names, and what was noticed.
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(source::text(config)?, config.read("tools.format"))
+    imported(&source::text(config)?, config.read("tools.format"))
 }
 
-fn imported(source: Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    let Text { text, name, .. } = &source;
+fn imported(source: &Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
+    let Text { text, name, .. } = source;
     let format = format.or(source.format);
     if text.len() > SLOW_BYTES {
         progress(&format!("reading {} MB of tools …", text.len() / 1_000_000));

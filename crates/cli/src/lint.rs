@@ -143,9 +143,9 @@ pub(super) fn run(args: &LintArgs) -> Outcome {
     let bad = fails(&answer, args.strict);
     answer.findings.retain(|own| own.severity >= args.min_severity.severity());
     if args.json {
-        emit_json(&answer)?
+        emit_json(&answer)?;
     } else {
-        emit(&text::text(&answer))?
+        emit(&text::text(&answer))?;
     }
     Ok(if bad { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

@@ -114,7 +114,7 @@ fn asked(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<
             let trial = Trial::new(case, args.wire, name, &nonce, shown, &more).map_err(Failure::wrong)?;
             match right(args.wire, trial, model) {
                 Ok(right) if shown => {
-                    (result.asked, result.right) = (result.asked + 1, result.right + usize::from(right))
+                    (result.asked, result.right) = (result.asked + 1, result.right + usize::from(right));
                 }
                 Ok(right) => {
                     result.control_asked += 1;

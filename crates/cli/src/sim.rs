@@ -117,7 +117,7 @@ pub(super) fn run(args: &SimArgs) -> Outcome {
         row => row,
     };
     let (played, known) =
-        match scenario.as_ref().map(Scenario::sized).transpose().map_err(|why| bad(args, why))?.flatten() {
+        match scenario.as_ref().map(Scenario::sized).transpose().map_err(|why| bad(args, &why))?.flatten() {
             Some((session, arms)) => {
                 let arms = named(args, arms)?;
                 let played = Played { session, arms, unavailable: Vec::new(), meter: None, notes: Vec::new() };
@@ -164,7 +164,7 @@ fn wire_of(model: Option<&str>) -> Wire {
     }
 }
 
-fn bad(args: &SimArgs, why: impl ToString) -> Failure {
+fn bad(args: &SimArgs, why: &impl ToString) -> Failure {
     let file = args.scenario.as_deref().unwrap_or("scenario");
     Failure::bad(vec![
         Diagnostic::error("bad-scenario", Place::file(file), why.to_string()).help("docs/cost.md, \"Scenarios\""),
@@ -229,8 +229,8 @@ fn play(args: &SimArgs, input: &Input, backend: &Backend<'_>, scenario: Option<&
     let (sizes, unavailable) = arm_sizes(&engine, backend, &arms, &counting).map_err(unmeasured)?;
     let session = match (&args.trace, scenario) {
         (Some(file), _) => trace(args, file, input, &counting, &mut notes)?,
-        (None, Some(scenario)) => scenario.session(&engine).map_err(|why| bad(args, why))?,
-        (None, None) => Scenario::from(engine.workload()).session(&engine).map_err(|why| bad(args, why))?,
+        (None, Some(scenario)) => scenario.session(&engine).map_err(|why| bad(args, &why))?,
+        (None, None) => Scenario::from(engine.workload()).session(&engine).map_err(|why| bad(args, &why))?,
     };
     Ok(Played { session, arms: sizes, unavailable, meter: Some(meter.to_string()), notes })
 }

@@ -227,7 +227,7 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
     let model = input.config.get("presentation.model");
     let price = model.and_then(|model| PriceTable::builtin().of(model));
     let known = input.capabilities()?;
-    let rules = price.map(|row| row.rules).or_else(|| known.cache_of(wire, model).map(|row| row.cache()));
+    let rules = price.map(|row| row.rules).or_else(|| known.cache_of(wire, model).map(toolfold::wire::CacheRow::cache));
     let output = price.filter(|row| row.prices.input > 0.0).map_or(USUAL_OUTPUT, |row| {
         // A price list has no prices beyond what fits.
         (row.prices.output / row.prices.input * 1_000.0).round().min(f64::from(u32::MAX)) as u32

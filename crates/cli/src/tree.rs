@@ -65,9 +65,9 @@ pub(super) fn run(args: &TreeArgs) -> Outcome {
     let measurer = Measurer::new(&meter);
     let tree = tree(&measurer, &input.catalog, assignment.as_ref(), args.min).map_err(uncounted)?;
     if args.json {
-        emit_json(&tree)?
+        emit_json(&tree)?;
     } else {
-        emit(&text(&tree, input.catalog.len(), Lines::here()))?
+        emit(&text(&tree, input.catalog.len(), Lines::here()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

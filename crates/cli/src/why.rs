@@ -57,9 +57,9 @@ pub(super) fn run(args: &WhyArgs) -> Outcome {
     answer.tier = assigned.map(|own| own.tier.name());
     answer.category = assigned.map(|own| own.category.to_string());
     if args.json {
-        emit_json(&answer)?
+        emit_json(&answer)?;
     } else {
-        emit(&text::text(&answer))?
+        emit(&text::text(&answer))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -61,7 +61,10 @@ impl Measured {
         let counter = Tiktoken::new(meter.encoding());
         let counting = Counting::new(&meter, &counter);
         let tokens = CatalogTokens::of(catalog, &profile.assign(catalog).value, &counting, &[]).unwrap();
-        let rules = Capabilities::builtin().cache_of(wire, Some(model)).map(|row| row.cache()).unwrap_or_default();
+        let rules = Capabilities::builtin()
+            .cache_of(wire, Some(model))
+            .map(toolfold::wire::CacheRow::cache)
+            .unwrap_or_default();
         let priced = PriceTable::builtin().of(model).map(Pricing::from);
         let pricing = priced.unwrap_or(Pricing { rules, ..Pricing::default() });
         Self { wire, model, pricing, tokens, arms: HashMap::new() }

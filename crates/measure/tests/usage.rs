@@ -79,7 +79,7 @@ fn transcripts_of_every_wire_are_read() {
         {"jsonrpc": "2.0", "id": 1, "result": {}},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_dir"}}]);
     for transcript in [chat.clone(), json!({"messages": chat}), responses, claude, gemini, mcp] {
-        check(&[transcript.clone()], &[&[0, 2]]);
+        check(std::slice::from_ref(&transcript), &[&[0, 2]]);
         check(&[json!({"request": transcript})], &[&[0, 2]]);
     }
     check(&[json!([{"messages": chat}, {"messages": []}])], &[&[0, 2], &[]]);

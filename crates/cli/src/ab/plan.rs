@@ -174,8 +174,11 @@ fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure>
     Ok(arms)
 }
 
-/// The tasks with an engine for each set of tools.
-fn played(config: Config, tasks: &str) -> Result<(Corpus, HashMap<Vec<String>, Engine>, Capabilities), Failure> {
+/// Tasks, and an engine for each set of tools that they name.
+type Played = (Corpus, HashMap<Vec<String>, Engine>, Capabilities);
+
+/// The tasks with their engines, and what is known of the wires.
+fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     let text = read(tasks, MAX_BYTES)?;
     let bad = |why: String| Failure::bad(vec![Diagnostic::error("bad-tasks", Place::file(tasks), why)]);
     let read_corpus = |tools: &str| Corpus::read(&text, tools).map_err(|why| bad(why.to_string()));

@@ -67,9 +67,9 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     if logs == 0 {
         let comparison = compare(&rows, &[], &[]);
         if args.json {
-            emit_json(&comparison)?
+            emit_json(&comparison)?;
         } else {
-            emit(&text::text(&comparison))?
+            emit(&text::text(&comparison))?;
         }
         let compared = comparison.cells.iter().any(|cell| cell.rows > 0);
         return if compared { Ok(ExitCode::SUCCESS) } else { Err(Failure::unmeasured("there is no row to compare")) };
@@ -80,9 +80,9 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         Failure::usage(format!("there is no variant `{control}`: these are {}", known.join(", ")))
     })?;
     if args.json {
-        emit_json(&found)?
+        emit_json(&found)?;
     } else {
-        emit(&text::live(&found))?
+        emit(&text::live(&found))?;
     }
     if conversations.is_empty() {
         let why = format!("no conversation can be read; {bad_lines} lines are no records");

@@ -93,7 +93,7 @@ fn lines_are_drawn_as_the_locale_can() {
     let (_, ascii, _) = in_locale(&args, &tools, "C");
     assert!(boxed.contains("├── a") && boxed.contains("│   └── long") && boxed.contains("└── 1 more"), "{boxed}");
     assert!(ascii.contains("|-- a") && ascii.contains("|   `-- long") && ascii.contains("`-- 1 more"), "{ascii}");
-    assert!(ascii.lines().skip(1).take(3).all(|line| line.is_ascii()), "{ascii}");
+    assert!(ascii.lines().skip(1).take(3).all(str::is_ascii), "{ascii}");
 }
 
 #[test]

@@ -248,7 +248,9 @@ impl Scenario {
     pub fn session(&self, engine: &Engine) -> Result<Session, ScenarioError> {
         let catalog = engine.catalog();
         let tool = |name: &String| {
-            catalog.position(name).ok_or_else(|| unknown("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
+            catalog
+                .position(name)
+                .ok_or_else(|| unknown("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
         };
         let category = |name: &str| {
             let names = || engine.assignment().categories().map(|(own, _)| own.as_str());

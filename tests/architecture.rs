@@ -109,6 +109,20 @@ fn the_check_refuses_what_leads_to_a_forbidden_module() {
 }
 
 #[test]
+fn what_tests_may_do_is_compiled_for_tests_only() {
+    for module in rules::TESTS {
+        let (parent, name) = module.rsplit_once("::").unwrap();
+        let file = root().join("src").join(parent.replace("::", "/")).with_extension("rs");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let declared = text.split(&format!("\nmod {name};")).next().unwrap();
+        assert_ne!(declared, text, "{}: there is no `mod {name};`", file.display());
+        let attribute = declared.lines().last().unwrap();
+        assert!(attribute.starts_with("#[cfg(") && attribute.contains("test"), "{}: {attribute}", file.display());
+        assert!(!attribute.contains("not(") && !attribute.contains("any("), "{}: {attribute}", file.display());
+    }
+}
+
+#[test]
 fn the_check_refuses_what_leads_around_it() {
     refused("profile.rs", "use crate::*;", "every module");
     refused("profile.rs", "use crate as root;", "every module");

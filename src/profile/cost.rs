@@ -39,7 +39,7 @@ pub(super) struct Candidate {
     pub(super) session: usize,
     /// The same where the array has a fifth less than estimated, and is cached all the same.
     best: usize,
-    /// The same where it is not cached although it is estimated to be.
+    /// The same where it is not cached although it is estimated to be, or expansions bring a quarter more than estimated.
     worst: usize,
 }
 
@@ -93,7 +93,9 @@ impl CostModel<'_> {
         let Workload { requests, system_tokens, step_tokens, .. } = self.workload;
         let longest = first.saturating_add(system_tokens).saturating_add(requests.saturating_mul(step_tokens));
         let unsaid = if longest < longer(minimum) { TOOL_PROMPT } else { 0 };
-        let worst = session.max(cost(first + unsaid, longer(minimum)));
+        let larger = Shape { reply: shape.reply + shape.reply / 4, ..shape };
+        let worst = cost(first + unsaid, longer(minimum)).max(self.workload.cost(larger, self.cache));
+        let worst = session.max(worst);
         Candidate { arm, first, entries, session, best, worst }
     }
 

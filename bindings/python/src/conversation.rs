@@ -268,6 +268,7 @@ impl Conversation {
     ///
     /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools`` among them it folds.
     /// :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
+    #[allow(clippy::needless_pass_by_value, reason = "an argument from Python is extracted by value")]
     fn child(&self, py: Python<'_>, allowed: Vec<String>) -> PyResult<Self> {
         self.with(py, |own| {
             let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();

@@ -22,11 +22,12 @@ Examples:
   toolfold ab --tasks tasks.jsonl --tools tools.json --driver omits --arms full,signature,lean
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --repeat 3 --limit 50
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --resume
-  toolfold ab --tasks tasks.jsonl --tools tools.json --arms full,signature --out rows.jsonl \
+  toolfold ab --tasks tasks.jsonl --tools tools.json --arms full,signature --out rows.jsonl \\
     --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4 --max-requests 2000
   toolfold ab --tasks tasks.jsonl --tools tools.json --model-cmd 'python3 model.py'
 
-Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures the machinery, not a model.
+Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures the machinery, and
+no model.
 Exit codes: 0 played, 1 tasks, tools or rows are bad, 2 usage, 3 a task could not be played.";
 
 /// Runs recorded tasks through arms with a driver, and judges every argument of the true calls.

@@ -65,12 +65,11 @@ Examples:
   toolfold expand format --arm stable               what a model gets for expanding a category
   toolfold session --help                           hosts in any language
 
-An MCP server answers when it is asked. This asks one for its tools, and measures them:
-  { printf '%s' '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{},' \\
-      '\"protocolVersion\":\"2025-06-18\",\"clientInfo\":{\"name\":\"sh\",\"version\":\"1\"}}}'
-    printf '\\n%s\\n%s\\n' '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}' \\
-      '{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}'; sleep 2; } |
-    some-mcp-server | grep '\"id\":2' | toolfold report --tools -
+From tokens to decisions:
+  toolfold report --mcp 'npx -y some-server' --html out.html   which tools to fix, which arm to take
+  toolfold lint --tools tools.json                  what is wrong with them, and what it costs
+  toolfold lock; toolfold check                     fail a pull request that makes them grow
+  toolfold suggest calls.jsonl --tools tools.json   a profile from how they are used
 
 Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 Colour: --color, else NO_COLOR and CLICOLOR_FORCE, else where the output is a terminal.";

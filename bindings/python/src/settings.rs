@@ -96,7 +96,7 @@ pub(crate) fn policy_sources(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<S
 
 /// One folder of skills or several.
 pub(crate) fn skill_folders(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
-    each(value)?.iter().map(Bound::extract::<PathBuf>).collect()
+    each(value)?.iter().map(PyAnyMethods::extract::<PathBuf>).collect()
 }
 
 fn each<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {

@@ -23,7 +23,7 @@ Examples:
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --repeat 3 --limit 50
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --resume
   toolfold ab --tasks tasks.jsonl --tools tools.json --arms full,signature --out rows.jsonl \\
-    --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4 --max-requests 2000
+    --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4
   toolfold ab --tasks tasks.jsonl --tools tools.json --model-cmd 'python3 model.py'
 
 Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures the machinery, and

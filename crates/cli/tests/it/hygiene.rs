@@ -81,36 +81,28 @@ fn colour_is_what_was_asked_for() {
 fn the_example_with_an_mcp_server_works() {
     use std::os::unix::fs::PermissionsExt;
     let help = run(&["--help"]).out;
-    let example: Vec<&str> = help
-        .lines()
-        .skip_while(|line| !line.contains("An MCP server"))
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .collect();
-    assert!(example.len() >= 5, "{help}");
+    let line = help.lines().find(|line| line.contains("--mcp '")).unwrap_or_else(|| panic!("{help}"));
+    let example = line.split("   ").find(|part| part.contains("toolfold report")).unwrap();
     let folder = std::env::temp_dir().join(format!("toolfold-mcp-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    // A server as the protocol wants it: silent until it is asked, and strict about the order.
-    let server = folder.join("some-mcp-server");
-    let script = r#"#!/bin/sh
-state=new
-while read -r line; do
-    case "$state $line" in
-        "new "*'"method":"initialize"'*) state=greeted
-            echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
-        "greeted "*'"method":"notifications/initialized"'*) state=ready ;;
-        "ready "*'"method":"tools/list"'*)
-            echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"echo","description":"Says it.","inputSchema":{"type":"object","properties":{}}}]}}' ;;
-        *) echo "unexpected in state $state: $line" >&2; exit 1 ;;
-    esac
-done
-"#;
-    std::fs::write(&server, script).unwrap();
-    std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // What the example starts, in the place of npx: a server of this repository.
+    let server = crate::root().join("crates/cli/tests/it/gateway/server.py");
+    let script = format!(
+        "#!/bin/sh\n[ \"$*\" = '-y some-server' ] || exit 9\nexec python3 '{}' s '{}'\n",
+        server.display(),
+        folder.join("tools").display()
+    );
+    std::fs::write(folder.join("tools"), "echo\n").unwrap();
+    let npx = folder.join("npx");
+    std::fs::write(&npx, script).unwrap();
+    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).unwrap();
     let own = Path::new(env!("CARGO_BIN_EXE_toolfold")).parent().unwrap();
     let path = format!("{}:{}:{}", folder.display(), own.display(), std::env::var("PATH").unwrap());
-    let output = Command::new("sh").args(["-c", &example.join("\n")]).env("PATH", path).output().unwrap();
+    let output =
+        Command::new("sh").args(["-c", example.trim()]).current_dir(&folder).env("PATH", path).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(out.starts_with("1 tool under a derived profile"), "{out}{err}");
+    assert!(output.status.success(), "{out}{err}");
+    let page = std::fs::read_to_string(folder.join("out.html")).unwrap();
+    assert!(page.starts_with("<!") && page.contains("echo"), "{page}");
     drop(std::fs::remove_dir_all(&folder));
 }

@@ -25,9 +25,10 @@ const CONTRACT: &str = "toolfold.capture/1";
 const META: &str = "toolfold.dev/capture";
 
 const AFTER_HELP: &str = "\
-A capture is the result of MCP's tools/list. Its `_meta` says which package it is of, and holds a SHA-256
-of the tools in canonical JSON (RFC 8785). Values of variables and headers, queries of URLs and arguments
-that look like secrets are not written. Every command reads it back: --tools tools.json
+A capture is the result of MCP's tools/list. Its `_meta` says which package it is of, and holds a
+SHA-256 of the tools in canonical JSON (RFC 8785). Values of variables and headers, queries of
+URLs and arguments that look like secrets are not written. Every command reads it back: --tools
+tools.json
 
 Examples:
   toolfold capture --mcp 'npx -y @playwright/mcp' --out playwright.json

@@ -20,15 +20,15 @@ use toolfold_measure::check::{Budgets, CheckReport, Growth, check_json, check_ma
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold check --tools tools.json                             against toolfold.lock: 5% an arm, 100 a tool
+  toolfold check --tools tools.json                             5% an arm, 100 tokens a tool
   toolfold check --tools tools.json --max-first-turn 4000 --arm stable
   toolfold check --tools tools.json --max-growth 2% --max-tool-growth 50 --no-new-tools
   toolfold check --tools tools.json --frozen                    nothing may differ from the lock
   toolfold check --tools tools.json --output github --report sarif=check.sarif
 
-A tool's cost is its own, whole: the block of all tools minus the block without it. Budgets stand in
-[check] of toolfold.toml, too. Where none is set, 5% growth of an arm and 100 tokens of a tool are
-allowed since the lock.
+A tool's cost is its own, whole: the block of all tools minus the block without it. Budgets stand
+in [check] of toolfold.toml, too. Where none is set, 5% growth of an arm and 100 tokens of a tool
+are allowed since the lock.
 
 Exit codes: 0 within, 1 over budget, 2 usage or no lock, 3 it could not be measured: an unknown
 meter, a lock that cannot be read, or one that was made with another meter, model or arm.";

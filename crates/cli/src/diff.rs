@@ -14,7 +14,7 @@ use toolfold_measure::check::{Diff, Lock, diff_json, diff_markdown};
 const AFTER_HELP: &str = "\
 Examples:
   toolfold diff --tools tools.json                        since toolfold.lock
-  toolfold diff --tools new.json --against old.json       since another list, with the keys that differ
+  toolfold diff --tools new.json --against old.json       since another list, key by key
   toolfold diff --tools tools.json --markdown             for a comment of a pull request
   toolfold diff --tools tools.json --exit-code            exit code 1 if anything differs
 

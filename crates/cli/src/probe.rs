@@ -15,7 +15,7 @@ use toolfold_measure::probe::{Case, CaseResult, Trial, capability_row};
 const AFTER_HELP: &str = "\
 Examples:
   toolfold probe --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4
-  toolfold probe --base-url http://127.0.0.1:8080/v1 --model qwen3 --repeat 10 --out capabilities.toml
+  toolfold probe --base-url http://127.0.0.1:8080/v1 --model qwen3 --repeat 10 --out rows.toml
   toolfold probe --base-url https://api.anthropic.com --key-env ANTHROPIC_API_KEY --wire anthropic \\
     --model claude-sonnet-5.5
 

@@ -35,15 +35,17 @@ const SLOW: usize = 50_000;
 const AFTER_HELP: &str = "\
 Examples:
   toolfold suggest calls.jsonl --tools tools.json --out profile.toml     from a log of calls
-  toolfold suggest events.jsonl --tools tools.json                       from `toolfold session --log`
+  toolfold suggest events.jsonl --tools tools.json              from `toolfold session --log`
   toolfold suggest requests/*.jsonl --tools tools.json --model claude-sonnet-4.6 --explain
-  cat calls.jsonl | toolfold suggest - --tools tools.json --json         for a program (toolfold.suggest/1)
-  toolfold suggest --tools tools.json                                    without usage: by subject alone
+  cat calls.jsonl | toolfold suggest - --tools tools.json --json   for a program (toolfold.suggest/1)
+  toolfold suggest --tools tools.json                            without usage: by subject alone
 
-A line of a log is a call, {\"conversation\": \"c-1\", \"tool\": \"read_file\", \"arguments\": {…}}, arguments optional; a
-request body or message array of Chat Completions, Responses, Anthropic or Gemini; or an event of toolfold. A file may be
-one JSON document, too. The profile goes to standard output or --out, what is said of it to standard error.
-Exit codes: 0 suggested, 1 a file cannot be read, or no line of it tells of a call, 2 usage, 3 tokens cannot be counted.";
+A line of a log is a call, {\"conversation\": \"c-1\", \"tool\": \"read_file\", \"arguments\":
+{…}}, arguments optional; a request body or message array of Chat Completions, Responses,
+Anthropic or Gemini; or an event of toolfold. A file may be one JSON document, too. The profile
+goes to standard output or --out, what is said of it to standard error.
+Exit codes: 0 suggested, 1 a file cannot be read or no line of it tells of a call, 2 usage,
+3 tokens cannot be counted.";
 
 /// How a model looks up a folded tool that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -21,7 +21,8 @@ Examples:
   toolfold ab report logs/*.jsonl                   two variants of an [experiment], with error bars
   toolfold ab report events.jsonl --control full --json
 
-Files are what `toolfold ab --out` or `toolfold session --log` writes. Conversations are the unit, not calls.
+Files are what `toolfold ab --out` or `toolfold session --log` writes. Conversations are the unit,
+not calls.
 Exit codes: 0 read, 1 a file is bad, 2 usage, 3 there is nothing to compare.";
 
 /// Puts what `ab` wrote, or the event logs of an experiment, side by side with error bars.

@@ -37,7 +37,7 @@ Examples:
   toolfold suggest calls.jsonl --tools tools.json --out profile.toml     from a log of calls
   toolfold suggest events.jsonl --tools tools.json              from `toolfold session --log`
   toolfold suggest requests/*.jsonl --tools tools.json --model claude-sonnet-4.6 --explain
-  cat calls.jsonl | toolfold suggest - --tools tools.json --json   for a program (toolfold.suggest/1)
+  cat calls.jsonl | toolfold suggest - --tools tools.json --json   for a program
   toolfold suggest --tools tools.json                            without usage: by subject alone
 
 A line of a log is a call, {\"conversation\": \"c-1\", \"tool\": \"read_file\", \"arguments\":

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PLACE = Path(__file__).resolve().parents[3] / "examples/python/recipes"
-#: Not in the requirements, whose other packages they exclude: crewai 1.15.30, llama-index-core 0.14.25, smolagents 1.26.0.
+#: Not in the requirements: nobody has tried whether they go with the other packages. crewai 1.15.30, llama-index-core 0.14.25, smolagents 1.26.0.
 NEEDS = {"crewai": "crewai", "llama_index": "llama_index", "smolagents": "smolagents"}
 
 

@@ -35,6 +35,8 @@ pub(in super::super::super) struct Remote {
     wire: Wire,
     patience: Patience,
     sent: u64,
+    /// Whether the host has answered anything so far.
+    reached: bool,
 }
 
 impl Remote {
@@ -73,19 +75,20 @@ impl Remote {
         });
         let key = key.transpose()?;
         let poster = Poster::new(patience.timeout).map_err(Failure::unmeasured)?;
-        Ok(Self { poster, url, key, wire, patience, sent: 0 })
+        Ok(Self { poster, url, key, wire, patience, sent: 0, reached: false })
     }
 
     pub(super) fn answer(&mut self, body: &Value) -> Result<Value, NoAnswer> {
         let text = body.to_string();
         let mut wait = FIRST_WAIT;
-        for attempt in 0.. {
+        for attempt in 0_u32.. {
             if self.sent >= self.patience.most {
                 let why = format!("stopped after {} requests, as --max-requests says", self.sent);
                 return Err(NoAnswer::Everything(why));
             }
             self.sent += 1;
             let posted = self.post(text.clone());
+            self.reached |= posted.is_ok();
             let (why, asked) = match posted {
                 Ok(Posted { status: 200..=299, body, .. }) => {
                     // A server that echoes the key does not get it into a file.
@@ -101,6 +104,10 @@ impl Remote {
                         401 | 403 | 404 | 300..=399 => NoAnswer::Everything(why),
                         _ => NoAnswer::Request(why),
                     });
+                }
+                // A host that never took a connection is not waited for at every question.
+                Err(why) if !self.reached && attempt >= 1 => {
+                    return Err(NoAnswer::Everything(format!("{} does not answer: {}", self.url, self.hidden(&why))));
                 }
                 Err(why) => (self.hidden(&why), None),
             };

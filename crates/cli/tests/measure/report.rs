@@ -53,8 +53,9 @@ fn the_verdict_costs_no_more_than_full() {
     }
     let few = report(&place, &["--tools", &tools(&place, 4, 10)]);
     assert_eq!(few["verdict"]["arm"], "full", "{}", few["verdict"]);
-    let many = report(&place, &["--tools", &tools(&place, 60, 80)]);
-    assert_ne!(many["verdict"]["arm"], "full", "{}", many["verdict"]);
+    // Of tools of one subject an expansion brings nearly all, which may cost what folding saved; the built-in ones have eleven.
+    let many = report(&place, &[]);
+    assert_eq!(many["verdict"]["arm"], "kept", "{}", many["verdict"]);
 }
 
 /// What a lookup brings is JSON in the messages of most arms, and the array of arm seed.

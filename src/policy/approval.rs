@@ -158,6 +158,11 @@ impl ApprovalState {
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Approved)
     }
+
+    /// Whether a person's answer has ended it.
+    pub(crate) fn is_settled(self) -> bool {
+        matches!(self, Self::Consumed | Self::Rejected)
+    }
 }
 
 impl std::fmt::Display for ApprovalState {

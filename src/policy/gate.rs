@@ -36,6 +36,9 @@ pub trait ApprovalStore: Send + Sync {
     /// The approvals of a session that are pending or approved, oldest first.
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
 
+    /// The approvals of a call id of a session that are over by a person's answer, consumed or rejected, oldest first.
+    fn settled(&self, session: &str, call: &str) -> Result<Vec<Approval>, ApprovalError>;
+
     /// Answers a pending approval, in one transaction with its audit record.
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError>;
 

@@ -89,6 +89,12 @@ impl ApprovalStore for MemoryStore {
         Ok(open.cloned().collect())
     }
 
+    fn settled(&self, session: &str, call: &str) -> Result<Vec<Approval>, ApprovalError> {
+        let inner = self.lock()?;
+        let of_call = |a: &&Approval| a.request.session == session && a.request.call_id == call;
+        Ok(inner.approvals.values().filter(of_call).filter(|a| a.state.is_settled()).cloned().collect())
+    }
+
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         let answered = inner.approval(id)?.clone().answered(answer, consent.by(), now_ms)?;

@@ -1,6 +1,6 @@
 //! Approvals and grants in the store.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Params};
 use serde_json::json;
 
 use super::proof::{now, proven, proven_grant};
@@ -44,6 +44,17 @@ impl ApprovalStore for SqliteStore {
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
         let (all, now_ms) = read_open(&self.reading(), now_ms)?;
         Ok(all.into_iter().filter(|a| a.request.session == session && a.is_open_at(now_ms)).collect())
+    }
+
+    fn settled(&self, session: &str, call: &str) -> Result<Vec<Approval>, ApprovalError> {
+        let connection = self.reading();
+        let sql = "SELECT number, body FROM approval WHERE state IN ('consumed', 'rejected')
+            AND json_extract(body, '$.request.session') = ?1 AND json_extract(body, '$.request.call_id') = ?2
+            ORDER BY number";
+        numbered(&connection, sql, (session, call))?
+            .into_iter()
+            .map(|(number, body)| read(&format!("ap-{number}"), Some(body)))
+            .collect()
     }
 
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
@@ -169,7 +180,7 @@ fn read_open(connection: &Connection, clock_ms: i64) -> Result<(Vec<Approval>, i
     let now_ms = now(connection, clock_ms)?;
     let sql =
         "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
-    let rows = numbered(connection, sql, now_ms)?;
+    let rows = numbered(connection, sql, [now_ms])?;
     let open = rows.into_iter().map(|(number, body)| (format!("ap-{number}"), body));
     let read = open.map(|(id, body)| Ok((read(&id, Some(body))?, id))).collect::<Result<Vec<_>, ApprovalError>>()?;
     let open = read.into_iter().filter_map(|(approval, id)| proven(connection, &id, approval).ok()).collect();
@@ -180,7 +191,7 @@ fn read_open(connection: &Connection, clock_ms: i64) -> Result<(Vec<Approval>, i
 fn cut_expired(transaction: &Connection, now_ms: i64) -> Result<(), ApprovalError> {
     let sql = "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms <= ?1
         ORDER BY number LIMIT 32";
-    for (number, body) in numbered(transaction, sql, now_ms)? {
+    for (number, body) in numbered(transaction, sql, [now_ms])? {
         // What cannot be read is left for `verify` to find.
         if let Ok(approval) = serde_json::from_str::<Approval>(&body) {
             put(transaction, number, &approval.expired(now_ms))?;
@@ -189,10 +200,10 @@ fn cut_expired(transaction: &Connection, now_ms: i64) -> Result<(), ApprovalErro
     Ok(())
 }
 
-/// The number and body of approvals before or after a time.
-fn numbered(connection: &Connection, sql: &str, now_ms: i64) -> Result<Vec<(i64, String)>, ApprovalError> {
+/// The number and body of the approvals that a query finds.
+fn numbered(connection: &Connection, sql: &str, with: impl Params) -> Result<Vec<(i64, String)>, ApprovalError> {
     let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
-    let rows = statement.query_map([now_ms], |row| Ok((row.get(0)?, row.get(1)?))).map_err(|why| failed(&why))?;
+    let rows = statement.query_map(with, |row| Ok((row.get(0)?, row.get(1)?))).map_err(|why| failed(&why))?;
     rows.collect::<Result<_, _>>().map_err(|why| failed(&why))
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::conversation::{Conversation, Outcome};
+use toolfold::conversation::{Conversation, Outcome, Resumed};
 use toolfold::engine::{Engine, PolicyLayer};
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::{ApprovalStore, Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope, ToolOrigin};
@@ -195,13 +195,45 @@ fn the_same_call_after_a_restart_takes_up_its_approval() {
     assert_ne!(ask(""), ask(""), "conversations without an id are not told apart");
     approver.approve("ap-1", 1_500).unwrap();
     assert!(matches!(start("s").dispatch(&call), Outcome::Forward(_)), "approved: it runs");
-    assert_ne!(ask("s"), "ap-1", "used: a person is asked again");
+    let Outcome::Refuse(refused) = start("s").dispatch(&call) else { panic!("one approval, one run") };
+    assert!(refused.reason.contains("approved before (ap-1) and handed over once"), "{}", refused.reason);
+    assert_eq!(records(&store, Kind::Asked).len(), 4, "and nobody is asked whose old answer could count for it");
+    let said_no = Call::new("c8", "delete_file", json!({"file_path": "b.xlsx", "confirm": true}));
+    let Outcome::Confirm(asked) = start("s").dispatch(&said_no) else { panic!("asked") };
+    approver.reject(asked.approval.as_str(), None, 1_500).unwrap();
+    let Outcome::Refuse(refused) = start("s").dispatch(&said_no) else { panic!("a no holds") };
+    assert!(refused.reason.contains("a person has said no to this very call"), "{}", refused.reason);
+    // Of the same id, and yet another call: of another tool, or asked through another channel.
+    let other = Call::new("c1", "delete_sheet", json!({"file_path": "a.xlsx", "sheet_name": "S", "confirm": true}));
+    assert!(matches!(start("s").dispatch(&other), Outcome::Confirm(_)), "of another tool");
+    let (layer, _) = policy(AS_IS, store.clone());
+    let stranger = builder(Arm::Stable).policy(layer.channel("of another host")).build().unwrap();
+    let mut stranger = stranger.conversation(Wire::OpenAiChat).id("s").start().unwrap();
+    assert!(matches!(stranger.dispatch(&call), Outcome::Confirm(_)), "of another channel");
+    // The model looks, and means it once more: that is another call.
+    let anew = Call::new("c9", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}));
+    assert!(matches!(start("s").dispatch(&anew), Outcome::Confirm(_)), "a person is asked about it");
 
     // Out of a message array that ends with the call: remembered as made, and judged when it is made again.
     let calls = [(call.id.as_str(), call.name.as_str(), call.arguments.clone())];
     let messages = json!([Wire::OpenAiChat.assistant_message(&calls)]);
     let mut recalled = engine.conversation(Wire::OpenAiChat).id("fresh").from_transcript(&messages).unwrap();
     assert!(matches!(recalled.dispatch(&call), Outcome::Confirm(_)), "nobody has approved it");
+}
+
+/// Ids that the conversation gives itself begin anew with it: that a call of the same number ran says nothing.
+#[test]
+fn a_call_without_an_id_is_asked_about_after_a_restart() {
+    let (layer, approver) = policy(AS_IS, Arc::new(MemoryStore::new()));
+    let engine = builder(Arm::Stable).policy(layer).build().unwrap();
+    for approval in ["ap-1", "ap-2"] {
+        let mut host = engine.conversation(Wire::OpenAiChat).id("s").start().unwrap();
+        let call = Call::new("", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}));
+        let Outcome::Confirm(confirm) = host.dispatch(&call) else { panic!("asked") };
+        assert_eq!(confirm.approval.as_str(), approval);
+        approver.approve(approval, 1_500).unwrap();
+        assert!(matches!(host.resume(&confirm.approval), Ok(Resumed::Run(_))));
+    }
 }
 
 #[test]
@@ -255,6 +287,36 @@ fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
         assert_eq!(!reply.is_error, knows, "{}", reply.content);
         let again = parent.engine().replay(&child.take_log(0)).unwrap();
         assert_eq!(again, child);
+    }
+}
+
+/// What a store remembers of a call that a person answered, whichever store it is.
+#[cfg(feature = "store")]
+#[test]
+fn both_stores_know_the_approval_that_settled_a_call() {
+    let sqlite = Arc::new(toolfold::store::SqliteStore::in_memory().unwrap());
+    for store in [Arc::new(MemoryStore::new()) as Arc<dyn ApprovalStore>, sqlite] {
+        let (layer, approver) = policy(AS_IS, store.clone());
+        let engine = builder(Arm::Stable).policy(layer).build().unwrap();
+        let settled =
+            |session: &str, call: &str| store.settled(session, call).unwrap().pop().map(|approval| approval.id);
+        for (at, (session, id)) in [("s", "c1"), ("s", "c2"), ("t", "c1")].into_iter().enumerate() {
+            let mut host = engine.conversation(Wire::OpenAiChat).id(session).start().unwrap();
+            let call = Call::new(id, "delete_file", json!({"file_path": format!("{at}.xlsx"), "confirm": true}));
+            let Outcome::Confirm(confirm) = host.dispatch(&call) else { panic!("asked") };
+            assert_eq!(settled(session, id), None, "asked is not settled");
+            if session == "t" {
+                approver.reject(confirm.approval.as_str(), None, 1_500).unwrap();
+            } else {
+                approver.approve(confirm.approval.as_str(), 1_500).unwrap();
+                assert_eq!(settled(session, id), None, "nor is approved");
+                host.resume(&confirm.approval).unwrap();
+            }
+            assert_eq!(settled(session, id), Some(confirm.approval.to_string()));
+        }
+        let all = [("s", "c1"), ("s", "c2"), ("t", "c1"), ("t", "c2"), ("", "c1")].map(|(s, c)| settled(s, c));
+        let [first, second, third] = ["ap-1", "ap-2", "ap-3"].map(|id| Some(id.to_owned()));
+        assert_eq!(all, [first, second, third, None, None]);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::conversation::state::Waiting;
 use crate::conversation::{ApprovalId, CallError, CallId, Conversation};
 use crate::engine::{CallRef, Exact, Judged, PolicyLayer};
 use crate::policy::{Approval, ApprovalError, ApprovalState, Decision, Verdict};
-use crate::wire::Arguments;
+use crate::wire::{Arguments, NUMBERED};
 
 /// How many calls of a conversation may wait for a person at once.
 const MAX_OPEN: usize = 20;
@@ -79,6 +79,9 @@ impl Conversation {
                 if self.state.was_rejected(judging.digest) {
                     return self.refuse(call, meant, "a person has said no to this very call");
                 }
+                if let Some(reason) = self.settled_before(policy, meant.tool, &call.id) {
+                    return self.refuse(call, meant, &reason);
+                }
                 let open = |id: &ApprovalId| policy.waiting(id.as_str()).is_ok_and(|stored| policy.is_open(&stored));
                 let most = self.state.pending.len() >= MAX_OPEN;
                 if most && !self.recalling && self.state.pending.keys().filter(|id| open(id)).count() >= MAX_OPEN {
@@ -124,6 +127,25 @@ impl Conversation {
         let named = Some(policy).filter(|_| !self.id().is_empty())?;
         let asked = named.asked_before(tool, &exact, self.call_ref(&call.id))?;
         (asked.request.policy_version == policy.policy().version()).then_some(asked)
+    }
+
+    /// Why a call does not run that a person answered before its host began again: a no holds, and one approval is one run,
+    /// of which nobody knows any more how it ended. Ids that the conversation gave itself begin anew and say nothing.
+    fn settled_before(&self, policy: &PolicyLayer, tool: &Tool, id: &CallId) -> Option<String> {
+        if self.recalling || self.id().is_empty() || id.as_str().starts_with(NUMBERED) {
+            return None;
+        }
+        let approval = match policy.settled_before(tool, self.call_ref(id)) {
+            Ok(approval) => approval?,
+            Err(why) => return Some(format!("nobody could be asked: {why}")),
+        };
+        let id = approval.id;
+        Some(match approval.state {
+            ApprovalState::Rejected => format!("a person has said no to this very call ({id})"),
+            _ => format!(
+                "it was approved before ({id}) and handed over once; whether it took effect is not known, so look"
+            ),
+        })
     }
 
     /// A later call that is the same as one that waits: it takes up that approval instead of asking again.

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use toolfold::policy::gate::open;
 use toolfold::policy::{self, ApprovalError, ApprovalStore};
 use toolfold::store::SqliteStore;
 use toolfold_cli::edge::now_ms;
 
 use crate::error::{Kind, Trouble, detached, not_pickled};
-use crate::text::loads;
+use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tuple};
 
 /// The person's handle on the calls that wait: it says yes and no, and nothing else does.
 ///
@@ -20,7 +19,7 @@ use crate::text::loads;
 ///
 /// :param path: the SQLite file, created if there is none; None keeps approvals in memory, for this process.
 /// :param by: who answers, for the audit trail.
-/// :raises ApprovalError: the file cannot be opened or is no store.
+/// :raises ApprovalError: the file cannot be opened, or is no store.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Approver {
     store: Arc<SqliteStore>,
@@ -65,12 +64,12 @@ impl Approver {
         })
     }
 
-    /// The calls that wait for an answer, oldest first.
+    /// The calls that wait for an answer, oldest first: a tuple of Approval.
     ///
     /// :raises ApprovalError: the store cannot be read.
-    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Approval>>> {
         let waiting = detached(py, || self.store.pending(now_ms()).map_err(|why| trouble(&why)))?;
-        PyTuple::new(py, waiting.into_iter().map(|inner| Approval { inner }))
+        tuple(py, waiting.into_iter().map(|inner| Approval { inner }))
     }
 
     /// One approval by its id, whatever its state.
@@ -80,8 +79,11 @@ impl Approver {
         Self::one(py, || self.store.get(approval))
     }
 
-    /// Says yes to one call, once. The conversation takes it up with ``resume``, or when the model makes the call again.
+    /// Says yes to one call, once. The conversation takes it up with ``resume``, or when the model makes the call
+    /// again.
     ///
+    /// :param approval: the id of the approval: ``Confirm.approval``, ``Approval.id``.
+    /// :returns: the approval as it stands now.
     /// :raises ApprovalError: it is not pending: it was answered, used or has expired.
     fn approve(&self, py: Python<'_>, approval: &str) -> PyResult<Approval> {
         Self::one(py, || self.person.approve(approval, now_ms()))
@@ -89,19 +91,22 @@ impl Approver {
 
     /// Says no, for good. The model is told the reason.
     ///
+    /// :param approval: the id of the approval.
+    /// :param reason: why, in one sentence; None gives no reason.
+    /// :returns: the approval as it stands now.
     /// :raises ApprovalError: it is not pending.
     #[pyo3(signature = (approval, reason=None))]
     fn reject(&self, py: Python<'_>, approval: &str, reason: Option<&str>) -> PyResult<Approval> {
         Self::one(py, || self.person.reject(approval, reason, now_ms()))
     }
 
-    /// Checks the audit chain and holds the stored approvals against it. Returns what is wrong, one line a fault; empty
-    /// where all is well.
+    /// Checks the audit chain and holds the stored approvals against it.
     ///
+    /// :returns: what is wrong: a tuple of lines, one a fault; empty where all is well.
     /// :raises ApprovalError: the store cannot be read.
-    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         let verified = detached(py, || self.store.verify(&[]).map_err(|why| trouble(&why)))?;
-        PyTuple::new(py, verified.faults.iter().map(ToString::to_string))
+        tuple(py, verified.faults.iter().map(ToString::to_string))
     }
 
     fn __repr__(&self) -> String {
@@ -111,7 +116,7 @@ impl Approver {
         }
     }
 
-    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+    fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {
         not_pickled("an Approver", "open the same file again, Approver(path)")
     }
 }
@@ -123,9 +128,15 @@ pub(crate) struct Approval {
     inner: policy::Approval,
 }
 
+impl Approval {
+    fn state_now(&self) -> String {
+        self.inner.state_at(now_ms()).to_string()
+    }
+}
+
 #[pymethods]
 impl Approval {
-    /// Its id.
+    /// Its id: what ``Approver.approve`` and ``Conversation.resume`` take.
     #[getter]
     fn id(&self) -> &str {
         &self.inner.id
@@ -137,32 +148,35 @@ impl Approval {
         &self.inner.request.tool
     }
 
-    /// The arguments that would run, as a new dict.
+    /// The arguments that would run, as a new dict. Integers keep every digit.
+    ///
+    /// :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
     #[getter]
-    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         let request = &self.inner.request;
-        loads(py, &request.arguments_json.clone().unwrap_or_else(|| request.arguments.to_string()))
+        dict(py, &request.arguments_json.clone().unwrap_or_else(|| request.arguments.to_string()))
     }
 
-    /// What to show the person: a dict with target, arguments (text), effects, undo, why, remember.
+    /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of str), undo (str), why
+    /// (list of str) and remember (list of dicts: what may be remembered).
     #[getter]
-    fn shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &serde_json::to_string(&self.inner.request.displayed).unwrap_or_default())
+    fn shown<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
+        dict(py, &serde_json::to_string(&self.inner.request.displayed).unwrap_or_default())
     }
 
-    /// pending, approved, rejected, consumed or expired, now.
+    /// How it stands now: pending, approved, rejected, consumed (it ran) or expired.
     #[getter]
-    fn state(&self) -> String {
-        self.inner.state_at(now_ms()).to_string()
+    fn state<'py>(&self, py: Python<'py>) -> Typed<'py, ApprovalState> {
+        typed::name(py, &self.state_now())
     }
 
-    /// What the person said with a no.
+    /// What the person said with a no; None if nothing.
     #[getter]
     fn reason(&self) -> Option<&str> {
         self.inner.reason.as_deref()
     }
 
-    /// The id of the conversation that asked.
+    /// The host's id of the conversation that asked; empty if it gave none.
     #[getter]
     fn conversation(&self) -> &str {
         &self.inner.request.session
@@ -175,6 +189,6 @@ impl Approval {
     }
 
     fn __repr__(&self) -> String {
-        format!("Approval(id={:?}, tool={:?}, state={:?})", self.id(), self.tool(), self.state())
+        format!("Approval(id={:?}, tool={:?}, state={:?})", self.id(), self.tool(), self.state_now())
     }
 }

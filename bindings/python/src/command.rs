@@ -6,13 +6,16 @@ use std::process::ExitCode;
 use pyo3::prelude::*;
 
 use crate::error::detached;
+use crate::typed::Sequence;
 
-/// Runs the ``toolfold`` command with these arguments, the program's name first, and gives its exit code: 0 ok, 1 the
-/// thing asked about is bad, 2 usage, 3 it could not be measured. It prints to the process's own output.
+/// Runs the ``toolfold`` command. It prints to the process's own output.
+///
+/// :param arguments: as of a command line, the program's name first.
+/// :returns: the exit code: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 #[pyfunction]
-pub(crate) fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
+pub(crate) fn run_command(py: Python<'_>, arguments: Sequence<OsString>) -> PyResult<u8> {
     detached(py, || {
-        let code = toolfold_cli::run_with(arguments);
+        let code = toolfold_cli::run_with(arguments.0);
         // `ExitCode` gives no number; there are four that the command uses.
         Ok((0..=3).find(|number| ExitCode::from(*number) == code).unwrap_or(1))
     })

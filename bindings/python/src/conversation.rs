@@ -3,16 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
-use toolfold::conversation::{self, ApprovalId, CallId, Outcome, ToolResult, TurnError};
+use pyo3::types::PyBytes;
+use toolfold::conversation::{self, ApprovalId, CallId, ToolResult, TurnError};
 use toolfold_cli::edge::now_ms;
 
 use crate::entry::Entry;
 use crate::error::{Kind, Trouble, detached, not_pickled};
-use crate::outcome::python;
+use crate::outcome::{Answered, Judged};
 use crate::steps::{Step, arguments_of};
-use crate::text::{json_text, loads};
+use crate::text::json_text;
 use crate::turn::Turn;
+use crate::typed::{Arguments, Dicts, Messages, NoReturn, Sequence, Tuple, Typed, dicts, tuple};
 
 /// The conversation itself, behind its lock.
 pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
@@ -25,7 +26,7 @@ pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
 pub(crate) struct Conversation {
     inner: Shared,
     /// The entries last given, by the digest of their array.
-    entries: Mutex<Option<(String, Py<PyTuple>)>>,
+    entries: Mutex<Option<(String, Py<PyAny>)>>,
 }
 
 impl From<conversation::Conversation> for Conversation {
@@ -60,8 +61,8 @@ impl Conversation {
 #[pymethods]
 impl Conversation {
     /// The array to send, as a new list of dicts in the wire's shape.
-    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &self.tools_json(py)?)
+    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
+        dicts(py, &self.tools_json(py)?)
     }
 
     /// The array to send, as compact JSON text: the same bytes as long as nothing changes it.
@@ -69,25 +70,26 @@ impl Conversation {
         self.with(py, |own| Ok(own.tools().json().to_owned()))
     }
 
-    /// The identity of the array to send: its SHA-256 in hexadecimal digits.
+    /// The identity of the array to send: its SHA-256, as 64 hexadecimal digits.
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |own| Ok(own.digest()))
     }
 
-    /// The same tools in neutral form and the same order: a tuple of Entry. The same tuple as long as the array is the same.
-    fn entries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
+    /// is the same.
+    fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
         let digest = self.digest(py)?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
         drop(kept);
         if let Some(made) = found {
-            return Ok(made.into_bound(py));
+            return Ok(Typed::new(made.into_bound(py)));
         }
         let entries = self.with(py, |own| Ok(own.tools().entries()))?;
-        let made = PyTuple::new(py, entries.into_iter().map(Entry::from))?;
+        let made = tuple(py, entries.into_iter().map(Entry::from))?;
         let made_before =
-            self.entries.lock().unwrap_or_else(PoisonError::into_inner).replace((digest, made.clone().unbind()));
+            self.entries.lock().unwrap_or_else(PoisonError::into_inner).replace((digest, made.0.clone().unbind()));
         drop(made_before);
         Ok(made)
     }
@@ -107,24 +109,22 @@ impl Conversation {
         &self,
         py: Python<'_>,
         name: &str,
-        arguments: Option<&Bound<'_, PyAny>>,
+        arguments: Option<Typed<'_, Arguments>>,
         id: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let arguments = match arguments {
-            Some(given) => arguments_of(given)?,
-            None => toolfold::wire::Arguments::from_text(""),
-        };
-        let outcome = self.with(py, |own| own.call(id.unwrap_or_default(), name, arguments).map_err(call_trouble))?;
-        python(py, outcome)
+    ) -> PyResult<Judged> {
+        let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
+        self.with(py, |own| own.call(id.unwrap_or_default(), name, arguments).map(Judged::from).map_err(call_trouble))
     }
 
     /// Reads and judges every call of an assistant message, in order.
     ///
-    /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every digit.
+    /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every
+    ///     digit.
     /// :raises WireError: the message is of another API, a whole response, or malformed.
     /// :raises CallError: a call's id belongs to another call.
-    fn turn(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Turn> {
-        let text = json_text(message, "the message")?;
+    /// :raises InputError: the message cannot be written as JSON.
+    fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>) -> PyResult<Turn> {
+        let text = json_text(&message.0, "the message")?;
         let paused = self.with(py, |own| {
             let message = crate::engine::raw(&text)?;
             let turn = own.turn(message).map_err(|why| match why {
@@ -136,20 +136,27 @@ impl Conversation {
         Ok(Turn::new(self.inner.clone(), paused))
     }
 
-    /// Takes the result of a forwarded call, and gives the messages to append in the wire's shape.
+    /// Takes the result of a forwarded call, and gives the messages to append: a list of dicts in the wire's shape.
     ///
+    /// :param id: the id of the call: ``Forward.id``.
+    /// :param result: what the tool gave, as text for the model.
+    /// :param is_error: whether the tool failed.
     /// :raises CallError: no call of that id is at the host.
     #[pyo3(signature = (id, result, is_error=false))]
-    fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Typed<'py, Dicts>> {
         let result = ToolResult { content: result.to_owned(), is_error };
         let text = self.with(py, |own| {
             let messages = own.answer(&CallId::from(id), result).map_err(call_trouble)?;
             Ok(serde_json::Value::Array(messages).to_string())
         })?;
-        loads(py, &text)
+        dicts(py, &text)
     }
 
-    /// Tells that the host ran a forwarded call, where it wraps results itself. A call that is not at the host is ignored.
+    /// Tells that the host ran a forwarded call, where it wraps results itself. A call that is not at the host is
+    /// ignored.
+    ///
+    /// :param id: the id of the call: ``Forward.id``.
+    /// :param ok: whether the tool did what it was called for.
     #[pyo3(signature = (id, ok=true))]
     fn report_result(&self, py: Python<'_>, id: &str, ok: bool) -> PyResult<()> {
         self.with(py, |own| {
@@ -160,26 +167,26 @@ impl Conversation {
 
     /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered, else Refuse.
     ///
+    /// :param approval: the id of the approval: ``Confirm.approval``.
     /// :raises CallError: nothing waits under this id in this conversation.
-    fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Py<PyAny>> {
-        let outcome =
-            self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(Outcome::from).map_err(call_trouble))?;
-        python(py, outcome)
+    fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
+        self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
-    /// The ids of the approvals that this conversation waits for.
+    /// The ids of the approvals that this conversation waits for: a tuple of str.
     #[getter]
-    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         let ids = self.with(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
-        PyTuple::new(py, ids)
+        tuple(py, ids)
     }
 
     /// Sets what is open to what the model can still see: what a compaction dropped counts as closed again.
     ///
     /// :param messages: the messages of the next request in the wire's own shape, or the request itself.
     /// :raises WireError: they have not the wire's shape. Nothing has changed then.
-    fn seen(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<()> {
-        let text = json_text(messages, "the messages")?;
+    /// :raises InputError: they cannot be written as JSON.
+    fn seen(&self, py: Python<'_>, messages: Typed<'_, Messages>) -> PyResult<()> {
+        let text = json_text(&messages.0, "the messages")?;
         self.with(py, |own| {
             let messages = serde_json::from_str(&text)
                 .map_err(|why| Trouble::new(Kind::Wire, format!("the messages are no JSON: {why}")))?;
@@ -187,24 +194,29 @@ impl Conversation {
         })
     }
 
-    /// The same for hosts whose messages are of no wire: the ids of the calls whose answers the model still sees whole.
-    fn seen_calls(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<()> {
+    /// ``seen`` for hosts whose messages are of no wire.
+    ///
+    /// :param ids: the ids of the calls whose answers the model still sees whole.
+    fn seen_calls(&self, py: Python<'_>, ids: Sequence<String>) -> PyResult<()> {
         self.with(py, |own| {
-            own.seen_calls(ids);
+            own.seen_calls(ids.0);
             Ok(())
         })
     }
 
-    /// Whether this conversation made every call of a history (``steps`` as in ``Engine.conversation``). If so, what is open
-    /// is set to what the history still shows; if not, nothing changes: make a conversation from the steps instead.
-    fn follows(&self, py: Python<'_>, steps: Vec<Step<'_>>) -> PyResult<bool> {
+    /// Whether this conversation made every call of a history. If so, what is open is set to what the history still
+    /// shows; if not, nothing changes: make a conversation from the steps instead.
+    ///
+    /// :param steps: as in ``Engine.conversation``.
+    /// :raises InputError: a step is of neither shape.
+    fn follows(&self, py: Python<'_>, steps: Sequence<Step<'_>>) -> PyResult<bool> {
         // Nobody reads the arguments of calls that were made here.
         let ids = |(calls, answers): &mut (Vec<CallId>, Vec<CallId>), step: Step<'_>| match step {
-            Step::Call(id, ..) => calls.push(CallId::from(id)),
-            Step::Result(id, _) => answers.push(CallId::from(id)),
+            Step::Call((id, ..)) => calls.push(CallId::from(id)),
+            Step::Answer((id, _)) => answers.push(CallId::from(id)),
         };
         let mut seen = (Vec::new(), Vec::new());
-        steps.into_iter().for_each(|step| ids(&mut seen, step));
+        steps.0.into_iter().for_each(|step| ids(&mut seen, step));
         let (calls, answers) = seen;
         self.with(py, |own| {
             let known = calls.iter().chain(&answers).all(|id| own.knows(id));
@@ -215,39 +227,41 @@ impl Conversation {
         })
     }
 
-    /// The schemas of everything that is open, as text for the model: what a compaction dropped. None if nothing is open,
-    /// or if the array itself shows it.
+    /// The schemas of everything that is open, as text for the model: what a compaction dropped. None if nothing is
+    /// open, or if the array itself shows it.
     fn redeliver(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with(py, |own| Ok(own.redeliver()))
     }
 
-    /// The messages that give everything open again in the provider's own channel, under arm ``append``; empty elsewhere.
-    fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The messages that give everything open again in the provider's own channel, under arm ``append``: a list of
+    /// dicts in the wire's shape; empty elsewhere.
+    fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = self.with(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
-        loads(py, &text)
+        dicts(py, &text)
     }
 
-    /// What a request must name in the header ``anthropic-beta``; empty where nothing that is sent is in beta.
+    /// What a request must name in the header ``anthropic-beta``: a tuple of str, empty where nothing that is sent is
+    /// in beta.
     #[getter]
-    fn betas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.with(py, |own| Ok(own.betas()))?)
+    fn betas<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<&'static str>>> {
+        tuple(py, self.with(py, |own| Ok(own.betas()))?.iter().copied())
     }
 
-    /// The names of the tools that are open, in catalogue order.
+    /// The names of the tools that are open, in catalogue order: a tuple of str.
     #[getter]
-    fn opened<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.with(py, |own| Ok(own.opened()))?)
+    fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
+        tuple(py, self.with(py, |own| Ok(own.opened()))?)
     }
 
-    /// The state to store, as JSON. ``Engine.restore`` makes the conversation from it.
+    /// The state to store, as JSON in UTF-8. ``Engine.restore`` makes the conversation from it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes =
             self.with(py, |own| serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why)))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What happened since the log was last taken, as JSON lines, oldest first. Write them before acting on the outcome that
-    /// they led to. ``Engine.replay`` makes the conversation from them.
+    /// What happened since the log was last taken, as JSON lines, oldest first. Write them before acting on the outcome
+    /// that they led to. ``Engine.replay`` makes the conversation from them.
     fn take_log(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |own| {
             let mut lines = String::new();
@@ -266,17 +280,18 @@ impl Conversation {
 
     /// A conversation for a sub-agent that may use these tools and nothing else. It has opened nothing.
     ///
-    /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools`` among them it folds.
-    /// :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
-    #[allow(clippy::needless_pass_by_value, reason = "an argument from Python is extracted by value")]
-    fn child(&self, py: Python<'_>, allowed: Vec<String>) -> PyResult<Self> {
+    /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools`` among them it
+    ///     folds.
+    /// :raises StartError: a name is neither a tool of this conversation nor one of toolfold's own.
+    fn child(&self, py: Python<'_>, allowed: Sequence<String>) -> PyResult<Self> {
         self.with(py, |own| {
-            let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
+            let allowed: Vec<&str> = allowed.0.iter().map(String::as_str).collect();
             own.child(&allowed).map(Self::from).map_err(|why| Trouble::new(Kind::Start, why))
         })
     }
 
-    /// What the array to send costs: ``(tokens, meter)``; tokens is None where no meter knows the model.
+    /// What the array to send costs: ``(tokens, meter)`` as of ``toolfold.tokens``. tokens is None where the array
+    /// holds what cannot be counted offline.
     fn tokens(&self, py: Python<'_>) -> PyResult<(Option<usize>, String)> {
         self.with(py, |own| {
             let (wire, model) = (own.wire(), own.model().map(str::to_owned));
@@ -290,13 +305,13 @@ impl Conversation {
         self.with(py, |own| Ok(own.id().to_owned()))
     }
 
-    /// The API that is spoken.
+    /// The API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
     #[getter]
     fn wire(&self, py: Python<'_>) -> PyResult<&'static str> {
         self.with(py, |own| Ok(own.wire().name()))
     }
 
-    /// The model, if the host named one.
+    /// The model; None if the host named none.
     #[getter]
     fn model(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with(py, |own| Ok(own.model().map(str::to_owned)))
@@ -315,9 +330,9 @@ impl Conversation {
 
     /// What this wire could not carry, or advises against: a list of dicts with code, severity, place, message, help.
     #[getter]
-    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = self.with(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;
-        loads(py, &text)
+        dicts(py, &text)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -331,7 +346,7 @@ impl Conversation {
         })
     }
 
-    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+    fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {
         not_pickled("a Conversation", "store conversation.snapshot() and give it to engine.restore()")
     }
 }

@@ -1,9 +1,8 @@
 //! The engine: tools with their layers, shared by every conversation.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use serde_json::value::RawValue;
-use toolfold::conversation::{LogRecord, PastStep, Snapshot, Start};
+use toolfold::conversation::{LogRecord, PastStep, Snapshot, Start, TranscriptError, TurnError};
 use toolfold::engine;
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
@@ -14,21 +13,28 @@ use crate::settings::{
     Layers, Settings, approvals_setting, policy_sources, profile_setting, skill_folders, tools_source,
 };
 use crate::steps::Step;
-use crate::text::{json_text, loads};
+use crate::text::json_text;
+use crate::typed::{
+    Approvals, Dicts, Folders, Json, Messages, NoReturn, Policies, Profile, Sequence, ToolList, Tuple, Typed, dicts,
+    tuple,
+};
 
-/// Tools with their layers, put together once and shared by every conversation. It never changes, and threads may share it.
+/// Tools with their layers, put together once and shared by every conversation.
 ///
-/// :param tools: a list of tool dicts in any provider's form (OpenAI, Anthropic, MCP, Gemini), the same as JSON text, the
-///     path of a JSON file, or ``"excel"`` for the built-in tools under their own profile.
-/// :param profile: how tools are folded: None derives a profile from the tools, False turns folding off, else a built-in
-///     name, a path, or TOML text.
+/// It never changes, threads may share it, and ``len`` is the number of its tools.
+///
+/// :param tools: a list of tool dicts in any provider's form (OpenAI, Anthropic, MCP, Gemini), the same as JSON text,
+///     the path of a JSON file, or ``"excel"`` for the built-in tools under their own profile.
+/// :param profile: how tools are folded: None derives a profile from the tools, False turns folding off, else a
+///     built-in name, a path, or TOML text.
 /// :param arm: how much is folded: ``"auto"`` or an arm's name (``toolfold report`` lists them).
 /// :param policy: what may run: a path, TOML text or ``"excel"``, or a list of these. None allows everything.
 /// :param skills: a folder of skills, or a list of folders.
-/// :param approvals: where calls wait for a person: an Approver, or the path of its file. None keeps them in memory, where
-///     nobody can answer them.
+/// :param approvals: where calls wait for a person: an Approver, or the path of its file. None keeps them in memory,
+///     where nobody can answer them.
 /// :raises LoadError: tools, profile or policy have errors; it prints every diagnostic.
-/// :raises InputError: a file cannot be read, or a value is of the wrong kind.
+/// :raises InputError: a file cannot be read, a value is of the wrong kind, or there is no such arm.
+/// :raises ApprovalError: the file for approvals cannot be opened, or is no store.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Engine {
     inner: engine::Engine,
@@ -59,20 +65,20 @@ impl Engine {
     #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
     fn new(
         py: Python<'_>,
-        tools: &Bound<'_, PyAny>,
-        profile: Option<&Bound<'_, PyAny>>,
+        tools: Typed<'_, ToolList>,
+        profile: Option<Typed<'_, Profile>>,
         arm: &str,
-        policy: Option<&Bound<'_, PyAny>>,
-        skills: Option<&Bound<'_, PyAny>>,
-        approvals: Option<&Bound<'_, PyAny>>,
+        policy: Option<Typed<'_, Policies>>,
+        skills: Option<Typed<'_, Folders>>,
+        approvals: Option<Typed<'_, Approvals>>,
     ) -> PyResult<Self> {
-        let tools = tools_source(tools)?;
+        let tools = tools_source(&tools.0)?;
         let settings = Settings {
-            profile: profile_setting(profile, &tools)?,
+            profile: profile_setting(profile.as_ref(), &tools)?,
             arm: arm_named(arm)?,
-            policy: policy_sources(policy)?,
-            approvals: approvals_setting(approvals)?,
-            skills: skill_folders(skills)?,
+            policy: policy_sources(policy.as_ref())?,
+            approvals: approvals_setting(approvals.as_ref())?,
+            skills: skill_folders(skills.as_ref())?,
         };
         detached(py, || {
             let layers = settings.layers()?;
@@ -82,9 +88,11 @@ impl Engine {
 
     /// The same settings over other tools. Policy, its store and skills are not loaded again.
     ///
+    /// :param tools: as of ``Engine``.
     /// :raises LoadError: the tools have errors, or the profile does not fit them.
-    fn with_tools(&self, py: Python<'_>, tools: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let tools = tools_source(tools)?;
+    /// :raises InputError: a file cannot be read, or the value is of the wrong kind.
+    fn with_tools(&self, py: Python<'_>, tools: Typed<'_, ToolList>) -> PyResult<Self> {
+        let tools = tools_source(&tools.0)?;
         detached(py, || {
             let (settings, layers) = (self.settings.clone(), self.layers.clone());
             Ok(Self { inner: settings.engine(tools, &layers)?, settings, layers })
@@ -97,11 +105,14 @@ impl Engine {
     /// :param model: the model, for what is known of it; None: nothing is known.
     /// :param id: the host's id of the conversation. Approvals belong to it: give one where a person is asked.
     /// :param arm: another arm than the engine's.
-    /// :param history: the messages so far in the wire's own shape (a list, or JSON text): what they opened is open.
-    /// :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)`` for
-    ///     a call, ``(id, ok)`` for its answer.
+    /// :param history: the messages so far in the wire's own shape (a list, the request that has it, or JSON text):
+    ///     what they opened is open.
+    /// :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)``
+    ///     for a call, ``(id, ok)`` for its answer.
     /// :raises StartError: the arm cannot be had there.
     /// :raises WireError: the history has not the wire's shape.
+    /// :raises InputError: there is no such wire or arm, history or arguments cannot be written as JSON, a step is of
+    ///     neither shape, or both history and steps are given.
     #[pyo3(signature = (wire="openai-chat", model=None, id=None, *, arm=None, history=None, steps=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn conversation(
@@ -111,13 +122,13 @@ impl Engine {
         model: Option<&str>,
         id: Option<&str>,
         arm: Option<&str>,
-        history: Option<&Bound<'_, PyAny>>,
-        steps: Option<Vec<Step<'_>>>,
+        history: Option<Typed<'_, Messages>>,
+        steps: Option<Sequence<Step<'_>>>,
     ) -> PyResult<Conversation> {
         let (wire, arm) = (wire_named(wire)?, arm.map(arm_named).transpose()?);
-        let history = history.map(|messages| json_text(messages, "the history")).transpose()?;
+        let history = history.map(|messages| json_text(&messages.0, "the history")).transpose()?;
         let steps: Option<Vec<PastStep>> =
-            steps.map(|steps| steps.into_iter().map(Step::read).collect()).transpose()?;
+            steps.map(|steps| steps.0.into_iter().map(Step::read).collect()).transpose()?;
         if history.is_some() && steps.is_some() {
             return Err(Trouble::new(Kind::Input, "give `history` or `steps`, not both").into());
         }
@@ -127,20 +138,22 @@ impl Engine {
                 (Some(text), _) => {
                     let messages = serde_json::from_str(&text)
                         .map_err(|why| Trouble::new(Kind::Wire, format!("the history is no JSON: {why}")))?;
-                    start.from_transcript(&messages).map_err(|why| Trouble::new(Kind::Wire, why))
+                    start.from_transcript(&messages).map_err(|why| not_started(&why))
                 }
-                (None, Some(steps)) => start.from_steps(steps).map_err(|why| Trouble::new(Kind::Start, why)),
+                (None, Some(steps)) => start.from_steps(steps).map_err(|why| not_started(&why)),
                 (None, None) => start.start().map_err(|why| Trouble::new(Kind::Start, why)),
             }
         })?;
         Ok(Conversation::from(made))
     }
 
-    /// The conversation of a snapshot (``Conversation.snapshot``).
+    /// The conversation of a snapshot.
     ///
+    /// :param snapshot: what ``Conversation.snapshot`` gave, or the same as a dict.
     /// :raises RestoreError: it is no snapshot, or this engine cannot carry the conversation.
-    fn restore(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Conversation> {
-        let text = json_text(snapshot, "the snapshot")?;
+    /// :raises InputError: it cannot be written as JSON.
+    fn restore(&self, py: Python<'_>, snapshot: Typed<'_, Json>) -> PyResult<Conversation> {
+        let text = json_text(&snapshot.0, "the snapshot")?;
         let made = detached(py, || {
             let snapshot: Snapshot = serde_json::from_str(&text)
                 .map_err(|why| Trouble::new(Kind::Restore, format!("no snapshot: {why}")))?;
@@ -167,10 +180,10 @@ impl Engine {
         Ok(Conversation::from(made))
     }
 
-    /// The names of the tools, by their host's names, without those that policy denies outright.
+    /// The tools by their host's names, without those that policy denies outright: a tuple of str.
     #[getter]
-    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.inner.catalog().iter().map(|tool| tool.name().as_str()))
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
+        tuple(py, self.inner.catalog().iter().map(|tool| tool.name().as_str().to_owned()))
     }
 
     /// The arm that conversations get where nothing else chooses.
@@ -181,19 +194,25 @@ impl Engine {
 
     /// What was noticed while the engine was built: a list of dicts with code, severity, place, message, help.
     #[getter]
-    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let all: Vec<_> = self.layers.notes.iter().chain(self.inner.diagnostics()).collect();
-        loads(py, &serde_json::to_string(&all).unwrap_or_default())
+        dicts(py, &serde_json::to_string(&all).unwrap_or_default())
     }
 
-    /// What the first request costs, arm by arm: a list of dicts with arm, tokens, meter, bytes and tools.
+    /// What the tools of the first request cost, arm by arm: a list of dicts with arm, takes (the arm that the
+    /// conversation gets), tokens, meter, bytes (of the array as compact JSON) and tools (how many).
     ///
-    /// Arms that the wire or the model cannot carry are left out. ``tokens`` is None where no meter knows the model.
+    /// Arms that the wire or the model cannot carry are left out. ``tokens`` is None where the array holds what cannot
+    /// be counted offline; ``meter`` is as of ``toolfold.tokens``.
+    ///
+    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// :param model: the model; None takes a usual one of that API.
+    /// :raises InputError: there is no such wire.
     #[pyo3(signature = (wire="openai-chat", model=None))]
-    fn report<'py>(&self, py: Python<'py>, wire: &str, model: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+    fn report<'py>(&self, py: Python<'py>, wire: &str, model: Option<&str>) -> PyResult<Typed<'py, Dicts>> {
         let wire = wire_named(wire)?;
         let rows = detached(py, || Ok(crate::tokens::report(&self.inner, wire, model)))?;
-        loads(py, &rows.to_string())
+        dicts(py, &rows.to_string())
     }
 
     fn __len__(&self) -> usize {
@@ -204,9 +223,17 @@ impl Engine {
         format!("Engine({} tools, arm={:?})", self.inner.catalog().len(), self.arm())
     }
 
-    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+    fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {
         not_pickled("an Engine", "build it again from its tools, once a process")
     }
+}
+
+fn not_started(why: &TranscriptError) -> Trouble {
+    let kind = match why {
+        TranscriptError::Turn(TurnError::Wire(_)) => Kind::Wire,
+        _ => Kind::Start,
+    };
+    Trouble::new(kind, why)
 }
 
 /// Any JSON text, read as little as possible.

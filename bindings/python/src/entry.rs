@@ -8,6 +8,7 @@ use toolfold::conversation;
 use toolfold::wire::ToolEntry;
 
 use crate::text::loads;
+use crate::typed::{self, Detail, Dict, MatchArgs, Typed, dict, matched};
 
 /// One tool as the model is shown it, for frameworks that write the request themselves.
 ///
@@ -30,11 +31,13 @@ impl From<ToolEntry> for Entry {
     }
 }
 
+matched!(Entry, "name", "description", "parameters");
+
 #[pymethods]
 impl Entry {
     #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str) {
-        ("name", "description", "parameters")
+    fn __match_args__(py: Python<'_>) -> PyResult<Typed<'_, MatchArgs<Entry>>> {
+        typed::match_args(py)
     }
 
     /// The name under which the model sees the tool.
@@ -51,9 +54,9 @@ impl Entry {
 
     /// The JSON Schema of the arguments at its detail, as a dict.
     #[getter]
-    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         let made = self.parameters.get_or_try_init(py, || loads(py, &self.inner.parameters).map(Bound::unbind))?;
-        Ok(made.bind(py).clone())
+        Ok(Typed::new(made.bind(py).clone()))
     }
 
     /// The same as compact JSON text.
@@ -70,8 +73,8 @@ impl Entry {
 
     /// How much of the tool it is: full, signature, outline, required, summary or index.
     #[getter]
-    fn detail(&self) -> &'static str {
-        self.inner.detail.name()
+    fn detail<'py>(&self, py: Python<'py>) -> Typed<'py, Detail> {
+        typed::name(py, self.inner.detail.name())
     }
 
     /// Whether the provider keeps it out of the prompt until it is referred to.
@@ -87,7 +90,7 @@ impl Entry {
     }
 
     fn __repr__(&self) -> String {
-        format!("Entry(name={:?}, detail={:?}, own={})", self.name(), self.detail(), python_bool(self.own()))
+        format!("Entry(name={:?}, detail={:?}, own={})", self.name(), self.inner.detail.name(), python_bool(self.own()))
     }
 }
 
@@ -107,11 +110,13 @@ impl From<&conversation::OpenedTool> for OpenedTool {
     }
 }
 
+matched!(OpenedTool, "name", "description", "parameters");
+
 #[pymethods]
 impl OpenedTool {
     #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str) {
-        ("name", "description", "parameters")
+    fn __match_args__(py: Python<'_>) -> PyResult<Typed<'_, MatchArgs<OpenedTool>>> {
+        typed::match_args(py)
     }
 
     /// The name under which the model sees the tool.
@@ -128,8 +133,8 @@ impl OpenedTool {
 
     /// The JSON Schema of the arguments, whole, as a new dict.
     #[getter]
-    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &self.parameters.to_string())
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
+        dict(py, &self.parameters.to_string())
     }
 
     fn __repr__(&self) -> String {

@@ -1,12 +1,11 @@
 //! What becomes of a call: four frozen classes to match on.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use serde_json::Value;
-use toolfold::conversation::{self, Context, Outcome};
+use toolfold::conversation::{self, Outcome, Resumed};
 
 use crate::entry::{OpenedTool, python_bool};
-use crate::text::loads;
+use crate::typed::{self, Dict, Dicts, MatchArgs, PolicyMark, Tuple, Typed, dict, dicts, matched, tuple};
 
 /// How much of a text `repr` shows, in characters.
 const MAX_SHOWN: usize = 200;
@@ -28,27 +27,85 @@ fn short(text: &str) -> String {
     shown
 }
 
-fn policy_of(context: &Context) -> String {
-    named(&context.policy)
+/// What becomes of a call, as the Python object.
+#[derive(IntoPyObject)]
+#[allow(clippy::large_enum_variant, reason = "moved into its Python object at once")]
+pub(crate) enum Judged {
+    Reply(Reply),
+    Forward(Forward),
+    Confirm(Confirm),
+    Refuse(Refuse),
 }
 
-fn messages_of<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyAny>> {
-    loads(py, &Value::Array(outcome.into_messages()).to_string())
+impl From<Outcome> for Judged {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Reply(inner) => Self::Reply(inner.into()),
+            Outcome::Forward(inner) => Self::Forward(inner.into()),
+            Outcome::Confirm(inner) => Self::Confirm(inner.into()),
+            Outcome::Refuse(inner) => Self::Refuse(inner.into()),
+        }
+    }
 }
 
-/// Makes the Python object of an outcome.
-pub(crate) fn python(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
-    Ok(match outcome {
-        Outcome::Reply(inner) => Py::new(py, Reply { inner })?.into_any(),
-        Outcome::Forward(inner) => Py::new(py, Forward { inner })?.into_any(),
-        Outcome::Confirm(inner) => Py::new(py, Confirm { inner })?.into_any(),
-        Outcome::Refuse(inner) => Py::new(py, Refuse { inner })?.into_any(),
-    })
+/// What a person's answer makes of a call, as the Python object.
+#[derive(IntoPyObject)]
+#[allow(clippy::large_enum_variant, reason = "moved into its Python object at once")]
+pub(crate) enum Answered {
+    Forward(Forward),
+    Confirm(Confirm),
+    Refuse(Refuse),
 }
 
-/// Defines one outcome's class with what all four have.
+impl From<Resumed> for Answered {
+    fn from(resumed: Resumed) -> Self {
+        match resumed {
+            Resumed::Run(inner) => Self::Forward(inner.into()),
+            Resumed::Waiting(inner) => Self::Confirm(inner.into()),
+            Resumed::Refused(inner) => Self::Refuse(inner.into()),
+        }
+    }
+}
+
+/// Defines one outcome's class with what all four have. `call` adds what is run, `answer` the messages that answer.
 macro_rules! outcome {
-    ($(#[$doc:meta])* $name:ident, match ($($match:literal),+), { $($own:tt)* }) => {
+    ($(#[$doc:meta])* $name:ident $match:tt [call $($part:ident)*] { $($own:tt)* }) => {
+        outcome! { $(#[$doc])* $name $match [$($part)*] {
+            /// The tool to run, by its host's name: never ``call_tool``.
+            #[getter]
+            fn target(&self) -> &str {
+                self.inner.target.as_str()
+            }
+
+            /// The arguments to run it with, as a new dict. Integers keep every digit.
+            ///
+            /// :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
+            #[getter]
+            fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
+                dict(py, &self.inner.arguments_json)
+            }
+
+            /// The same as JSON text, as the model wrote them.
+            #[getter]
+            fn arguments_json(&self) -> &str {
+                &self.inner.arguments_json
+            }
+
+            $($own)*
+        } }
+    };
+    ($(#[$doc:meta])* $name:ident $match:tt [answer] { $($own:tt)* }) => {
+        outcome! { $(#[$doc])* $name $match [] {
+            /// ``content`` as messages of the wire, to append to the request: a list of dicts.
+            #[getter]
+            fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
+                dicts(py, &Value::Array(Outcome::$name(self.inner.clone()).into_messages()).to_string())
+            }
+
+            $($own)*
+        } }
+    };
+    ($(#[$doc:meta])* $name:ident ($($match:literal),+) [] { $($own:tt)* }) => {
         $(#[$doc])*
         #[pyclass(frozen, eq, module = "toolfold")]
         #[derive(Debug, PartialEq)]
@@ -56,11 +113,19 @@ macro_rules! outcome {
             inner: conversation::$name,
         }
 
+        impl From<conversation::$name> for $name {
+            fn from(inner: conversation::$name) -> Self {
+                Self { inner }
+            }
+        }
+
+        matched!($name, $($match),+);
+
         #[pymethods]
         impl $name {
             #[classattr]
-            fn __match_args__(py: Python<'_>) -> PyResult<Py<PyTuple>> {
-                Ok(PyTuple::new(py, [$($match),+])?.unbind())
+            fn __match_args__(py: Python<'_>) -> PyResult<Typed<'_, MatchArgs<$name>>> {
+                typed::match_args(py)
             }
 
             /// The id of the call.
@@ -77,20 +142,20 @@ macro_rules! outcome {
 
             /// What policy said: off, not_asked, allow, allow_audited, confirm or deny.
             #[getter]
-            fn policy(&self) -> String {
-                policy_of(&self.inner.context)
+            fn policy<'py>(&self, py: Python<'py>) -> Typed<'py, PolicyMark> {
+                typed::name(py, &named(&self.inner.context.policy))
             }
 
-            /// The arm of the conversation.
+            /// The arm of the conversation, by its name.
             #[getter]
             fn arm(&self) -> String {
                 self.inner.context.arm.to_string()
             }
 
-            /// What was put right in the arguments, line by line.
+            /// What was put right in the arguments: a tuple of lines.
             #[getter]
-            fn coerced<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                PyTuple::new(py, &self.inner.context.coerced)
+            fn coerced<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
+                tuple(py, self.inner.context.coerced.clone())
             }
 
             $($own)*
@@ -100,7 +165,7 @@ macro_rules! outcome {
 
 outcome! {
     /// An answer that the conversation gives by itself: send ``content`` as the result of the call.
-    Reply, match ("content", "is_error"), {
+    Reply ("content", "is_error") [answer] {
         /// The tool that was meant, by its host's name; None if there is none.
         #[getter]
         fn target(&self) -> Option<&str> {
@@ -109,8 +174,8 @@ outcome! {
 
         /// Why it was answered here: expanded, activated, invalid, shown, unknown_tool or loop.
         #[getter]
-        fn kind(&self) -> String {
-            named(&self.inner.kind)
+        fn kind<'py>(&self, py: Python<'py>) -> Typed<'py, typed::ReplyKind> {
+            typed::name(py, &named(&self.inner.kind))
         }
 
         /// The text for the model.
@@ -125,20 +190,14 @@ outcome! {
             self.inner.is_error
         }
 
-        /// The tools whose whole schemas this answer opens, in catalogue order.
+        /// The tools whose whole schemas this answer opens, in catalogue order: a tuple of OpenedTool.
         #[getter]
-        fn opened<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-            PyTuple::new(py, self.inner.opened.iter().map(OpenedTool::from))
-        }
-
-        /// The answer as messages of the wire, to append to the request.
-        #[getter]
-        fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            messages_of(py, &Outcome::Reply(self.inner.clone()))
+        fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<OpenedTool>>> {
+            tuple(py, self.inner.opened.iter().map(OpenedTool::from))
         }
 
         fn __repr__(&self) -> String {
-            let (id, kind, failed) = (self.id(), self.kind(), python_bool(self.is_error()));
+            let (id, kind, failed) = (self.id(), named(&self.inner.kind), python_bool(self.is_error()));
             format!("Reply(id={id:?}, kind={kind:?}, is_error={failed}, content={:?})", short(self.content()))
         }
     }
@@ -147,39 +206,21 @@ outcome! {
 outcome! {
     /// A call to run: ``target`` with ``arguments``, which fit its schema. Then give the result to
     /// ``Conversation.answer``, or report it with ``Conversation.report_result``.
-    Forward, match ("target", "arguments"), {
-        /// The tool to run, by its host's name: never ``call_tool``.
-        #[getter]
-        fn target(&self) -> &str {
-            self.inner.target.as_str()
-        }
-
-        /// The arguments as a new dict. Integers of any size are exact.
-        #[getter]
-        fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            loads(py, &self.inner.arguments_json)
-        }
-
-        /// The arguments as JSON text, as the model wrote them.
-        #[getter]
-        fn arguments_json(&self) -> &str {
-            &self.inner.arguments_json
-        }
-
-        /// A line that the model has to read before the result; ``Conversation.answer`` puts it there. Frameworks that
-        /// wrap results themselves use ``noted``.
+    Forward ("target", "arguments") [call] {
+        /// A line that the model has to read before the result; None if there is none. ``Conversation.answer`` puts it
+        /// there. Frameworks that wrap results themselves use ``noted``.
         #[getter]
         fn note(&self) -> Option<&str> {
             self.inner.note.as_deref()
         }
 
-        /// Why the arguments were not checked against the schema, if they were not.
+        /// Why the arguments were not checked against the schema; None if they were.
         #[getter]
         fn unchecked(&self) -> Option<&str> {
             self.inner.unchecked.as_deref()
         }
 
-        /// Why policy let it through, in policy's words.
+        /// Why policy let it through, in policy's words; None where it gives no reason.
         #[getter]
         fn reason(&self) -> Option<&str> {
             self.inner.context.reason.as_deref()
@@ -194,42 +235,26 @@ outcome! {
         }
 
         fn __repr__(&self) -> String {
-            format!("Forward(id={:?}, target={:?}, arguments={})", self.id(), self.target(), short(self.arguments_json()))
+            let (id, target, arguments) = (self.id(), self.target(), short(self.arguments_json()));
+            format!("Forward(id={id:?}, target={target:?}, arguments={arguments})")
         }
     }
 }
 
 outcome! {
     /// A call that a person must see first. Nothing here says yes: ``Approver`` does, then ``Conversation.resume``.
-    Confirm, match ("target", "arguments", "approval"), {
-        /// The tool that would run, by its host's name.
-        #[getter]
-        fn target(&self) -> &str {
-            self.inner.target.as_str()
-        }
-
-        /// The arguments that would run, as a new dict.
-        #[getter]
-        fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            loads(py, &self.inner.arguments_json)
-        }
-
-        /// The same as JSON text, as the model wrote them.
-        #[getter]
-        fn arguments_json(&self) -> &str {
-            &self.inner.arguments_json
-        }
-
+    Confirm ("target", "arguments", "approval") [call answer] {
         /// The id of the approval that waits.
         #[getter]
         fn approval(&self) -> &str {
             self.inner.approval.as_str()
         }
 
-        /// What to show the person: a dict with target, arguments (text), effects, undo, why, remember.
+        /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of str), undo (str),
+        /// why (list of str) and remember (list of dicts: what may be remembered).
         #[getter]
-        fn shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            loads(py, &serde_json::to_string(&self.inner.shown).unwrap_or_default())
+        fn shown<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
+            dict(py, &serde_json::to_string(&self.inner.shown).unwrap_or_default())
         }
 
         /// Why a person is asked.
@@ -244,22 +269,16 @@ outcome! {
             self.inner.content()
         }
 
-        /// The same as messages of the wire.
-        #[getter]
-        fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            messages_of(py, &Outcome::Confirm(self.inner.clone()))
-        }
-
         fn __repr__(&self) -> String {
-            let (id, target, approval) = (self.id(), self.target(), self.approval());
-            format!("Confirm(id={id:?}, target={target:?}, approval={approval:?}, arguments={})", short(self.arguments_json()))
+            let (id, target, arguments) = (self.id(), self.target(), short(self.arguments_json()));
+            format!("Confirm(id={id:?}, target={target:?}, approval={:?}, arguments={arguments})", self.approval())
         }
     }
 }
 
 outcome! {
     /// A call that may not run: send ``content`` as its result.
-    Refuse, match ("content"), {
+    Refuse ("content") [answer] {
         /// The tool that was meant, by its host's name.
         #[getter]
         fn target(&self) -> &str {
@@ -272,7 +291,7 @@ outcome! {
             &self.inner.content
         }
 
-        /// Always true: the call failed.
+        /// Always True: the call failed.
         #[getter]
         fn is_error(&self) -> bool {
             true
@@ -282,12 +301,6 @@ outcome! {
         #[getter]
         fn reason(&self) -> &str {
             &self.inner.reason
-        }
-
-        /// The answer as messages of the wire.
-        #[getter]
-        fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            messages_of(py, &Outcome::Refuse(self.inner.clone()))
         }
 
         fn __repr__(&self) -> String {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList, PyTuple};
+use pyo3::types::{PyBool, PyList, PySequence};
 use toolfold::catalog::Catalog;
 use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
 use toolfold::profile::{Arm, ToolProfile};
@@ -13,7 +13,8 @@ use toolfold_cli::edge;
 
 use crate::approver::Approver;
 use crate::error::{Kind, Trouble};
-use crate::text::{Source, json_text};
+use crate::text::{Source, is_text, json_text};
+use crate::typed::{self, Typed};
 
 /// How diagnostics call the built-in tools.
 const EXCEL_FILE: &str = "profiles/excel/tools.json";
@@ -67,7 +68,11 @@ pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
             let list = match value.cast::<PyList>() {
                 Ok(list) => list.clone().into_any(),
                 Err(_) if value.is_instance_of::<pyo3::types::PyDict>() => value.clone(),
-                Err(_) => value.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(value.py())?,
+                Err(_) => {
+                    let kinds = "a list of dicts, JSON text or a path";
+                    let items = value.try_iter().or_else(|_| Err(wrong_kind(value, "tools", kinds)?))?;
+                    items.collect::<PyResult<Vec<_>>>()?.into_pyobject(value.py())?
+                }
             };
             Ok(Source::Text(json_text(&list, "the tool list")?, "tools"))
         }
@@ -75,38 +80,46 @@ pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
 }
 
 /// A profile: None derives one, False turns layer 1 off, else a built-in name, TOML text or a file.
-pub(crate) fn profile_setting(value: Option<&Bound<'_, PyAny>>, tools: &Source) -> PyResult<Profile> {
+pub(crate) fn profile_setting(value: Option<&Typed<'_, typed::Profile>>, tools: &Source) -> PyResult<Profile> {
     let Some(value) = value else {
         // The built-in tools have a profile of their own.
         let own = edge::builtin_profile(edge::EXCEL).filter(|_| matches!(tools, Source::Text(_, EXCEL_FILE)));
         return Ok(own.map_or(Profile::Derived, |text| Profile::Given(Source::Text(text.to_owned(), "profile"))));
     };
-    if let Ok(on) = value.cast::<PyBool>() {
+    if let Ok(on) = value.0.cast::<PyBool>() {
         return Ok(if on.is_true() { Profile::Derived } else { Profile::Off });
     }
-    let source = toml_source(value, "profile", edge::builtin_profile)?;
+    let source = toml_source(&value.0, "profile", edge::builtin_profile)?;
     Ok(Profile::Given(source))
 }
 
 /// One policy or several: a built-in name, TOML text or a file each.
-pub(crate) fn policy_sources(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Source>> {
+pub(crate) fn policy_sources(value: Option<&Typed<'_, typed::Policies>>) -> PyResult<Vec<Source>> {
     let built_in = |name: &str| (name == edge::EXCEL).then_some(edge::EXCEL_POLICY);
     each(value)?.iter().map(|one| toml_source(one, "policy", built_in)).collect()
 }
 
 /// One folder of skills or several.
-pub(crate) fn skill_folders(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
-    each(value)?.iter().map(PyAnyMethods::extract::<PathBuf>).collect()
+pub(crate) fn skill_folders(value: Option<&Typed<'_, typed::Folders>>) -> PyResult<Vec<PathBuf>> {
+    each(value)?.iter().map(|one| path(one, "skills", "a path or a list of paths")).collect()
 }
 
-fn each<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    match value {
-        None => Ok(Vec::new()),
-        Some(value) if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() => {
-            value.try_iter()?.collect()
-        }
-        Some(value) => Ok(vec![value.clone()]),
+/// One value or the items of a sequence that is no text.
+fn each<'py, H>(value: Option<&Typed<'py, H>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let Some(value) = value.map(|given| &given.0) else { return Ok(Vec::new()) };
+    match value.cast::<PySequence>() {
+        Ok(several) if !is_text(value) => several.try_iter()?.collect(),
+        _ => Ok(vec![value.clone()]),
     }
+}
+
+fn path(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> PyResult<PathBuf> {
+    value.extract().or_else(|_| Err(wrong_kind(value, what, wanted)?))
+}
+
+/// The error for a value that is not even of a kind that could be right.
+pub(crate) fn wrong_kind(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> PyResult<PyErr> {
+    Ok(Trouble::new(Kind::Input, format!("{what} must be {wanted}, not {}", value.get_type().name()?)).into())
 }
 
 fn toml_source(
@@ -116,22 +129,20 @@ fn toml_source(
 ) -> PyResult<Source> {
     let source = Source::read(value, what, |text| text.contains('\n') || text.contains('=') || text.trim().is_empty())?;
     let Some(source) = source else {
-        let given = value.get_type().name()?;
-        let why = format!("{what} must be a name, a path or TOML text, not {given}");
-        return Err(Trouble::new(Kind::Input, why).into());
+        return Err(wrong_kind(value, what, "a name, a path or TOML text")?);
     };
     let named = source.path().and_then(|path| path.to_str()).and_then(built_in);
     Ok(named.map_or(source, |text| Source::Text(text.to_owned(), what)))
 }
 
 /// Where approvals go: None, a file, or an Approver.
-pub(crate) fn approvals_setting(value: Option<&Bound<'_, PyAny>>) -> PyResult<Approvals> {
+pub(crate) fn approvals_setting(value: Option<&Typed<'_, typed::Approvals>>) -> PyResult<Approvals> {
     let Some(value) = value else { return Ok(Approvals::Nowhere) };
-    if let Ok(handle) = value.cast::<Approver>() {
+    if let Ok(handle) = value.0.cast::<Approver>() {
         let handle = handle.get();
         return Ok(Approvals::With(handle.store(), handle.file().map(PathBuf::from)));
     }
-    Ok(Approvals::File(value.extract::<PathBuf>()?))
+    Ok(Approvals::File(path(&value.0, "approvals", "an Approver or a path")?))
 }
 
 impl Settings {

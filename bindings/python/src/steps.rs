@@ -1,34 +1,54 @@
 //! What a framework's own history tells, without any wire's messages.
 
 use pyo3::prelude::*;
+#[cfg(feature = "inspect")]
+use pyo3::type_hint_union;
 use toolfold::conversation::{CallId, PastStep};
 use toolfold::wire::Arguments;
 
+use crate::settings::wrong_kind;
 use crate::text::json_text;
+use crate::typed::{Json, Typed};
+
+/// A call: its id, its name, its arguments.
+type Call<'py> = (String, String, Option<Typed<'py, Json>>);
+/// The answer of a call: its id, and whether the tool did what it was called for.
+type Answer = (String, bool);
 
 /// One step: `(id, name, arguments)` for a call, `(id, ok)` for its answer.
-#[derive(FromPyObject)]
 pub(crate) enum Step<'py> {
-    /// The model called.
-    Call(String, String, Bound<'py, PyAny>),
-    /// A call was answered.
-    Result(String, bool),
+    Call(Call<'py>),
+    Answer(Answer),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Step<'py> {
+    type Error = PyErr;
+    #[cfg(feature = "inspect")]
+    const INPUT_TYPE: pyo3::inspect::PyStaticExpr =
+        type_hint_union!(<Call<'_> as FromPyObject<'_, '_>>::INPUT_TYPE, Answer::INPUT_TYPE);
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let step = value.extract().map(Self::Call).or_else(|_| value.extract().map(Self::Answer));
+        step.or_else(|_: PyErr| Err(wrong_kind(&value, "a step", "a tuple (id, name, arguments) or (id, ok)")?))
+    }
 }
 
 impl Step<'_> {
     /// The step as the library takes it.
     pub(crate) fn read(self) -> PyResult<PastStep> {
         Ok(match self {
-            Self::Call(id, name, arguments) => {
-                PastStep::Call { id: CallId::from(id), name, arguments: arguments_of(&arguments)? }
-            }
-            Self::Result(id, ok) => PastStep::Result { id: CallId::from(id), ok },
+            Self::Call((id, name, arguments)) => PastStep::Call {
+                id: CallId::from(id),
+                name,
+                arguments: arguments_of(arguments.as_ref().map(|given| &given.0))?,
+            },
+            Self::Answer((id, ok)) => PastStep::Result { id: CallId::from(id), ok },
         })
     }
 }
 
 /// The arguments of a call: JSON text as the model wrote it, or a mapping. None is no arguments.
-pub(crate) fn arguments_of(value: &Bound<'_, PyAny>) -> PyResult<Arguments> {
-    let text = if value.is_none() { String::new() } else { json_text(value, "the arguments")? };
-    Ok(Arguments::from_text(&text))
+pub(crate) fn arguments_of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Arguments> {
+    let text = value.map(|value| json_text(value, "the arguments")).transpose()?;
+    Ok(Arguments::from_text(&text.unwrap_or_default()))
 }

@@ -63,9 +63,15 @@ fn as_dict<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     mapping.py().get_type::<PyDict>().call1((mapping,)).ok()
 }
 
+/// Whether this is `str` or `bytes`: sequences, too, but of nothing that is wanted.
+pub(crate) fn is_text(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>()
+}
+
 /// The text of a `str` or of UTF-8 `bytes`; `None` for anything else.
 pub(crate) fn given_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<String>> {
-    let bad = |why: &dyn std::fmt::Display| Trouble::new(Kind::Input, format!("{what} is no UTF-8 text: {why}"));
+    let bad =
+        |why: &dyn std::fmt::Display| Trouble::new(Kind::Input, format!("{what} cannot be read as UTF-8 text: {why}"));
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Some(text.to_str().map_err(|why| bad(&why))?.to_owned()));
     }

@@ -3,15 +3,17 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use toolfold::conversation::{self, ApprovalId, CallId, Outcome, PausedTurn, ToolResult};
+use toolfold::conversation::{self, ApprovalId, CallId, PausedTurn, ToolResult};
 
 use crate::conversation::{Shared, with};
 use crate::error::{Kind, Trouble, not_pickled};
-use crate::outcome::python;
-use crate::text::loads;
+use crate::outcome::{Answered, Confirm, Forward, Judged};
+use crate::typed::{Dicts, NoReturn, Tuple, Typed, dicts, tuple};
 
-/// The calls of one assistant message: judged when it was made, one by one and in order. ``Conversation.turn`` makes one.
+/// The calls of one assistant message: judged when it was made, one by one and in order. ``Conversation.turn`` makes
+/// one.
+///
+/// ``messages`` ends it: then everything here raises CallError.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Turn {
     conversation: Shared,
@@ -39,16 +41,6 @@ impl Turn {
             done
         })
     }
-
-    fn outcomes_of(
-        &self,
-        py: Python<'_>,
-        wanted: impl FnOnce(&mut conversation::Turn<'_>) -> Vec<Outcome> + Send,
-    ) -> PyResult<Py<PyTuple>> {
-        let outcomes = self.with(py, |turn| Ok(wanted(turn)))?;
-        let made: Vec<Py<PyAny>> = outcomes.into_iter().map(|one| python(py, one)).collect::<PyResult<_>>()?;
-        Ok(PyTuple::new(py, made)?.unbind())
-    }
 }
 
 fn gone() -> Trouble {
@@ -61,27 +53,37 @@ fn call_trouble(why: impl std::fmt::Display) -> Trouble {
 
 #[pymethods]
 impl Turn {
-    /// What became of each call, in the model's order.
+    /// What became of each call, in the model's order: a tuple of Reply, Forward, Confirm and Refuse.
+    ///
+    /// :raises CallError: the turn is over.
     #[getter]
-    fn outcomes(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
-        self.outcomes_of(py, |turn| turn.outcomes().cloned().collect())
+    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Judged>>> {
+        let all: Vec<_> = self.with(py, |turn| Ok(turn.outcomes().cloned().collect()))?;
+        tuple(py, all.into_iter().map(Judged::from))
     }
 
     /// The calls to run that have no result yet: a tuple of Forward.
+    ///
+    /// :raises CallError: the turn is over.
     #[getter]
-    fn runnable(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
-        self.outcomes_of(py, |turn| turn.runnable().into_iter().map(Outcome::Forward).collect())
+    fn runnable<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Forward>>> {
+        tuple(py, self.with(py, |turn| Ok(turn.runnable()))?.into_iter().map(Forward::from))
     }
 
     /// The calls that wait for a person: a tuple of Confirm.
+    ///
+    /// :raises CallError: the turn is over.
     #[getter]
-    fn waiting(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
-        self.outcomes_of(py, |turn| turn.waiting().into_iter().map(Outcome::Confirm).collect())
+    fn waiting<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Confirm>>> {
+        tuple(py, self.with(py, |turn| Ok(turn.waiting()))?.into_iter().map(Confirm::from))
     }
 
     /// Takes the result of a call that was run.
     ///
-    /// :raises CallError: no call of that id in this turn is to be run, or it has its result already.
+    /// :param id: the id of the call: ``Forward.id``.
+    /// :param result: what the tool gave, as text for the model.
+    /// :param is_error: whether the tool failed.
+    /// :raises CallError: no call of that id in this turn is to be run, it has its result already, or the turn is over.
     #[pyo3(signature = (id, result, is_error=false))]
     fn finish(&self, py: Python<'_>, id: &str, result: &str, is_error: bool) -> PyResult<()> {
         let result = ToolResult { content: result.to_owned(), is_error };
@@ -90,24 +92,23 @@ impl Turn {
 
     /// Takes up a person's answer to a call that waits. What is approved is runnable from now on.
     ///
+    /// :param approval: the id of the approval: ``Confirm.approval``.
     /// :returns: Forward, Confirm while nobody has answered, or Refuse.
-    /// :raises CallError: nothing waits under this id.
-    fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Py<PyAny>> {
-        let outcome =
-            self.with(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Outcome::from).map_err(call_trouble))?;
-        python(py, outcome)
+    /// :raises CallError: nothing waits under this id, or the turn is over.
+    fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
+        self.with(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
-    /// What to append behind the assistant message: one answer a call, in the wire's shape. It ends the turn: a call that
-    /// still waits is answered with its approval, one that has no result as failed.
+    /// What to append behind the assistant message: one answer a call, as a list of dicts in the wire's shape. It ends
+    /// the turn: a call that still waits is answered with its approval, one that has no result as failed.
     ///
-    /// :raises CallError: the messages were taken already.
-    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// :raises CallError: the turn is over.
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = with(py, &self.conversation, |own| {
             let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(gone)?;
             Ok(serde_json::Value::Array(own.take_up_turn(paused).into_messages()).to_string())
         })?;
-        loads(py, &text)
+        dicts(py, &text)
     }
 
     /// How many calls the message had: none means that the model has ended its turn.
@@ -115,7 +116,7 @@ impl Turn {
         self.with(py, |turn| Ok(turn.outcomes().len()))
     }
 
-    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+    fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {
         not_pickled("a Turn", "finish it first; the conversation has a snapshot")
     }
 }

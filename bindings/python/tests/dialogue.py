@@ -1,4 +1,4 @@
-"""One conversation of ten turns, the same under every framework, and what must be true after it."""
+"""One conversation, the same under every framework, and what must be true after it."""
 
 from __future__ import annotations
 
@@ -7,46 +7,98 @@ import json
 from typing import Any
 
 from openpyxl import load_workbook
-from workbook import Workbook
+from workbook import POLICY, Workbook, append_line, read_lines
 
+ARMS = ["lean", "stable"]
+#: An integer that no 64 bits hold.
 HUGE = 10**30 + 7
+FILE = {"file_path": "q.xlsx"}
 ROWS = [{"region": "north", "sold": 3}, {"region": "south", "sold": 5}]
+BOLD = {**FILE, "sheet_name": "Sales", "cell_range": "A1:B1", "font": {"bold": True}}
+CHART = {**FILE, "chart_type": "bar", "data_range": "B1:B3", "sheet_name": "Sales"}
 
-#: What the scripted model calls, one call a turn: an expansion, blind calls, mistakes, a call that a person is asked about.
-SCRIPT: list[tuple[str, dict[str, Any]]] = [
-    ("expand_tools", {"categories": ["format"]}),
-    ("write_excel", {"file_path": "q.xlsx", "data": ROWS, "sheet_name": "Sales"}),
-    ("format_cells", {}),
-    ("format_cells", {"file_path": "q.xlsx", "sheet_name": "Sales", "cell_range": "A1:B1", "font": {"bold": True}}),
-    ("read_exel", {"file_path": "q.xlsx"}),
-    # Blind, so that what was hidden is shown; the same call then runs.
-    ("create_excel_chart", {"file_path": "q.xlsx", "chart_type": "bar", "data_range": "B1:B3", "sheet_name": "Sales"}),
-    ("create_excel_chart", {"file_path": "q.xlsx", "chart_type": "bar", "data_range": "B1:B3", "sheet_name": "Sales"}),
-    ("list_sheets", {"file_path": "q.xlsx", "limit": HUGE}),
-    ("delete_sheet", {"file_path": "q.xlsx", "sheet_name": "Sheet", "confirm": True}),
-    ("read_excel", {"file_path": "q.xlsx", "sheet_name": "Sales"}),
+#: What the scripted model calls, one call a request, and a part of the answer that it must then read.
+SCRIPT: list[tuple[str, dict[str, Any], str]] = [
+    ("expand_tools", {"categories": ["format"]}, "Opened."),
+    ("write_excel", {**FILE, "data": ROWS, "sheet_name": "Sales"}, "rows"),  # blind, and whole: it runs
+    ("format_cells", {"cell_range": 5}, "do not fit"),
+    ("format_cells", BOLD, "formatted"),
+    ("read_exel", FILE, "read_exel"),  # there is no such tool
+    ("create_excel_chart", CHART, "was not run"),  # blind, so that what was hidden is shown first
+    ("create_excel_chart", CHART, "charts"),
+    ("list_sheets", {**FILE, "offset": None, "limit": HUGE}, "sheets"),  # null where a parameter is optional: not given
+    ("expand_tools", {"categories": ["format"]}, "Already open"),
+    ("delete_sheet", {**FILE, "sheet_name": "Sheet", "confirm": True}, "deleted"),  # a person is asked
+    ("read_excel", {**FILE, "sheet_name": "Sales"}, "north"),
 ]
 DONE = "All written."
 
 #: What must arrive: the valid calls, and only they.
-RAN = ["write_excel", "format_cells", "create_excel_chart", "list_sheets", "delete_sheet", "read_excel"]
-#: The turn whose call a person is asked about.
-ASKED = 8
+BEFORE = ["write_excel", "format_cells", "create_excel_chart", "list_sheets"]
+RAN = [*BEFORE, "delete_sheet", "read_excel"]
+#: The request whose call a person is asked about.
+ASKED = 9
+
+
+def settings(arm: str = "lean") -> dict[str, Any]:
+    """What every adapter is told."""
+    return {"arm": arm, "profile": "excel", "policy": POLICY}
 
 
 def identity(tools: Any) -> str:
     """What a provider's cache sees of a tool array."""
-    return hashlib.sha256(json.dumps(tools).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(tools, default=str).encode()).hexdigest()
 
 
-def verify(book: Workbook, digests: list[str], huge: int = HUGE) -> None:
-    """Everything that every adapter promises."""
-    assert [name for name, _ in book.calls] == RAN, "only valid calls reach the function, each once"
-    assert dict(book.calls)["list_sheets"]["limit"] == huge, "exact"
-    assert len(set(digests)) == 1, "one array for the whole conversation"
-    assert len(digests) == len(SCRIPT) + 1, "no request more than the calls need"
-    saved = load_workbook(book.folder / "q.xlsx")
-    assert saved.sheetnames == ["Sales"]
-    sheet = saved["Sales"]
-    assert [row for row in sheet.iter_rows(values_only=True)] == [("region", "sold"), ("north", 3), ("south", 5)]
-    assert sheet["A1"].font.bold and len(sheet._charts) == 1
+class Dialogue:
+    """The scripted model: it says the script, and notes beside the workbook what it is sent, for other processes too.
+
+    :param without: a name of the script that a framework cannot be asked with.
+    """
+
+    def __init__(self, book: Workbook, *, without: str | None = None) -> None:
+        self.book, self._log = book, book.folder / "requests.jsonl"
+        self.script = [step for step in SCRIPT if step[0] != without]
+
+    @property
+    def requests(self) -> list[dict[str, str]]:
+        return read_lines(self._log)
+
+    def turn(self, tools: Any, newest: Any) -> tuple[str, str, dict[str, Any]] | None:
+        """Takes one request, and gives the id, name and arguments of the call to make; None once everything was said.
+
+        :param tools: the array as it is sent.
+        :param newest: the message that the model reads last.
+        """
+        at = len(self.requests)
+        append_line(self._log, {"array": identity(tools), "newest": json.dumps(newest, default=str)})
+        return (f"c{at}", *self.script[at][:2]) if at < len(self.script) else None
+
+    def verify_unanswered(self) -> None:
+        """Until a person has answered everything else was done, and nothing was deleted."""
+        assert [name for name, _ in self.book.calls] == BEFORE
+        assert load_workbook(self.book.folder / "q.xlsx").sheetnames == ["Sheet", "Sales"]
+
+    def verify(self, *, huge: int = HUGE, deleted: bool = True) -> None:
+        """Everything that every adapter promises.
+
+        :param huge: how ``HUGE`` must arrive.
+        :param deleted: whether the person said yes. A no changes nothing else.
+        """
+        calls = self.book.calls
+        ran = [name for name in RAN if deleted or name != "delete_sheet"]
+        assert [name for name, _ in calls] == ran, "only valid calls reach the function, each once"
+        given = dict(calls)
+        assert given["list_sheets"] == {**FILE, "limit": huge}, "exact, and without what is not given"
+        assert given["format_cells"] == BOLD and given["write_excel"]["data"] == ROWS
+        requests = self.requests
+        assert len({request["array"] for request in requests}) == 1, "one array for the whole conversation"
+        assert len(requests) == len(self.script) + 1, "no request more than the calls need"
+        for (name, _, said), request in zip(self.script, requests[1:]):
+            if deleted or name != "delete_sheet":
+                assert said in request["newest"], f"the answer to {name}: {request['newest']}"
+        saved = load_workbook(self.book.folder / "q.xlsx")
+        assert saved.sheetnames == (["Sales"] if deleted else ["Sheet", "Sales"])
+        sheet = saved["Sales"]
+        assert [row for row in sheet.iter_rows(values_only=True)] == [("region", "sold"), ("north", 3), ("south", 5)]
+        assert sheet["A1"].font.bold and len(sheet._charts) == 1

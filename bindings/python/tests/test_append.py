@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-import ten_turns
 import toolfold
 
 pytest.importorskip("anthropic")
@@ -27,7 +27,7 @@ from pydantic import TypeAdapter, ValidationError  # noqa: E402
 from toolfold.anthropic import attach, chat, runner_tools  # noqa: E402
 from toolfold.openai import respond  # noqa: E402
 
-SNAPSHOTS = ten_turns.ROOT / "tests/it/snapshots"
+SNAPSHOTS = Path(__file__).resolve().parents[3] / "tests/it/snapshots"
 
 
 def written(wire: str) -> list[dict[str, Any]]:

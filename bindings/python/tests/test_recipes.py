@@ -1,8 +1,13 @@
-"""Each recipe for a framework without a clean hook runs, where the framework is installed."""
+"""Each recipe for a framework without a clean hook runs under the framework's own agent.
+
+Their packages are in ``requirements-recipes.txt``, apart from the others: together they have more than 900 MB.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,17 +15,31 @@ from pathlib import Path
 import pytest
 
 PLACE = Path(__file__).resolve().parents[3] / "examples/python/recipes"
-#: Not in the requirements: nobody has tried whether they go with the other packages. crewai 1.15.30, llama-index-core 0.14.25, smolagents 1.26.0.
-NEEDS = {"crewai": "crewai", "llama_index": "llama_index", "smolagents": "smolagents"}
+#: What each needs, and the least that it saves of a request's tools.
+NEEDS = {"crewai": 15, "llama_index": 55, "smolagents": 20}
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS))
-def test_a_recipe_runs(name: str) -> None:
-    if importlib.util.find_spec(NEEDS[name]) is None:
-        pytest.skip(f"{NEEDS[name]} is not installed: pip install it beside toolfold to try its recipe")
+def test_a_recipe_runs(name: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed: it is in requirements-recipes.txt")
     script = PLACE / f"{name}_recipe.py"
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    # Nothing is sent home, nothing is written into the home of whoever runs this.
+    apart = {"CREWAI_DISABLE_TELEMETRY": "true", "HOME": str(tmp_path)}
+    own = {**os.environ, **apart}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False, env=own)
     assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line]
-    assert lines[0].startswith("Opened.") and "do not fit" in lines[1], done.stdout
-    assert 'runs format_cells {"file_path": "a.xlsx", "cell_range": "A1"}' in done.stdout and "done" in lines
+    # In this order, wherever: CrewAI draws boxes around, from a thread of its own.
+    said = [
+        "Opened. Call them directly by name:",
+        "format_cells was not run: its arguments do not fit.",
+        'runs format_cells {"file_path": "a.xlsx", "cell_range": "A1"}',
+        "done",
+        "A1 is formatted.",
+    ]
+    sizes = r"each request carried ([\d,]+) bytes of tools instead of ([\d,]+)"
+    last = "4 requests, 1 tool array: the prompt cache is kept"
+    found = re.search(".*?".join([*map(re.escape, said), sizes, last]), done.stdout, re.DOTALL)
+    assert found and done.stdout.count("runs ") == 1, done.stdout
+    folded, whole = (int(size.replace(",", "")) for size in found.groups())
+    assert folded < whole * (100 - NEEDS[name]) / 100, found.group()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +30,44 @@ decide = "ask"
 """
 
 
+def append_line(path: Path, value: Any) -> None:
+    """Appends one line of JSON, in one write."""
+    with open(path, "ab", buffering=0) as file:
+        file.write(json.dumps(value).encode() + b"\n")
+
+
+def read_lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
 class Workbook:
-    """A folder of workbooks. ``calls`` is every call that arrived, in order."""
+    """A folder of workbooks.
+
+    Every call that arrives is first written to a file that is only appended to: what was begun is known, whoever began
+    it, and whether or not its process lived to end it.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.calls: list[tuple[str, dict[str, Any]]] = []
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self._log = folder, folder / "calls.jsonl"
+        #: Called with a tool's name when it has begun, and when it has done its work.
+        self.begun: Callable[[str], None] = lambda tool: None
+        self.done: Callable[[str], None] = lambda tool: None
+
+    @property
+    def calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """Every call that arrived, in order, in any process."""
+        return [(call["tool"], call["arguments"]) for call in read_lines(self._log)]
 
     def run(self, tool: str, arguments: dict[str, Any]) -> str:
-        self.calls.append((tool, arguments))
+        append_line(self._log, {"tool": tool, "arguments": arguments})
+        self.begun(tool)
         method = getattr(self, f"_{tool}", None)
         if method is None:
             raise NotImplementedError(f"{tool} is not bound here")
-        return json.dumps(method(**arguments), default=str)
+        result = json.dumps(method(**arguments), default=str)
+        self.done(tool)
+        return result
 
     def _open(self, file_path: str) -> tuple[Path, Book]:
         path = self.folder / file_path

@@ -6,23 +6,47 @@ An adapter makes one ``Folder``. On each request it names the tools of the agent
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from . import ApprovalError, Approver, Confirm, Conversation, Engine, Forward, Refuse, Turn
+from . import ApprovalError, Approver, CallError, Confirm, Conversation, Engine, Forward, InputError, Outcome, Refuse
 
 #: One step of a history: ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
 Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
 Source: TypeAlias = str | os.PathLike[str]
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
 
 #: How many tool sets and how many conversations are remembered; the ones used longest ago are forgotten first.
 MOST_ENGINES = 32
 MOST_CONVERSATIONS = 256
+#: How many conversations without an id wait for the calls of the message that they were made for.
+MOST_FRESH = 8
+
+
+@dataclass
+class _Known:
+    """A conversation that is remembered, and the calls whose answers its model saw last, or saw once and no more."""
+
+    engine: Engine
+    conversation: Conversation
+    seen: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+
+    def follows(self, steps: Sequence[Step]) -> bool:
+        seen = _answered(steps)
+        # What was closed when its answer went out of sight is open again if it is back: only a new conversation knows that.
+        if self.gone & seen or not self.conversation.follows(steps):
+            return False
+        self.gone |= self.seen - seen
+        self.seen = seen
+        return True
 
 
 class Folder:
@@ -47,11 +71,15 @@ class Folder:
     ) -> None:
         self.approver = approvals if isinstance(approvals, Approver) else Approver(approvals)
         self.wire, self.model = wire, model
+        #: Whether a call may be put before a person.
+        self.may_ask = policy is not None
         self._settings: dict[str, Any] = {"profile": profile, "arm": arm, "policy": policy, "skills": skills}
         self._first: Engine | None = None
         self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
         self._by_text: OrderedDict[str, Engine] = OrderedDict()
-        self._conversations: OrderedDict[tuple[int, str], tuple[Engine, Conversation]] = OrderedDict()
+        self._conversations: OrderedDict[tuple[int, str], _Known] = OrderedDict()
+        self._shown: OrderedDict[str, Engine] = OrderedDict()
+        self._fresh: deque[tuple[Engine, Sequence[Step], Conversation]] = deque(maxlen=MOST_FRESH)
         self._lock = Lock()
 
     def bind(
@@ -76,99 +104,153 @@ class Folder:
             elif made is None and self._first is not None:
                 made = self._first.with_tools(text)
             assert made is not None
-            self._engines[key], self._by_text[text] = (made, keep), made
-            for memo in (self._engines, self._by_text):
-                while len(memo) > MOST_ENGINES:
-                    memo.popitem(last=False)
+            _remember(self._engines, key, (made, keep), MOST_ENGINES)
+            _remember(self._by_text, text, made, MOST_ENGINES)
         return made
 
-    def conversation(self, engine: Engine, id: str | None, steps: Sequence[Step]) -> Conversation:
+    def conversation(
+        self, engine: Engine, id: str | None, steps: Sequence[Step], *, untouched: bool = False
+    ) -> Conversation:
         """The conversation whose model made these calls and still sees their answers.
 
         Calls that wait for their answer are not among ``steps``: they are judged by ``Conversation.call``. Without an id
         each request makes a conversation anew, and a person's answer is good for one process only.
+
+        :param untouched: nothing is called on it here, so that whoever asks next with the same steps may have it.
         """
-        key = (hash(engine), id or "")
-        known = self._conversations.get(key) if id else None
-        if known is not None and known[0] is engine and known[1].follows(steps):
-            return known[1]
+        if not id:
+            made = self._taken(engine, steps) or engine.conversation(self.wire, self.model, id, steps=steps)
+            if untouched:
+                self._fresh.append((engine, steps, made))
+            return made
+        known = self._conversations.get((hash(engine), id))
+        if known is not None and known.engine is engine and known.follows(steps):
+            return known.conversation
         made = engine.conversation(self.wire, self.model, id, steps=steps)
+        self.keep(engine, made, _answered(steps))
+        return made
+
+    def show(self, engine: Engine, id: str | None, steps: Sequence[Step]) -> Conversation:
+        """The conversation of a request that shows these tools. Nothing is called on it here."""
         if id:
             with self._lock:
-                self._conversations[key] = (engine, made)
-                self._conversations.move_to_end(key)
-                while len(self._conversations) > MOST_CONVERSATIONS:
-                    self._conversations.popitem(last=False)
-        return made
+                _remember(self._shown, id, engine, MOST_CONVERSATIONS)
+        return self.conversation(engine, id, steps, untouched=True)
+
+    def last_shown(self, id: str | None, steps: Sequence[Step]) -> Engine | None:
+        """The tools that the last request of a conversation showed, which may be fewer than the agent has."""
+        if id:
+            return self._shown.get(id)
+        with self._lock:
+            return next((own for own, past, _ in reversed(self._fresh) if past == steps), None)
+
+    def remembered(self, engine: Engine, id: str | None) -> Conversation | None:
+        """The conversation of this id as it was left, if it is remembered."""
+        known = self._conversations.get((hash(engine), id or ""))
+        return known.conversation if known is not None and known.engine is engine else None
+
+    def keep(self, engine: Engine, conversation: Conversation, seen: set[str] | None = None) -> None:
+        """Remembers a conversation by its id, and the calls whose answers its model has seen."""
+        known = _Known(engine, conversation, seen or set())
+        with self._lock:
+            _remember(self._conversations, (hash(engine), conversation.id), known, MOST_CONVERSATIONS)
+
+    def _taken(self, engine: Engine, steps: Sequence[Step]) -> Conversation | None:
+        """An untouched conversation of exactly these steps, for one taker: another may go on otherwise."""
+        with self._lock:
+            for at, (own, past, conversation) in enumerate(self._fresh):
+                if own is engine and past == steps:
+                    del self._fresh[at]
+                    return conversation
+        return None
 
     def settle(
         self, conversation: Conversation, asked: Confirm, approved: bool, reason: str | None = None
     ) -> Forward | Confirm | Refuse:
         """A person's answer, given through the framework's own surface, and what it makes of the call.
 
-        An answer that came another way meanwhile stands.
+        An answer that came another way meanwhile stands. The conversation is forgotten: a framework that runs the step once
+        more, for whatever reason, finds what the store knows, that the approval was used, and not the call to run again.
         """
-        try:
-            if approved:
-                self.approver.approve(asked.approval)
-            else:
-                self.approver.reject(asked.approval, reason)
-        except ApprovalError:
-            pass  # Answered already, here or elsewhere: what holds is what `resume` says.
+        with self._lock:
+            for key in [key for key, known in self._conversations.items() if known.conversation is conversation]:
+                del self._conversations[key]
+        # Nothing but True is a yes: a forgotten `await`, or a text, is not.
+        answer_approval(self.approver, asked, approved is True, reason)
         return conversation.resume(asked.approval)
 
+    def refused(self, id: str | None, calls: set[str]) -> None:
+        """A person's no to these calls, which the framework did not tell when it was given: a later yes does not run them."""
+        for asked in self.approver.pending() if calls and id else ():
+            if asked.conversation == id and asked.call in calls:
+                with suppress(ApprovalError):  # Somebody has just answered.
+                    self.approver.reject(asked.id)
 
-#: Runs a tool by its host's name. What is no text is sent as JSON; an exception is a failed call.
-Run: TypeAlias = Callable[[str, dict[str, Any]], Any]
-#: Puts a call before a person: True runs it, False refuses it for good, None leaves it waiting.
-Ask: TypeAlias = Callable[[Confirm], bool | None]
+    @contextmanager
+    def running(
+        self,
+        conversation: Conversation,
+        call: Forward,
+        paused: type[BaseException] | tuple[()] = (),
+        engine: Engine | None = None,
+    ) -> Iterator[None]:
+        """Around the run of a call: an exception, a cancellation among them, is told to the conversation and goes on.
 
-
-def answer(turn: Turn, run: Run, ask: Ask | None, approver: Approver | None) -> list[dict[str, Any]]:
-    """Runs what may run of a message's calls, asks about what waits, and gives the messages to append."""
-    _ask(turn, ask, approver)
-    for call in turn.runnable:
+        :param paused: what says that the tool itself asks for something: it has not ended, and its step will run it again
+            in this conversation of this engine.
+        """
         try:
-            result = as_text(run(call.target, call.arguments))
-        except Exception as why:  # The model is told, as it is of every failure of a tool.
-            turn.finish(call.id, f"{type(why).__name__}: {why}", is_error=True)
-        else:
-            turn.finish(call.id, result)
-    return turn.messages()
+            yield
+        except paused:
+            if conversation.id and engine is not None:
+                self.keep(engine, conversation)
+            raise
+        except BaseException:
+            conversation.report_result(call.id, False)
+            raise
 
 
-async def answer_async(turn: Turn, run: Run, ask: Ask | None, approver: Approver | None) -> list[dict[str, Any]]:
-    """The same where ``run`` may give something to await."""
-    _ask(turn, ask, approver)
-    for call in turn.runnable:
-        try:
-            made = run(call.target, call.arguments)
-            result = as_text(await made if inspect.isawaitable(made) else made)
-        except Exception as why:
-            turn.finish(call.id, f"{type(why).__name__}: {why}", is_error=True)
-        else:
-            turn.finish(call.id, result)
-    return turn.messages()
+def _remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Puts something into a memo, and forgets what was used longest ago."""
+    memo[key] = value
+    memo.move_to_end(key)
+    while len(memo) > most:
+        memo.popitem(last=False)
 
 
-def _ask(turn: Turn, ask: Ask | None, approver: Approver | None) -> None:
-    for waiting in turn.waiting if ask and approver else ():
-        assert ask and approver
-        said = ask(waiting)
-        if said is not None:
-            approver.approve(waiting.approval) if said else approver.reject(waiting.approval)
-            turn.resume(waiting.approval)
+def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: str | None = None) -> None:
+    """Gives a person's answer to the store. One that was given there meanwhile stands.
+
+    :raises InputError: the store is not the engine's, where the same id stands for another call.
+    :raises ApprovalError: the store knows no such approval.
+    """
+    found = approver.get(asked.approval)
+    if found.state == "pending" and found.shown != asked.shown:
+        raise InputError(f"{asked.approval} of this approver is another call, of {found.tool}: give the engine's own")
+    try:
+        approver.approve(asked.approval) if approved else approver.reject(asked.approval, reason)
+    except ApprovalError:
+        if approver.get(asked.approval).state == "pending":
+            raise
 
 
-def as_text(result: Any) -> str:
-    """A tool's result as the model reads it."""
-    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str)
+def judged(conversation: Conversation, name: str, arguments: Any, id: str | None) -> Outcome:
+    """A call, judged. Some local models number the calls of each message anew: an id that another call has says nothing, and
+    the call gets one of the conversation's own."""
+    try:
+        return conversation.call(name, arguments, id)
+    except CallError:
+        return conversation.call(name, arguments)
 
 
 def unanswered(steps: Sequence[Step]) -> set[str]:
     """The ids of the calls of a history that have no answer in it."""
-    answered = {step[0] for step in steps if len(step) == 2}
+    answered = _answered(steps)
     return {step[0] for step in steps if len(step) == 3 and step[0] not in answered}
+
+
+def _answered(steps: Sequence[Step]) -> set[str]:
+    return {step[0] for step in steps if len(step) == 2}
 
 
 def answered_only(steps: Sequence[Step]) -> list[Step]:

@@ -26,7 +26,7 @@ from agent_framework import (
 )
 
 from . import Confirm, Conversation, Forward, InputError, Refuse, Reply
-from ._adapter import Folder, Step, answered_only
+from ._adapter import Folder, Step, answered_only, judged
 
 Next = Callable[[], Awaitable[None]]
 
@@ -41,7 +41,7 @@ class Folded:
         tools = [{"name": own.name, "description": own.description, "input_schema": own.parameters()} for own in every]
         self.engine = folder.bind(json.dumps(tools), lambda: tools)
         self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
-        first = self.conversation(None, [])
+        first = folder.conversation(self.engine, None, [])
         if first.arm == "seed":
             raise InputError("arm seed changes the array, and agent-framework takes the tools once: use arm stable")
         #: What to give the agent.
@@ -65,7 +65,11 @@ class Folded:
         return made
 
     def current(self, id: str | None) -> Conversation:
-        return self._current.get() or self.conversation(id, [])
+        """The conversation of the request that made a call, or of a session that goes on with an answer to one."""
+        own = self._current.get()
+        if own is not None and own.id == (id or ""):
+            return own
+        return self.folder.remembered(self.engine, id) or self.conversation(id, [])
 
 
 def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "openai-responses", **settings: Any) -> Folded:
@@ -111,7 +115,7 @@ class _Gate(FunctionMiddleware):
             return
         arguments = dict(context.arguments) if not hasattr(context.arguments, "model_dump") else context.arguments.model_dump()
         conversation = self._folded.current(context.session.session_id if context.session else None)
-        outcome = conversation.call(name, arguments, id)
+        outcome = judged(conversation, name, arguments, id)
         approved = context.metadata.get("approval_response") is not None
         if isinstance(outcome, Confirm) and approved:
             # The framework calls again only what its user approved.
@@ -139,10 +143,7 @@ class _Gate(FunctionMiddleware):
         inner = FunctionInvocationContext(
             function=real, arguments=forward.arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
         )
-        try:
+        with self._folded.folder.running(conversation, forward):
             result = await real.invoke(arguments=forward.arguments, context=inner, tool_call_id=forward.id)
-        except BaseException:
-            conversation.report_result(forward.id, False)
-            raise
         conversation.report_result(forward.id)
         return [Content.from_text(forward.note), *result] if forward.note else result

@@ -17,19 +17,16 @@ from typing import Any
 import anthropic
 
 from . import Approver, Conversation
-from ._adapter import Ask, Run, answer, answer_async
+from ._loop import MOST_REQUESTS, Ask, AskAsync, Dialogue, Message, Run, talk, talk_async
 from .anthropic_runner import attach, runner_tools
 
 __all__ = ["achat", "attach", "chat", "runner_tools"]
-
-#: How many requests one loop makes at most.
-MOST_REQUESTS = 50
 
 
 def chat(
     client: anthropic.Anthropic,
     conversation: Conversation,
-    messages: list[dict[str, Any]],
+    messages: list[Message],
     run: Run,
     *,
     ask: Ask | None = None,
@@ -39,6 +36,9 @@ def chat(
 ) -> str:
     """Talks until the model calls nothing more, and gives its last text.
 
+    A history that ends with calls that nobody answered is taken up: they are judged and run before anything is sent. What
+    a person approved is not run a second time.
+
     :param conversation: on wire ``anthropic``.
     :param messages: the history, to which everything is appended.
     :param run: runs a tool by its name, with its arguments.
@@ -46,51 +46,34 @@ def chat(
     :param most: the most requests; then the text so far is given.
     :param request: what else the request has, ``max_tokens`` among it.
     """
-    text = ""
-    for _ in range(most):
-        made = client.messages.create(**_request(conversation, messages, request))
-        text = _appended(messages, made)
-        turn = conversation.turn(messages[-1])
-        if not len(turn):
-            break
-        messages += answer(turn, run, ask, approver)
-    return text
+    return talk(_dialogue(conversation, messages, request), client.messages.create, run, ask, approver, most)
 
 
 async def achat(
     client: anthropic.AsyncAnthropic,
     conversation: Conversation,
-    messages: list[dict[str, Any]],
+    messages: list[Message],
     run: Run,
     *,
-    ask: Ask | None = None,
+    ask: AskAsync | None = None,
     approver: Approver | None = None,
     most: int = MOST_REQUESTS,
     **request: Any,
 ) -> str:
-    """``chat`` for the asynchronous client; ``run`` may be a coroutine function."""
-    text = ""
-    for _ in range(most):
-        made = await client.messages.create(**_request(conversation, messages, request))
-        text = _appended(messages, made)
-        turn = conversation.turn(messages[-1])
-        if not len(turn):
-            break
-        messages += await answer_async(turn, run, ask, approver)
-    return text
+    """``chat`` for the asynchronous client; ``run`` and ``ask`` may be coroutine functions."""
+    dialogue = _dialogue(conversation, messages, request)
+    return await talk_async(dialogue, client.messages.create, run, ask, approver, most)
 
 
-def _request(conversation: Conversation, messages: list[dict[str, Any]], more: dict[str, Any]) -> dict[str, Any]:
-    # What the host has trimmed since the last request counts as closed again.
-    conversation.seen(messages)
+def _dialogue(conversation: Conversation, messages: list[Message], fixed: dict[str, Any]) -> Dialogue:
     if betas := conversation.betas:
-        headers = dict(more.get("extra_headers") or {})
+        headers = dict(fixed.get("extra_headers") or {})
         headers["anthropic-beta"] = ",".join(filter(None, [headers.get("anthropic-beta"), *betas]))
-        more = {**more, "extra_headers": headers}
-    return {"model": conversation.model, "messages": messages, "tools": conversation.tools(), **more}
+        fixed = {**fixed, "extra_headers": headers}
+    return Dialogue(conversation, messages, "messages", fixed, _read)
 
 
-def _appended(messages: list[dict[str, Any]], made: Any) -> str:
-    content = [block.model_dump(mode="json", exclude_none=True) for block in made.content]
-    messages.append({"role": "assistant", "content": content})
-    return "".join(block["text"] for block in content if block["type"] == "text")
+def _read(response: Any) -> tuple[str, list[Message]]:
+    content = [block.model_dump(mode="json", exclude_none=True) for block in response.content]
+    text = "".join(block["text"] for block in content if block["type"] == "text")
+    return text, [{"role": "assistant", "content": content}]

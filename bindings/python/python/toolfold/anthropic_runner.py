@@ -5,22 +5,19 @@ Imported by ``toolfold.anthropic``.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
 from typing import Any
 
 from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 
 from . import Approver, Confirm, Conversation, Forward, Reply
-from ._adapter import Ask, Run, as_text
+from ._loop import Ask, Run, as_text, settled
 
 
 def runner_tools(
     conversation: Conversation, run: Run, *, ask: Ask | None = None, approver: Approver | None = None
 ) -> list[BetaBuiltinFunctionTool]:
     """The tools of a conversation for ``client.beta.messages.tool_runner``, which calls them itself."""
-    ids = itertools.count()
-    return [_RunnerTool(entry, conversation, run, ask, approver, ids) for entry in conversation.tools()]
+    return [_RunnerTool(entry, conversation, run, ask, approver) for entry in conversation.tools()]
 
 
 def attach(runner: Any, tools: list[BetaBuiltinFunctionTool]) -> None:
@@ -34,26 +31,20 @@ class _RunnerTool(BetaBuiltinFunctionTool):
     runner: Any = None
 
     def __init__(
-        self,
-        entry: dict[str, Any],
-        conversation: Conversation,
-        run: Run,
-        ask: Ask | None,
-        approver: Approver | None,
-        ids: Iterable[int],
+        self, entry: dict[str, Any], conversation: Conversation, run: Run, ask: Ask | None, approver: Approver | None
     ) -> None:
         self.entry, self.conversation, self.run = entry, conversation, run
-        self.ask, self.approver, self.ids = ask, approver, iter(ids)
+        self.ask, self.approver = ask, approver
 
     def to_dict(self) -> Any:
         return self.entry
 
     def call(self, input: object) -> Any:
-        # The runner does not say which call it is about.
-        outcome = self.conversation.call(self.entry["name"], input, f"runner-{next(self.ids)}")
-        if isinstance(outcome, Confirm) and self.ask and self.approver and (said := self.ask(outcome)) is not None:
-            self.approver.approve(outcome.approval) if said else self.approver.reject(outcome.approval)
-            outcome = self.conversation.resume(outcome.approval)
+        # The runner does not say which call it is about: the conversation gives it an id.
+        outcome = self.conversation.call(self.entry["name"], input)
+        if isinstance(outcome, Confirm) and self.ask and self.approver:
+            if settled(outcome, self.ask(outcome), self.approver):
+                outcome = self.conversation.resume(outcome.approval)
         if isinstance(outcome, Forward):
             return self._ran(outcome)
         if isinstance(outcome, Reply) and self.runner and self.conversation.betas:
@@ -65,8 +56,7 @@ class _RunnerTool(BetaBuiltinFunctionTool):
 
     def _append(self, reply: Reply) -> None:
         for block in reply.messages[-1]["content"] if reply.opened else ():
-            own = (self.conversation, self.run, self.ask, self.approver, self.ids)
-            added = _RunnerTool(block["tool"]["definition"], *own)
+            added = _RunnerTool(block["tool"]["definition"], self.conversation, self.run, self.ask, self.approver)
             added.runner = self.runner
             self.runner.add_tools(added)
 

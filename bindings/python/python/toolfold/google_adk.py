@@ -20,7 +20,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply
-from ._adapter import Folder, Step, answered_only
+from ._adapter import Folder, Step, answered_only, judged
 
 #: A tool, a function or a toolset, as an agent takes them.
 ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
@@ -37,14 +37,14 @@ class FoldedToolset(BaseToolset):
     def __init__(self, tools: Sequence[ToolUnion], *, wire: str = "gemini", **settings: Any) -> None:
         super().__init__()
         self._given = tools
-        self._folder = Folder(wire=wire, **settings)
+        self.folder = Folder(wire=wire, **settings)
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         real = await self._real(readonly_context)
         declared = [(tool, tool._get_declaration()) for tool in real]
         by_name = {tool.name: tool for tool, own in declared if own is not None}
         functions = [own.model_dump(mode="json", by_alias=True, exclude_none=True) for _, own in declared if own is not None]
-        engine = self._folder.bind(json.dumps(functions), lambda: [{"functionDeclarations": functions}])
+        engine = self.folder.bind(json.dumps(functions), lambda: [{"functionDeclarations": functions}])
         entries = self.conversation(engine, readonly_context).entries()
         folded: list[BaseTool] = [FoldedTool(self, engine, entry, by_name) for entry in entries]
         return [*folded, *(tool for tool, own in declared if own is None)]
@@ -61,12 +61,9 @@ class FoldedToolset(BaseToolset):
     def conversation(self, engine: Engine, context: ReadonlyContext | None) -> Conversation:
         """The conversation of a session."""
         if context is None:
-            return self._folder.conversation(engine, None, [])
+            return self.folder.conversation(engine, None, [])
         session = context.session
-        return self._folder.conversation(engine, session.id, answered_only(past_steps(session.events)))
-
-    def settle(self, conversation: Conversation, asked: Confirm, approved: bool) -> Forward | Confirm | Refuse:
-        return self._folder.settle(conversation, asked, approved)
+        return self.folder.conversation(engine, session.id, answered_only(past_steps(session.events)))
 
     async def close(self) -> None:
         for given in self._given:
@@ -101,14 +98,14 @@ class FoldedTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         conversation = self._owner.conversation(self._engine, cast(ReadonlyContext, tool_context))
-        outcome = conversation.call(self.name, args, tool_context.function_call_id)
+        outcome = judged(conversation, self.name, args, tool_context.function_call_id)
         if isinstance(outcome, Confirm):
             if (answer := tool_context.tool_confirmation) is None:
                 shown = f"{outcome.target} {outcome.arguments_json}: {outcome.reason}"
                 tool_context.request_confirmation(hint=shown)
                 tool_context.actions.skip_summarization = True
                 return {"error": outcome.content}
-            outcome = self._owner.settle(conversation, outcome, answer.confirmed)
+            outcome = self._owner.folder.settle(conversation, outcome, answer.confirmed)
         match outcome:
             case Reply(content=text, is_error=failed):
                 return {"error" if failed else "result": text}
@@ -116,10 +113,7 @@ class FoldedTool(BaseTool):
                 return {"error": text}
             case Forward() as forward:
                 tool = self._real[forward.target]
-                try:
+                with self._owner.folder.running(conversation, forward):
                     result = await tool.run_async(args=forward.arguments, tool_context=tool_context)
-                except BaseException:
-                    conversation.report_result(forward.id, False)
-                    raise
                 conversation.report_result(forward.id)
                 return {"note": forward.note, "result": result} if forward.note else result

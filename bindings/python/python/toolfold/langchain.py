@@ -17,10 +17,11 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command, interrupt
 
-from . import Confirm, Conversation, Engine, Forward, Refuse, Reply
-from ._adapter import Folder, Step, answered_only
+from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply
+from ._adapter import Folder, Step, answered_only, judged
 
 __all__ = ["Toolfold"]
 
@@ -44,27 +45,21 @@ class Toolfold(AgentMiddleware):
         return await handler(self._folded(request))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        conversation, outcome = self._judged(request)
+        engine, conversation, outcome = self._judged(request)
         if not isinstance(outcome, Forward):
             return _answer(request, outcome)
-        try:
+        with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = handler(_run(request, outcome))
-        except Exception:
-            conversation.report_result(outcome.id, False)
-            raise
         return _noted(conversation, outcome, result)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
-        conversation, outcome = self._judged(request)
+        engine, conversation, outcome = self._judged(request)
         if not isinstance(outcome, Forward):
             return _answer(request, outcome)
-        try:
+        with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = await handler(_run(request, outcome))
-        except Exception:
-            conversation.report_result(outcome.id, False)
-            raise
         return _noted(conversation, outcome, result)
 
     def _engine(self, real: list[BaseTool]) -> tuple[tuple[int, ...], Engine]:
@@ -76,11 +71,10 @@ class Toolfold(AgentMiddleware):
         key, engine = self._engine(real)
         about = getattr(request.runtime, "execution_info", None)
         thread = about.thread_id if about else None
-        conversation = self.folder.conversation(engine, thread, answered_only(_steps(request.messages)))
+        conversation = self.folder.show(engine, thread, answered_only(_steps(request.messages)))
         entries = conversation.entries()
         kept = self._shown.get(conversation.digest)
-        # What a provider runs itself is a dict.
-        hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]
+        hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: the provider's own
         if kept is None or kept[0] != key:
             named = {tool.name: tool for tool in real}
             kept = (key, [_shown(entry, named) for entry in entries])
@@ -89,33 +83,34 @@ class Toolfold(AgentMiddleware):
             self._shown[conversation.digest] = kept
         return request.override(tools=[*kept[1], *hosted])
 
-    def _judged(self, request: ToolCallRequest) -> tuple[Conversation, Forward | Reply | Confirm | Refuse]:
+    def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome]:
         call, state = request.tool_call, request.state
         messages = state["messages"] if isinstance(state, dict) else getattr(state, "messages", state)
         thread = request.runtime.config.get("configurable", {}).get("thread_id")
-        _, engine = self._engine(request.runtime.tools)
-        conversation = self.folder.conversation(engine, thread, answered_only(_steps(messages)))
-        outcome = conversation.call(call["name"], call["args"], call["id"])
+        steps = answered_only(_steps(messages))
+        engine = self.folder.last_shown(thread, steps) or self._engine(request.runtime.tools)[1]
+        conversation = self.folder.conversation(engine, thread, steps)
+        outcome = judged(conversation, call["name"], call["args"], call["id"])
         if isinstance(outcome, Confirm):
-            asked = {"tool": outcome.target, "arguments": outcome.arguments, "approval": outcome.approval}
-            answer = interrupt({**asked, "shown": outcome.shown})
+            answer = interrupt({**_call(outcome), "approval": outcome.approval, "shown": outcome.shown})
             outcome = self.folder.settle(conversation, outcome, *_decision(answer))
-        return conversation, outcome
+        elif isinstance(outcome, Forward) and outcome.policy == "confirm":
+            # Asked and answered when this step ran before: LangGraph gives answers to a step's interrupts by their order.
+            interrupt(_call(outcome))
+        return engine, conversation, outcome
 
 
 def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:
     """The tool as the model is shown it. A copy of the real one, so that other middleware still knows its class."""
-    own = real.get(entry.name)
     update = {"description": entry.description, "args_schema": entry.parameters}
-    if own is not None:
+    if own := real.get(entry.name):
         return own.model_copy(update=update)
     return StructuredTool(name=entry.name, func=lambda **_: "", **update)
 
 
 def _run(request: ToolCallRequest, outcome: Forward) -> ToolCallRequest:
-    call: Any = {**request.tool_call, "name": outcome.target, "args": outcome.arguments}
     real = next(tool for tool in request.runtime.tools if tool.name == outcome.target)
-    return request.override(tool_call=call, tool=real)
+    return request.override(tool_call={**request.tool_call, "name": real.name, "args": outcome.arguments}, tool=real)
 
 
 def _steps(messages: Sequence[AnyMessage]) -> list[Step]:
@@ -127,6 +122,10 @@ def _steps(messages: Sequence[AnyMessage]) -> list[Step]:
         elif isinstance(message, ToolMessage):
             steps.append((message.tool_call_id, message.status != "error"))
     return steps
+
+
+def _call(outcome: Confirm | Forward) -> dict[str, Any]:
+    return {"tool": outcome.target, "arguments": outcome.arguments}
 
 
 def _decision(answer: Any) -> tuple[bool, str | None]:

@@ -21,9 +21,9 @@ from mcp.shared.exceptions import NoBackChannelError
 
 from . import Confirm, Conversation, Forward, Refuse, Reply
 from ._adapter import Folder
-#: Asks a person; true runs the call.
-Ask = Callable[[Confirm], Awaitable[bool]]
 
+#: Asks a person; True runs the call, and nothing else does.
+Ask = Callable[[Confirm], Awaitable[bool]]
 
 APPROVE = "approve"
 NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
@@ -83,11 +83,8 @@ class FoldedSession:
                 return _text(text, True)
 
     async def _run(self, conversation: Conversation, forward: Forward) -> types.CallToolResult:
-        try:
+        with self._folder.running(conversation, forward):
             result: types.CallToolResult = await self._session.call_tool(forward.target, forward.arguments)
-        except BaseException:
-            conversation.report_result(forward.id, False)
-            raise
         conversation.report_result(forward.id, not result.is_error)
         if forward.note:
             note = types.TextContent(type="text", text=forward.note)

@@ -15,18 +15,18 @@ from typing import Any
 import openai
 
 from . import Approver, Conversation
-from ._adapter import Ask, Run, answer, answer_async
+from ._loop import MOST_REQUESTS, Ask, AskAsync, Dialogue, Message, Run, talk, talk_async
 
 __all__ = ["achat", "arespond", "chat", "respond"]
 
-#: How many requests one loop makes at most.
-MOST_REQUESTS = 50
+#: Responses keeps nothing on the server, and gives the model's reasoning along with what it says.
+_STATELESS = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
 def chat(
     client: openai.OpenAI,
     conversation: Conversation,
-    messages: list[dict[str, Any]],
+    messages: list[Message],
     run: Run,
     *,
     ask: Ask | None = None,
@@ -36,6 +36,9 @@ def chat(
 ) -> str:
     """Talks until the model calls nothing more, and gives its last text.
 
+    A history that ends with calls that nobody answered is taken up: they are judged and run before anything is sent. What
+    a person approved is not run a second time.
+
     :param conversation: on wire ``openai-chat``.
     :param messages: the history, to which everything is appended.
     :param run: runs a tool by its name, with its arguments.
@@ -43,46 +46,30 @@ def chat(
     :param most: the most requests; then the text so far is given.
     :param request: what else the request has. ``model`` is the conversation's where it is not given.
     """
-    text = ""
-    for _ in range(most):
-        made = client.chat.completions.create(**_chat_request(conversation, messages, request))
-        text, message = made.choices[0].message.content or "", made.choices[0].message
-        messages.append(message.model_dump(mode="json", exclude_none=True))
-        turn = conversation.turn(messages[-1])
-        if not len(turn):
-            break
-        messages += answer(turn, run, ask, approver)
-    return text
+    dialogue = Dialogue(conversation, messages, "messages", request, _read_chat)
+    return talk(dialogue, client.chat.completions.create, run, ask, approver, most)
 
 
 async def achat(
     client: openai.AsyncOpenAI,
     conversation: Conversation,
-    messages: list[dict[str, Any]],
+    messages: list[Message],
     run: Run,
     *,
-    ask: Ask | None = None,
+    ask: AskAsync | None = None,
     approver: Approver | None = None,
     most: int = MOST_REQUESTS,
     **request: Any,
 ) -> str:
-    """``chat`` for the asynchronous client; ``run`` may be a coroutine function."""
-    text = ""
-    for _ in range(most):
-        made = await client.chat.completions.create(**_chat_request(conversation, messages, request))
-        text, message = made.choices[0].message.content or "", made.choices[0].message
-        messages.append(message.model_dump(mode="json", exclude_none=True))
-        turn = conversation.turn(messages[-1])
-        if not len(turn):
-            break
-        messages += await answer_async(turn, run, ask, approver)
-    return text
+    """``chat`` for the asynchronous client; ``run`` and ``ask`` may be coroutine functions."""
+    dialogue = Dialogue(conversation, messages, "messages", request, _read_chat)
+    return await talk_async(dialogue, client.chat.completions.create, run, ask, approver, most)
 
 
 def respond(
     client: openai.OpenAI,
     conversation: Conversation,
-    items: list[dict[str, Any]],
+    items: list[Message],
     run: Run,
     *,
     ask: Ask | None = None,
@@ -91,49 +78,30 @@ def respond(
     **request: Any,
 ) -> str:
     """``chat`` over the Responses API: a conversation on wire ``openai-responses``, and its input items."""
-    text = ""
-    for _ in range(most):
-        made = client.responses.create(**_response_request(conversation, items, request))
-        output = [item.model_dump(mode="json", exclude_none=True) for item in made.output]
-        items += output
-        text, turn = made.output_text, conversation.turn(output)
-        if not len(turn):
-            break
-        items += answer(turn, run, ask, approver)
-    return text
+    dialogue = Dialogue(conversation, items, "input", {**_STATELESS, **request}, _read_response)
+    return talk(dialogue, client.responses.create, run, ask, approver, most)
 
 
 async def arespond(
     client: openai.AsyncOpenAI,
     conversation: Conversation,
-    items: list[dict[str, Any]],
+    items: list[Message],
     run: Run,
     *,
-    ask: Ask | None = None,
+    ask: AskAsync | None = None,
     approver: Approver | None = None,
     most: int = MOST_REQUESTS,
     **request: Any,
 ) -> str:
     """``respond`` for the asynchronous client."""
-    text = ""
-    for _ in range(most):
-        made = await client.responses.create(**_response_request(conversation, items, request))
-        output = [item.model_dump(mode="json", exclude_none=True) for item in made.output]
-        items += output
-        text, turn = made.output_text, conversation.turn(output)
-        if not len(turn):
-            break
-        items += await answer_async(turn, run, ask, approver)
-    return text
+    dialogue = Dialogue(conversation, items, "input", {**_STATELESS, **request}, _read_response)
+    return await talk_async(dialogue, client.responses.create, run, ask, approver, most)
 
 
-def _chat_request(conversation: Conversation, messages: list[dict[str, Any]], more: dict[str, Any]) -> dict[str, Any]:
-    # What the host has trimmed since the last request counts as closed again.
-    conversation.seen(messages)
-    return {"model": conversation.model, "messages": messages, "tools": conversation.tools(), **more}
+def _read_chat(response: Any) -> tuple[str, list[Message]]:
+    message = response.choices[0].message
+    return message.content or "", [message.model_dump(mode="json", exclude_none=True)]
 
 
-def _response_request(conversation: Conversation, items: list[dict[str, Any]], more: dict[str, Any]) -> dict[str, Any]:
-    conversation.seen(items)
-    fixed = {"store": False, "include": ["reasoning.encrypted_content"]}
-    return {"model": conversation.model, "input": items, "tools": conversation.tools(), **fixed, **more}
+def _read_response(response: Any) -> tuple[str, list[Message]]:
+    return response.output_text, [item.model_dump(mode="json", exclude_none=True) for item in response.output]

@@ -24,7 +24,7 @@ from agents.tool import Tool
 from agents.tool_context import ToolContext
 
 from . import Confirm, Conversation, Engine, Forward, Refuse, Reply
-from ._adapter import Folder, Step, answered_only
+from ._adapter import Folder, Step, answered_only, judged
 
 #: A name that no tool has is answered by the SDK instead of ending the run.
 RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
@@ -57,7 +57,7 @@ class FoldedAgent(Agent[Any]):
     thread: Callable[[RunContextWrapper[Any]], str | None] = lambda context: None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        super().__post_init__()  # type: ignore[no-untyped-call]  # the SDK does not say
         self._runs: WeakKeyDictionary[RunContextWrapper[Any], _Run] = WeakKeyDictionary()
         self._bound: tuple[list[FunctionTool], Engine] | None = None
 
@@ -102,7 +102,7 @@ def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]
     by_name = {tool.name: tool for tool in real}
 
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
-        outcome = conversation.call(context.tool_name, arguments, context.tool_call_id)
+        outcome = judged(conversation, context.tool_name, arguments, context.tool_call_id)
         if isinstance(outcome, Confirm):
             # The SDK runs what waited only once its user said yes.
             outcome = folder.settle(conversation, outcome, approved=True)
@@ -110,18 +110,15 @@ def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]
             case Reply(content=text) | Refuse(content=text):
                 return text
             case Forward() as forward:
-                try:
+                with folder.running(conversation, forward):
                     result = await by_name[forward.target].on_invoke_tool(context, forward.arguments_json)
-                except BaseException:
-                    conversation.report_result(forward.id, False)
-                    raise
                 conversation.report_result(forward.id)
                 return forward.noted(result) if isinstance(result, str) else result
 
     def asks(name: str) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
         async def needs_approval(context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:
             written = getattr(context, "tool_arguments", None) or json.dumps(arguments)
-            outcome = conversation.call(name, written, call_id)
+            outcome = judged(conversation, name, written, call_id)
             if not isinstance(outcome, Forward):
                 return isinstance(outcome, Confirm)
             own = by_name[outcome.target].needs_approval
@@ -132,11 +129,12 @@ def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]
 
         return needs_approval
 
+    # Where `needs_approval` is a function, the SDK asks a person about arguments that it cannot read: they are repaired.
+    may_ask = folder.may_ask or any(tool.needs_approval for tool in real)
     tools: list[Tool] = []
     for entry in conversation.entries():
         own = by_name.get(entry.name) or FunctionTool(entry.name, "", {}, invoke, strict_json_schema=False)
-        shown = {"description": entry.description, "params_json_schema": entry.parameters}
-        tools.append(
-            replace(own, **shown, strict_json_schema=entry.strict, on_invoke_tool=invoke, needs_approval=asks(entry.name))
-        )
+        shown: dict[str, Any] = {"description": entry.description, "params_json_schema": entry.parameters}
+        shown |= {"strict_json_schema": entry.strict, "on_invoke_tool": invoke, "needs_approval": may_ask and asks(entry.name)}
+        tools.append(replace(own, **shown))
     return tools

@@ -23,8 +23,8 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
-from . import CallError, Confirm, Conversation, Engine, Entry, Forward
-from ._adapter import Folder, Step, answered_only
+from . import Confirm, Conversation, Entry, Forward
+from ._adapter import Folder, Step, answered_only, judged
 
 __all__ = ["Toolfold"]
 
@@ -37,61 +37,54 @@ class Toolfold(AbstractCapability[Any]):
 
     def __init__(self, **settings: Any) -> None:
         self.folder = Folder(**settings)
+        #: What was shown last, by tools and array, with the tools behind it: each run shows it again.
+        self.shown: tuple[object, list[ToolDefinition], object] | None = None
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
-        return _Folded(toolset, self.folder)
+        return _Folded(toolset, self)
 
 
 @dataclass
 class _Folded(WrapperToolset[Any]):
-    folder: Folder
+    """The toolset of one run: the framework makes another for each."""
+
+    capability: Toolfold
     #: The tools last shown, for as long as array and tool set stay the same.
     shown: tuple[object, dict[str, ToolsetTool[Any]]] | None = None
-    real: dict[str, ToolsetTool[Any]] | None = None
-
-    def _engine(self, real: dict[str, ToolsetTool[Any]]) -> tuple[object, Engine]:
-        schemas = [tool.tool_def.parameters_json_schema for tool in real.values()]
-        key = tuple((name, id(schema)) for name, schema in zip(real, schemas))
-        return key, self.folder.bind(key, lambda: [_neutral(tool.tool_def) for tool in real.values()], keep=schemas)
-
-    def _conversation(self, engine: Engine, ctx: RunContext[Any]) -> Conversation:
-        return self.folder.conversation(engine, ctx.conversation_id, answered_only(_steps(ctx.messages)))
+    #: The tools behind them, and the conversation as it stood when they were asked for.
+    step: tuple[dict[str, ToolsetTool[Any]], Conversation] | None = None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        self.real = await self.wrapped.get_tools(ctx)
-        key, engine = self._engine(self.real)
-        conversation = self._conversation(engine, ctx)
+        key, (real, conversation) = await self._step(ctx)
+        self.step = (real, conversation)
         key = (key, conversation.digest)
         if self.shown is None or self.shown[0] != key:
-            self.shown = (key, {entry.name: self._show(entry, self.real) for entry in conversation.entries()})
+            if (kept := self.capability.shown) is None or kept[0] != key:
+                self.capability.shown = kept = (key, [_show(entry, real) for entry in conversation.entries()], real)
+            shown = [ToolsetTool(toolset=self, tool_def=one, max_retries=1, args_validator=_ANY) for one in kept[1]]
+            self.shown = (key, {tool.tool_def.name: tool for tool in shown})
         return self.shown[1]
 
-    def _show(self, entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolsetTool[Any]:
-        base = real[entry.name].tool_def if entry.name in real else ToolDefinition(name=entry.name)
-        definition = replace(
-            base,
-            name=entry.name,
-            description=entry.description,
-            parameters_json_schema=entry.parameters,
-            strict=entry.strict and base.strict,
-            defer_loading=entry.deferred or base.defer_loading,
-        )
-        return ToolsetTool(toolset=self, tool_def=definition, max_retries=1, args_validator=_ANY)
+    async def _step(self, ctx: RunContext[Any]) -> tuple[object, tuple[dict[str, ToolsetTool[Any]], Conversation]]:
+        real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
+        defined = [tool.tool_def for tool in real.values()]
+        key = tuple([(tool.name, tool.description, id(tool.parameters_json_schema), *_rest(tool)) for tool in defined])
+        engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined)
+        if folder.may_ask:
+            folder.refused(ctx.conversation_id, _denied(ctx.messages))
+        # Calls without an answer are those that are about to be judged.
+        steps = answered_only(_steps(ctx.messages))
+        return key, (real, folder.conversation(engine, ctx.conversation_id, steps))
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
-        real = self.real if self.real is not None else await self.wrapped.get_tools(ctx)
-        conversation = self._conversation(self._engine(real)[1], ctx)
-        try:
-            outcome = conversation.call(name, tool_args, ctx.tool_call_id)
-        except CallError:
-            if not ctx.tool_call_approved:
-                raise
-            # The person changed the arguments: that is another call.
-            outcome = conversation.call(name, tool_args)
+        real, conversation = self.step or (await self._step(ctx))[1]
+        # Arguments that the person changed make another call of the same id.
+        outcome = judged(conversation, name, tool_args, ctx.tool_call_id)
         if isinstance(outcome, Confirm):
             if not ctx.tool_call_approved:
-                raise ApprovalRequired(_asked(outcome))
-            outcome = self.folder.settle(conversation, outcome, True)
+                about = {"tool": outcome.target, "arguments": outcome.arguments, "shown": outcome.shown}
+                raise ApprovalRequired({"approval": outcome.approval, **about})
+            outcome = self.capability.folder.settle(conversation, outcome, True)
         if not isinstance(outcome, Forward):
             # A plain result: a retry of the framework's would be counted against the model.
             return outcome.content
@@ -116,12 +109,30 @@ class _Folded(WrapperToolset[Any]):
         return call.noted(result) if call.note and isinstance(result, str) else result
 
 
-def _asked(outcome: Confirm) -> dict[str, Any]:
-    return {"approval": outcome.approval, "tool": outcome.target, "arguments": outcome.arguments, "shown": outcome.shown}
+def _rest(tool: ToolDefinition) -> tuple[object, ...]:
+    """What else of a definition is shown, or decides how it is."""
+    return tool.strict, tool.sequential, tool.kind, id(tool.metadata), tool.timeout, tool.defer_loading
+
+
+def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:
+    base = real[entry.name].tool_def if entry.name in real else ToolDefinition(name=entry.name)
+    return replace(
+        base,
+        name=entry.name,
+        description=entry.description,
+        parameters_json_schema=entry.parameters,
+        strict=entry.strict and base.strict,
+        defer_loading=entry.deferred or base.defer_loading,
+    )
 
 
 def _neutral(tool: ToolDefinition) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters_json_schema}
+
+
+def _denied(messages: Sequence[ModelMessage]) -> set[str]:
+    parts = [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
+    return {part.tool_call_id for part in parts if part.outcome == "denied"}
 
 
 def _steps(messages: Sequence[ModelMessage]) -> list[Step]:

@@ -1,0 +1,136 @@
+"""One approval, one run, across real processes: what was asked in one is answered in another, and never runs twice.
+
+What passes from one process to the next is what the framework itself stores, and the file of approvals. What ran is
+read from a file that is only appended to, and from the workbook.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dialogue import DONE
+from hosts import NEEDS, missing
+from processes import Nursery, Place
+
+from toolfold import Approver
+
+#: How HUGE arrives where a framework stores integers of 64 bits.
+BOUNDS = {"langchain": {"huge": 2**63 - 1}}
+
+#: Where the store learns of a no at all. Elsewhere the framework tells its tools nothing of it.
+TOLD_OF_A_NO = {"anthropic", "google_adk", "langchain", "openai", "pydantic_ai"}
+
+
+@pytest.fixture(scope="module", params=sorted(NEEDS))
+def nursery(request: pytest.FixtureRequest) -> Iterator[Nursery]:
+    if lacking := missing(request.param):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    made = Nursery(request.param)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def asked(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the first process leaves: it runs until the question, and ends."""
+    place = Place(tmp_path_factory.mktemp(nursery.host), nursery.host)
+    assert place.tell(nursery.fresh(), "ask").end() == {"text": "asked"}
+    place.dialogue.verify_unanswered()
+    return place.folder
+
+
+@pytest.fixture
+def place(nursery: Nursery, asked: Path, tmp_path: Path) -> Place:
+    """A copy of it for each test."""
+    return Place(shutil.copytree(asked, tmp_path / "place"), nursery.host)
+
+
+def pending(place: Place) -> str:
+    (waiting,) = Approver(place.store).pending()
+    return waiting.id
+
+
+def one_run(place: Place, *answers: dict[str, str]) -> None:
+    """The deletion was begun once, and nobody who was told something was told nothing."""
+    assert place.deleted() == 1, f"one approval, {place.deleted()} executions"
+    assert all("".join(answer.values()) for answer in answers)
+
+
+def test_three_processes(nursery: Nursery, place: Place) -> None:
+    """The second process runs what was approved; a third that is given the same answer runs nothing."""
+    second, third, approval = nursery.fresh(), nursery.fresh(), pending(place)
+    assert place.tell(second, "yes", approval).end() == {"text": DONE}
+    place.dialogue.verify(**BOUNDS.get(place.host, {}))
+    one_run(place, place.tell(third, "yes", approval).end())
+
+
+def test_the_question_that_was_asked_is_the_one_that_is_answered(nursery: Nursery, place: Place) -> None:
+    assert place.tell(nursery.fork(), "yes", pending(place)).end() == {"text": DONE}
+    person = Approver(place.store)
+    assert person.get("ap-1").state == "consumed" and person.pending() == () and person.verify() == ()
+
+
+def test_a_stale_state_runs_nothing(nursery: Nursery, place: Place) -> None:
+    """The same stored question is answered once more: a request sent twice, a restored backup."""
+    approval = pending(place)
+    place.keep()
+    assert place.tell(nursery.fork(), "yes", approval).end() == {"text": DONE}
+    place.restore()
+    one_run(place, place.tell(nursery.fork(), "yes", approval).end())
+
+
+def test_a_no_holds(nursery: Nursery, place: Place) -> None:
+    """Neither what was refused nor, where the store learns of it, a stale copy of its question runs."""
+    approval = pending(place)
+    place.keep()
+    assert place.tell(nursery.fork(), "no", approval).end() == {"text": DONE}
+    place.dialogue.verify(**BOUNDS.get(place.host, {}), deleted=False)
+    if place.host in TOLD_OF_A_NO:
+        place.restore()
+        place.tell(nursery.fork(), "yes", approval).end()
+        assert place.deleted() == 0
+
+
+def killed_and_answered(nursery: Nursery, folder: Path, when: str) -> None:
+    place = Place(folder, nursery.host)
+    place.tell(nursery.fork(), "ask", when=when).killed()
+    place.dialogue.verify_unanswered()
+    assert place.tell(nursery.fork(), "yes", pending(place)).end() == {"text": DONE}
+    place.dialogue.verify(**BOUNDS.get(place.host, {}))
+
+
+def test_killed_after_the_question(nursery: Nursery, tmp_path: Path) -> None:
+    killed_and_answered(nursery, tmp_path, "asked")
+
+
+@pytest.mark.parametrize("nursery", ["langchain"], indirect=True)
+def test_killed_while_it_asks(nursery: Nursery, tmp_path: Path) -> None:
+    """The question is in the store, and not yet among the checkpoints: the graph goes on from the one before, and asks
+    the same. The other frameworks store nothing before a question, or do not go on from there."""
+    killed_and_answered(nursery, tmp_path, "asking")
+
+
+def test_killed_while_it_runs(nursery: Nursery, place: Place) -> None:
+    """Whether it did its work nobody knows: it does not run again because somebody resumes."""
+    approval = pending(place)
+    place.tell(nursery.fork(), "yes", approval, when="begun").killed()
+    one_run(place, place.tell(nursery.fork(), "yes", approval).end())
+
+
+def test_resumed_while_it_runs(nursery: Nursery, place: Place) -> None:
+    """Another process resumes when the first has taken up the approval, and has not stored what came of it."""
+    approval = pending(place)
+    first = place.tell(nursery.fork(), "yes", approval, when="hold")
+    assert first.hear() == "held"
+    answer = place.tell(nursery.fork(), "yes", approval).end()
+    first.say()
+    one_run(place, answer, first.end())
+
+
+def test_resumed_at_the_same_moment(nursery: Nursery, place: Place) -> None:
+    approval = pending(place)
+    pair = [place.tell(nursery.fork(), "yes", approval) for _ in range(2)]
+    one_run(place, *[process.end() for process in pair])

@@ -6,6 +6,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 from agent_framework import (
     Agent,
@@ -23,7 +24,7 @@ from toolfold.agent_framework import fold
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 
-def tool(spec: dict) -> FunctionTool:
+def tool(spec: dict[str, Any]) -> FunctionTool:
     async def run(**arguments: object) -> str:
         print(f"runs {spec['name']} {json.dumps(arguments)}")
         return "done"
@@ -37,10 +38,10 @@ sent: list[str] = []
 
 
 class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    def _inner_get_response(self, *, messages, stream, options, **more):
+    def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **more: Any) -> Any:
         async def respond() -> ChatResponse:
             sent.append(json.dumps([(own.name, own.description, own.parameters()) for own in options["tools"]]))
-            said = ["A1 is formatted."]
+            said: list[Any] = ["A1 is formatted."]
             if len(sent) <= len(CALLS):
                 name, arguments = CALLS[len(sent) - 1]
                 said = [Content.from_function_call(f"c{len(sent)}", name, arguments=json.dumps(arguments))]
@@ -51,6 +52,12 @@ class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
 
 folded = fold([tool(spec) for spec in SPECS], arm="lean", profile="excel")  # what toolfold is told
 agent = Agent(client=Scripted(), tools=folded.tools, middleware=folded.middleware)
-print(asyncio.run(agent.run("Format A1.")).text)
+
+
+async def main() -> None:
+    print((await agent.run("Format A1.")).text)
+
+
+asyncio.run(main())
 print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")
 print(f"{len(sent)} requests, {len(set(sent))} tool array: the prompt cache is kept")

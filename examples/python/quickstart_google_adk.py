@@ -6,6 +6,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 from google.adk.agents import LlmAgent
 from google.adk.models.base_llm import BaseLlm
@@ -20,26 +21,30 @@ SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "p
 
 
 class Tool(BaseTool):
-    def __init__(self, spec: dict) -> None:
+    def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__(name=spec["name"], description=spec["description"])
         self.schema = spec["parameters"]
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        schema = {"parameters_json_schema": self.schema}
-        return types.FunctionDeclaration(name=self.name, description=self.description, **schema)
+        return types.FunctionDeclaration(
+            name=self.name, description=self.description, parameters_json_schema=self.schema
+        )
 
-    async def run_async(self, *, args: dict, tool_context: object) -> dict:
+    async def run_async(self, *, args: dict[str, Any], tool_context: object) -> Any:
         print(f"runs {self.name} {json.dumps(args)}")
         return {"result": "done"}
 
 
 # Your own model. Here: one that looks a tool up, calls it, and ends.
-CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("expand_tools", {"tools": ["format_cells"]}),
+    ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"}),
+]
 sent: list[str] = []
 
 
 class Scripted(BaseLlm):
-    async def generate_content_async(self, llm_request, stream=False):
+    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         declared = [own for tool in llm_request.config.tools for own in tool.function_declarations]
         sent.append(json.dumps([(own.name, own.description, own.parameters_json_schema) for own in declared]))
         part = types.Part(text="A1 is formatted.")
@@ -56,7 +61,7 @@ async def main() -> None:
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
     message = types.Content(role="user", parts=[types.Part(text="Format A1.")])
     async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message):
-        for part in event.content.parts if event.content else []:
+        for part in (event.content and event.content.parts) or []:
             if part.text:
                 print(part.text)
     print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")

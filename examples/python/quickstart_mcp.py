@@ -6,6 +6,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 from mcp import Client, types
 from mcp.server import Server
@@ -16,13 +17,13 @@ from toolfold.mcp import FoldedSession
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 
-async def list_tools(context, params) -> types.ListToolsResult:
+async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
     return types.ListToolsResult(
         tools=[types.Tool(name=f["name"], description=f["description"], input_schema=f["parameters"]) for f in SPECS]
     )
 
 
-async def call_tool(context, params) -> types.CallToolResult:
+async def call_tool(context: Any, params: Any) -> types.CallToolResult:
     print(f"runs {params.name} {json.dumps(params.arguments)}")
     return types.CallToolResult(content=[types.TextContent(type="text", text="done")])
 
@@ -37,13 +38,14 @@ async def main() -> None:
         whole = (await client.list_tools()).tools
         folded = FoldedSession(client, arm="lean", profile="excel", policy="excel", ask=ask)
         shown = (await folded.list_tools()).tools
-        for name, arguments in [
+        calls: list[tuple[str, dict[str, Any]]] = [
             ("expand_tools", {"tools": ["format_cells"]}),
             ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"}),
             ("delete_file", {"file_path": "a.xlsx", "confirm": True}),
-        ]:
-            answer = (await folded.call_tool(name, arguments)).content[0].text
-            print(f"{name} -> {answer.splitlines()[0]}")
+        ]
+        for name, arguments in calls:
+            answer = (await folded.call_tool(name, arguments)).content[0]
+            print(f"{name} -> {answer.text.splitlines()[0] if answer.type == 'text' else answer.type}")
     sizes = [len(json.dumps([tool.model_dump(mode="json", exclude_none=True) for tool in tools])) for tools in (shown, whole)]
     print(f"each request carries {sizes[0]:,} bytes of tools instead of {sizes[1]:,}")
 

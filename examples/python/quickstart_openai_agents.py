@@ -5,6 +5,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from agents import FunctionTool, RunConfig, Runner
 from agents.testing import ScriptedModel
@@ -15,7 +16,7 @@ from toolfold.openai_agents import FoldedAgent, folding
 SPECS = json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())
 
 
-def tool(spec: dict) -> FunctionTool:
+def tool(spec: dict[str, Any]) -> FunctionTool:
     async def run(context: object, arguments: str) -> str:
         print(f"runs {spec['name']} {arguments}")
         return "done"
@@ -43,7 +44,8 @@ agent = FoldedAgent(
 result = Runner.run_sync(agent, "Format A1.", run_config=RunConfig(tracing_disabled=True))
 print(result.final_output)
 
-sent = [[(own.name, own.description, own.params_json_schema) for own in request.tools] for request in model.calls]
+arrays = [[own for own in request.tools if isinstance(own, FunctionTool)] for request in model.calls]
+sent = [[(own.name, own.description, own.params_json_schema) for own in array] for array in arrays]
 whole = len(json.dumps([list(spec["function"].values())[:3] for spec in SPECS]))
 print(f"each request carried {len(json.dumps(sent[0])):,} bytes of tools instead of {whole:,}")
 print(f"{len(sent)} requests, {len({json.dumps(array) for array in sent})} tool array: the prompt cache is kept")

@@ -1,54 +1,69 @@
-"""CrewAI has no hook around an agent's tools: make one tool of each folded entry, and let the conversation judge the calls.
+"""CrewAI has no hook around an agent's tools: make one tool of each folded entry; the conversation judges the calls.
 
-    pip install toolfold crewai && python examples/python/recipes/crewai_recipe.py
+CrewAI sends tools as strict, so that a model writes what a schema names and nothing else: take the arm `signature`.
+
+    pip install toolfold crewai && CREWAI_DISABLE_TELEMETRY=true python examples/python/recipes/crewai_recipe.py
 """
 
 import json
 from pathlib import Path
-from typing import Any
 
+from crewai import Agent, BaseLLM
 from crewai.tools import BaseTool
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 import toolfold
 
 SPECS = json.loads((Path(__file__).parents[3] / "profiles/excel/tools.json").read_text())
-conversation = toolfold.Engine(SPECS, profile="excel", arm="lean").conversation("openai-chat")
-
-
-def run(name: str, arguments: dict) -> str:
-    print(f"runs {name} {json.dumps(arguments)}")  # your own function
-    return "done"
-
-
-def arguments_of(entry: toolfold.Entry) -> type[BaseModel]:
-    """Arguments that CrewAI lets through as they are, shown as the entry shows them."""
-
-    class Arguments(BaseModel):
-        model_config = ConfigDict(extra="allow")
-
-        @classmethod
-        def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
-            return entry.parameters
-
-    return Arguments
+conversation = toolfold.Engine(SPECS, profile="excel", arm="signature").conversation("openai-chat")
 
 
 class Folded(BaseTool):
-    def _run(self, **arguments: Any) -> str:
+    def _run(self, **arguments: object) -> str:
         outcome = conversation.call(self.name, arguments)
         if isinstance(outcome, toolfold.Forward):
-            result = outcome.noted(run(outcome.target, outcome.arguments))
+            print(f"runs {outcome.target} {json.dumps(outcome.arguments)}")  # your own function
             conversation.report_result(outcome.id)
-            return result
+            return outcome.noted("done")
         return outcome.content  # an answer, a refusal, or that a person is asked
 
 
+def nullable(shape: dict) -> dict:
+    """CrewAI makes every parameter required: what is optional may be null, and null counts as not given."""
+    for name, schema in shape.get("properties", {}).items():
+        own, required = nullable(schema), name in shape.get("required", [])
+        shape["properties"][name] = own if required else {"anyOf": [own, {"type": "null"}]}
+    return shape
+
+
 def folded(entry: toolfold.Entry) -> Folded:
-    return Folded(name=entry.name, description=entry.description or entry.name, args_schema=arguments_of(entry))
+    class Arguments(BaseModel, extra="allow", json_schema_extra=nullable(json.loads(entry.parameters_json))):
+        """Whatever the model writes: the conversation judges it."""
+
+    return Folded(name=entry.name, description=entry.description or entry.name, args_schema=Arguments)
 
 
-tools = {entry.name: folded(entry) for entry in conversation.entries()}  # Agent(tools=list(tools.values()), ...)
-print(tools["expand_tools"].run(tools=["format_cells"]).splitlines()[0])
-print(tools["format_cells"].run(cell_range="A1").splitlines()[0])
-print(tools["format_cells"].run(file_path="a.xlsx", cell_range="A1"))
+# Your own model. Here: one that looks a tool up, calls it wrongly, then rightly, and ends.
+CALLS = [("expand_tools", {"tools": ["format_cells"], "categories": None}), ("format_cells", {"cell_range": "A1"})]
+CALLS += [("format_cells", {"file_path": "a.xlsx", "cell_range": "A1", "sheet_name": None, "font": None})]
+sent: list[str] = []
+
+
+class Scripted(BaseLLM):
+    def supports_function_calling(self):
+        return True
+
+    def call(self, messages, tools=None, *_, **__):
+        if sent:
+            print(messages[-1]["content"].split("\n")[0])  # the first line of what it is answered
+        sent.append(json.dumps(tools))
+        if len(sent) > len(CALLS):
+            return "A1 is formatted."
+        name, arguments = CALLS[len(sent) - 1]
+        return [{"id": f"c{len(sent)}", "function": {"name": name, "arguments": json.dumps(arguments)}}]
+
+
+model, tools = Scripted(model="scripted"), [folded(entry) for entry in conversation.entries()]
+print(Agent(role="helper", goal="help", backstory="none", llm=model, tools=tools).kickoff("Format A1.").raw)
+print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")
+print(f"{len(sent)} requests, {len(set(sent))} tool array: the prompt cache is kept")

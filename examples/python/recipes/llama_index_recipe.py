@@ -1,23 +1,22 @@
-"""LlamaIndex has no hook around an agent's tools: make one tool of each folded entry, and let the conversation judge the calls.
+"""LlamaIndex has no hook around an agent's tools: make one tool of each folded entry; the conversation judges them.
 
     pip install toolfold llama-index-core && python examples/python/recipes/llama_index_recipe.py
 """
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
+from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 import toolfold
 
 SPECS = json.loads((Path(__file__).parents[3] / "profiles/excel/tools.json").read_text())
 conversation = toolfold.Engine(SPECS, profile="excel", arm="lean").conversation("openai-chat")
-
-
-def run(name: str, arguments: dict) -> str:
-    print(f"runs {name} {json.dumps(arguments)}")  # your own function
-    return "done"
 
 
 class Shown(ToolMetadata):
@@ -33,17 +32,37 @@ def folded(entry: toolfold.Entry) -> FunctionTool:
     def judged(**arguments: Any) -> str:
         outcome = conversation.call(entry.name, arguments)
         if isinstance(outcome, toolfold.Forward):
-            result = outcome.noted(run(outcome.target, outcome.arguments))
+            print(f"runs {outcome.target} {json.dumps(outcome.arguments)}")  # your own function
             conversation.report_result(outcome.id)
-            return result
+            return outcome.noted("done")
         return outcome.content  # an answer, a refusal, or that a person is asked
 
     return FunctionTool.from_defaults(fn=judged, tool_metadata=Shown(entry))
 
 
-tools = {entry.name: folded(entry) for entry in conversation.entries()}  # FunctionAgent(tools=list(tools.values()), ...)
-sent = json.dumps([tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools.values()])
-print(tools["expand_tools"].call(tools=["format_cells"]).content.splitlines()[0])
-print(tools["format_cells"].call(cell_range="A1").content.splitlines()[0])
-print(tools["format_cells"].call(file_path="a.xlsx", cell_range="A1").content)
-print(f"the request carries {len(sent):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")
+# Your own model. Here: one that looks a tool up, calls it wrongly, then rightly, and ends.
+CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"cell_range": "A1"})]
+CALLS += [("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
+sent: list[str] = []
+
+
+def scripted(messages: list[ChatMessage], tools: list[FunctionTool], **_: Any) -> ChatMessage:
+    if sent:
+        print(messages[-1].content.split("\n")[0])  # the first line of what it is answered
+    sent.append(json.dumps([tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]))
+    if len(sent) > len(CALLS):
+        return ChatMessage(role="assistant", content="A1 is formatted.")
+    name, arguments = CALLS[len(sent) - 1]
+    call = ToolCallBlock(tool_call_id=f"c{len(sent)}", tool_name=name, tool_kwargs=arguments)
+    return ChatMessage(role="assistant", blocks=[call])
+
+
+async def main() -> None:
+    model = MockFunctionCallingLLM(response_generator=scripted)
+    agent = FunctionAgent(tools=[folded(entry) for entry in conversation.entries()], llm=model)
+    print(await agent.run("Format A1."))
+
+
+asyncio.run(main())
+print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")
+print(f"{len(sent)} requests, {len(set(sent))} tool array: the prompt cache is kept")

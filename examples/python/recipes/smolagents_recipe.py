@@ -1,6 +1,6 @@
-"""smolagents has no hook around its tools: make one tool of each folded entry, and let the conversation judge the calls.
+"""smolagents has no hook around its tools: make one tool of each folded entry; the conversation judges the calls.
 
-smolagents checks arguments against a tool's inputs itself, so take an arm that names every parameter: `signature` or `kept`.
+It checks arguments against a tool's inputs itself, so take an arm that names every parameter: `signature` or `kept`.
 
     pip install toolfold smolagents && python examples/python/recipes/smolagents_recipe.py
 """
@@ -8,7 +8,8 @@ smolagents checks arguments against a tool's inputs itself, so take an arm that 
 import json
 from pathlib import Path
 
-from smolagents import Tool
+from smolagents import ChatMessage, Model, Tool, ToolCallingAgent
+from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction, get_tool_json_schema
 
 import toolfold
 
@@ -16,35 +17,45 @@ SPECS = json.loads((Path(__file__).parents[3] / "profiles/excel/tools.json").rea
 conversation = toolfold.Engine(SPECS, profile="excel", arm="signature").conversation("openai-chat")
 
 
-def run(name: str, arguments: dict) -> str:
-    print(f"runs {name} {json.dumps(arguments)}")  # your own function
-    return "done"
-
-
 class Folded(Tool):
     skip_forward_signature_validation = True
     output_type = "string"
 
     def __init__(self, entry: toolfold.Entry) -> None:
-        required, inputs = entry.parameters.get("required", []), {}
+        required, self.inputs = entry.parameters.get("required", []), {}
         for name, schema in entry.parameters.get("properties", {}).items():
-            kind = schema.get("type", "any")
-            inputs[name] = {**schema, "type": kind, "description": schema.get("description", name)}
-            if name not in required:
-                inputs[name]["nullable"] = True
-        self.name, self.description, self.inputs = entry.name, entry.description or entry.name, inputs
+            described = {"type": schema.get("type", "any"), "description": schema.get("description", name)}
+            self.inputs[name] = {**schema, **described, **({} if name in required else {"nullable": True})}
+        self.name, self.description = entry.name, entry.description or entry.name
         super().__init__()
 
     def forward(self, **arguments: object) -> str:
         outcome = conversation.call(self.name, arguments)
         if isinstance(outcome, toolfold.Forward):
-            result = outcome.noted(run(outcome.target, outcome.arguments))
+            print(f"runs {outcome.target} {json.dumps(outcome.arguments)}")  # your own function
             conversation.report_result(outcome.id)
-            return result
+            return outcome.noted("done")
         return outcome.content  # an answer, a refusal, or that a person is asked
 
 
-tools = {entry.name: Folded(entry) for entry in conversation.entries()}  # Agent(tools=list(tools.values()), ...)
-print(tools["expand_tools"](tools=["format_cells"]).splitlines()[0])
-print(tools["format_cells"](cell_range="A1").splitlines()[0])
-print(tools["format_cells"](file_path="a.xlsx", cell_range="A1"))
+# Your own model. Here: one that looks a tool up, calls it wrongly, then rightly, and ends.
+A1 = {"file_path": "a.xlsx", "cell_range": "A1"}
+CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {**A1, "font": {"bold": "very"}})]
+CALLS += [("format_cells", A1), ("final_answer", {"answer": "A1 is formatted."})]
+sent: list[str] = []
+
+
+class Scripted(Model):
+    def generate(self, messages, tools_to_call_from=None, **_):
+        if sent:
+            print(messages[-1].content[0]["text"].split("\n")[1])  # the first line of what it is answered
+        name, arguments = CALLS[len(sent)]
+        sent.append(json.dumps([get_tool_json_schema(tool) for tool in tools_to_call_from]))
+        function = ChatMessageToolCallFunction(name=name, arguments=arguments)
+        return ChatMessage("assistant", "", [ChatMessageToolCall(function, f"c{len(sent)}", "function")])
+
+
+agent = ToolCallingAgent([Folded(entry) for entry in conversation.entries()], Scripted(), verbosity_level=0)
+print(agent.run("Format A1."))
+print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")
+print(f"{len(sent)} requests, {len(set(sent))} tool array: the prompt cache is kept")

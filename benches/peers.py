@@ -39,10 +39,13 @@ class Api:
     """Chat Completions, scripted: it notes what it is sent."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
-        self.calls, self.bodies, self.turn = calls, [], 0
+        self.calls, self.turn = calls, 0
+        self.bodies: list[dict[str, Any]] = []
+        self.bytes = 0
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
         body = json.loads(request.content)
+        self.bytes += len(request.content)
         self.bodies.append(body)
         if "response_format" in body:  # a request that only selects tools: it knows what the model wants next
             wanted = [name for name, _ in self.calls[self.turn : self.turn + 1]]
@@ -114,9 +117,11 @@ async def langchain(api: Api, ran: Ran, mode: str) -> None:
         from toolfold.langchain import Toolfold
 
         middleware = [Toolfold(arm=mode.split()[-1], profile="excel")]
-    model = ChatOpenAI(model="gpt-4.1", api_key="x", base_url="http://127.0.0.1/v1", http_async_client=api.client(), max_retries=0)
+    key: Any = "x"
+    model = ChatOpenAI(model="gpt-4.1", api_key=key, base_url="http://127.0.0.1/v1", http_async_client=api.client(), max_retries=0)
     agent = create_agent(model, tools=[tool(spec) for spec in SPECS], middleware=middleware)
-    await agent.ainvoke({"messages": [("user", "Go.")]}, {"configurable": {"thread_id": "t"}})
+    go: Any = {"messages": [("user", "Go.")]}
+    await agent.ainvoke(go, {"configurable": {"thread_id": "t"}})
 
 
 async def openai_agents(api: Api, ran: Ran, mode: str) -> None:
@@ -131,6 +136,7 @@ async def openai_agents(api: Api, ran: Ran, mode: str) -> None:
         return FunctionTool(spec["name"], spec["description"], spec["parameters"], run, strict_json_schema=False)
 
     client = AsyncOpenAI(api_key="x", base_url="http://127.0.0.1/v1", http_client=api.client(), max_retries=0)
+    tools: list[Any]
     model, tools = OpenAIChatCompletionsModel("gpt-4.1", client), [tool(spec) for spec in SPECS]
     agent: Any = Agent(name="a", tools=tools, model=model)
     if mode.startswith("toolfold"):
@@ -168,9 +174,9 @@ def row(name: str, run: Callable[[Api, Ran, str], Any], mode: str) -> list[str]:
     right = "runs" if CALLS[2] in ran else "refused"
     requests = f"{len(api.bodies)} for {len(calls) + 1} turns"
     if not arrays:
-        return [name, mode, f"none{ended}", *[""] * 5]
+        return [name, mode, f"none{ended}", *[""] * 6]
     tokens = toolfold.tokens(json.loads(arrays[0]), "openai-chat", "gpt-4.1")
-    return [name, mode, requests, f"{len(digests)}", f"{tokens[0]:,}" if tokens[0] else "?", blind, wrongly, right + ended]
+    return [name, mode, requests, f"{len(digests)}", f"{tokens[0]:,}" if tokens[0] else "?", f"{api.bytes:,}", blind, wrongly, right + ended]
 
 
 def main() -> None:
@@ -179,7 +185,7 @@ def main() -> None:
         "LangChain": (langchain, "langchain", ["all tools", "own selector", "toolfold lean"]),
         "openai-agents": (openai_agents, "openai-agents", ["all tools", "toolfold lean"]),
     }
-    rows = [["framework", "tools", "requests", "arrays", "first-turn tokens", "a blind call that fits", "one that does not", "made right"]]
+    rows = [["framework", "tools", "requests", "arrays", "first-turn tokens", "bytes sent in all", "a blind call that fits", "one that does not", "made right"]]
     rows.append(["---"] * len(rows[0]))
     for name, (run, package, ways) in modes.items():
         try:

@@ -1,0 +1,213 @@
+"""What the Python package costs in time: importing it, an engine, a call, and a turn under three frameworks.
+
+    pip install -r bindings/python/tests/requirements.txt && python benches/adapters.py
+
+The built-in 49 tools; the model is a script that calls one of them on every turn, so that nothing but framework and adapter
+runs. Bare and folded conversations take turns, and what is printed is the difference of the quickest of each, per turn. LangChain
+hands each hook of an asynchronous middleware to a thread and back, pydantic-ai copies its context for each capability, whatever
+they do: there one that does nothing is measured too. Build the module for release first; a debug build is ten times slower. Times
+never fail a test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import toolfold
+
+warnings.simplefilter("ignore")
+SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[1] / "profiles/excel/tools.json").read_text())]
+ARGUMENTS = {"file_path": "a.xlsx"}
+#: Conversations of each kind, and turns in each.
+ROUNDS, TURNS = 40, 20
+Talk = Callable[[], object]
+#: How an agent is made: as it is, with toolfold's hooks and nothing in them, or with toolfold.
+BARE, IDLE, FOLDED = "bare", "idle", "folded"
+
+
+def pydantic_ai(how: str) -> Talk:
+    from pydantic_ai import Agent, Tool
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+    from pydantic_ai.toolsets import WrapperToolset
+    from pydantic_ai.usage import UsageLimits
+
+    from toolfold.pydantic_ai import Toolfold
+
+    def say(messages: list[Any], info: Any) -> ModelResponse:
+        turn = len(messages) // 2
+        if turn >= TURNS:
+            return ModelResponse(parts=[TextPart("ok")])
+        return ModelResponse(parts=[ToolCallPart("read_excel", json.dumps(ARGUMENTS), f"c{turn}")])
+
+    def tool(spec: dict[str, Any]) -> Tool:
+        async def run(**_: Any) -> str:
+            return "done"
+
+        return Tool.from_schema(run, spec["name"], spec["description"], spec["parameters"])
+
+    class Idle(AbstractCapability[Any]):
+        def get_wrapper_toolset(self, toolset: Any) -> Any:
+            return WrapperToolset(toolset)
+
+    made: dict[str, list[Any]] = {IDLE: [Idle()], FOLDED: [Toolfold(arm="lean", profile="excel")]}
+    agent = Agent(FunctionModel(say), tools=[tool(spec) for spec in SPECS], capabilities=made.get(how, []))
+    return lambda: asyncio.run(agent.run("Go.", usage_limits=UsageLimits(request_limit=None)))
+
+
+def langchain(how: str) -> Talk:
+    from langchain.agents import create_agent
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+    from langchain_core.tools import StructuredTool
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    from toolfold.langchain import Toolfold
+
+    class Model(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **_: Any) -> Any:
+            for tool in tools:  # what every chat model of LangChain does with them
+                convert_to_openai_tool(tool)
+            return self
+
+    def tool(spec: dict[str, Any]) -> StructuredTool:
+        async def run(**_: Any) -> str:
+            return "done"
+
+        return StructuredTool(
+            name=spec["name"], description=spec["description"], args_schema=spec["parameters"], coroutine=run
+        )
+
+    class Idle(AgentMiddleware[Any, Any]):
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            return await handler(request)
+
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            return await handler(request)
+
+    made: dict[str, list[Any]] = {IDLE: [Idle()], FOLDED: [Toolfold(arm="lean", profile="excel")]}
+    tools, middleware = [tool(spec) for spec in SPECS], made.get(how, [])
+
+    def talk() -> None:
+        call = {"name": "read_excel", "args": ARGUMENTS}
+        turns = [AIMessage("", tool_calls=[{**call, "id": f"c{turn}"}]) for turn in range(TURNS)]
+        model = Model(messages=iter([*turns, AIMessage("ok")]))
+        agent = create_agent(model, tools=tools, middleware=middleware)
+        config: Any = {"recursion_limit": 10 * TURNS, "configurable": {"thread_id": "t"}}
+        go: Any = {"messages": [("user", "Go.")]}
+        asyncio.run(agent.ainvoke(go, config))
+
+    return talk
+
+
+def openai_agents(how: str) -> Talk:
+    from agents import Agent, FunctionTool, RunConfig, Runner
+    from agents.testing import ScriptedModel
+    from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+    from toolfold.openai_agents import FoldedAgent, folding
+
+    text = ResponseOutputText(text="ok", type="output_text", annotations=[])
+    last = ResponseOutputMessage(id="m", role="assistant", status="completed", type="message", content=[text])
+
+    def tool(spec: dict[str, Any]) -> FunctionTool:
+        async def run(context: Any, arguments: str) -> str:
+            return "done"
+
+        return FunctionTool(spec["name"], spec["description"], spec["parameters"], run, strict_json_schema=False)
+
+    def call(turn: int) -> ResponseFunctionToolCall:
+        arguments = json.dumps(ARGUMENTS)
+        return ResponseFunctionToolCall(
+            id=f"f{turn}", call_id=f"c{turn}", name="read_excel", arguments=arguments, type="function_call"
+        )
+
+    tools, config = [tool(spec) for spec in SPECS], RunConfig(tracing_disabled=True)
+    own = folding(arm="lean", profile="excel")
+
+    def talk() -> None:
+        model = ScriptedModel([*([call(turn)] for turn in range(TURNS)), [last]])
+        settings: dict[str, Any] = {"name": "a", "tools": tools, "model": model}
+        agent: Any = FoldedAgent(**settings, folding=own) if how == FOLDED else Agent(**settings)
+        asyncio.run(Runner.run(agent, "Go.", run_config=config, max_turns=2 * TURNS))
+
+    return talk
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Milliseconds of the processor that one call takes: nothing here waits, and another process does not count."""
+    start = time.process_time_ns()
+    work()
+    return (time.process_time_ns() - start) / 1e6
+
+
+def turn(make: Callable[[str], Talk], base: str) -> tuple[float, float]:
+    """Milliseconds of a turn on that base, and what toolfold adds: the least of conversations that take turns."""
+    plain, folded = make(base), make(FOLDED)
+    for _ in range(3):
+        plain(), folded()
+    gc.collect()
+    gc.disable()
+    pairs = [(timed(plain), timed(folded)) for _ in range(ROUNDS)]
+    gc.enable()
+    before, after = (min(column) / TURNS for column in zip(*pairs))
+    return before, after - before
+
+
+def importing() -> float:
+    """Milliseconds that ``import toolfold`` adds to a process that has imported json, as most have."""
+    code = "import json, typing, collections.abc, time; t = time.perf_counter_ns(); import toolfold; print(time.perf_counter_ns() - t)"
+    runs = [int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(21)]
+    return statistics.median(runs) / 1e6
+
+
+def calls() -> float:
+    """Microseconds of one judged call, ids and arguments new each time."""
+    conversation = toolfold.Engine(SPECS, profile="excel", arm="lean").conversation()
+    for at in range(200):
+        conversation.call("read_excel", f'{{"file_path": "{at}.xlsx"}}', f"w{at}")
+    many = [(f'{{"file_path": "{at}.xlsx"}}', f"c{at}") for at in range(2000)]
+    return statistics.median(timed(lambda: conversation.call("read_excel", *one)) for one in many) * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", help="one framework: pydantic-ai, langchain or openai-agents")
+    only = parser.parse_args().only
+    if only is None:
+        text = json.dumps(SPECS)
+        engine = statistics.median(timed(lambda: toolfold.Engine(text, profile="excel", arm="lean")) for _ in range(21))
+        derived = statistics.median(timed(lambda: toolfold.Engine(text)) for _ in range(21))
+        print(f"import toolfold          {importing():8.2f} ms")
+        print(f"Engine, 49 tools         {engine:8.2f} ms with a profile, {derived:.2f} ms deriving one and choosing an arm")
+        print(f"Conversation.call        {calls():8.2f} us")
+    for package, make in (("pydantic-ai-slim", pydantic_ai), ("langchain", langchain), ("openai-agents", openai_agents)):
+        if only not in (None, package.removesuffix("-slim")):
+            continue
+        try:
+            name = f"{package.removesuffix('-slim')} {version(package)}"
+        except PackageNotFoundError:
+            print(f"skipped: {package} is not installed")
+            continue
+        for base in (BARE,) if make is openai_agents else (BARE, IDLE):
+            before, added = turn(make, base)
+            over = "a hook that does nothing" if base == IDLE else "the bare framework"
+            print(f"{name:24} {added:+8.3f} ms a turn over {over} ({before:.3f} ms)")
+
+
+if __name__ == "__main__":
+    main()

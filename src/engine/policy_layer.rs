@@ -297,41 +297,30 @@ impl PolicyLayer {
         InFlight { at_ms: self.now_ms(), origin: origin.clone(), tool: name.to_owned() }
     }
 
-    /// Puts a call before a person.
+    /// Puts a call before a person. `once`: its id tells it from every other call of its conversation, now and after a
+    /// restart, so that an approval that stands for it already is given instead.
     pub(crate) fn ask(
         &self,
         tool: &Tool,
         arguments: &Exact<'_>,
         call_ref: CallRef<'_>,
         displayed: Displayed,
+        once: bool,
     ) -> Result<Approval, ApprovalError> {
-        self.gate.ask(self.request(tool, arguments, call_ref, displayed), self.now_ms(), approval::WAIT_MS)
+        let request = self.request(tool, arguments, call_ref, displayed);
+        match once {
+            true => self.gate.ask_once(request, self.now_ms(), approval::WAIT_MS),
+            false => self.gate.ask(request, self.now_ms(), approval::WAIT_MS),
+        }
     }
 
     /// The approval that a call of this session waits for, or has and was not run with.
     pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>) -> Option<Approval> {
+        let request = self.request(tool, arguments, call_ref, Displayed::default());
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
-        open.into_iter().rev().find(|approval| {
-            let request = &approval.request;
-            self.is_of(request, tool, call_ref)
-                && request.arguments == *arguments.value
-                && request.arguments_json == arguments.differing_text()
-        })
-    }
-
-    /// The last approval that a person's answer to this call ended. Its arguments are not kept, so that they do not count.
-    pub(crate) fn settled_before(&self, tool: &Tool, call_ref: CallRef<'_>) -> Result<Option<Approval>, ApprovalError> {
-        let settled = self.gate.settled(call_ref.conversation, call_ref.call)?;
-        Ok(settled.into_iter().rev().find(|approval| self.is_of(&approval.request, tool, call_ref)))
-    }
-
-    /// Whether a request is about a call of this id and tool, and came through this conversation's channel.
-    fn is_of(&self, request: &Request, tool: &Tool, call_ref: CallRef<'_>) -> bool {
-        let (origin, name) = self.identity(tool);
-        request.call_id == call_ref.call
-            && request.channel.as_deref() == self.channel.as_deref()
-            && request.origin == *origin
-            && request.tool == name
+        let same =
+            |asked: &Approval| asked.request.is_same_call(&request) && asked.request.has_same_arguments(&request);
+        open.into_iter().rev().find(same)
     }
 
     /// An approval as it stands.

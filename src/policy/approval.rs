@@ -93,6 +93,20 @@ impl Request {
         digest(&parts)
     }
 
+    /// Whether both are about one call: its id, session, channel, origin and tool.
+    pub(crate) fn is_same_call(&self, other: &Self) -> bool {
+        self.call_id == other.call_id
+            && self.session == other.session
+            && self.channel == other.channel
+            && self.origin == other.origin
+            && self.tool == other.tool
+    }
+
+    /// Whether the arguments of both are the same text.
+    pub(crate) fn has_same_arguments(&self, other: &Self) -> bool {
+        self.arguments == other.arguments && self.arguments_json == other.arguments_json
+    }
+
     /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`], `rule` the reasons
     /// of the decision.
     #[must_use]
@@ -255,6 +269,27 @@ impl Approval {
             reason: None,
             answered_by: None,
         }
+    }
+
+    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of this id, session, channel,
+    /// origin and tool: the last that a person's answer has ended, whatever its arguments, which are not kept; otherwise the
+    /// last that is open, if its arguments and its policy are the same.
+    #[must_use]
+    pub fn standing<'a>(
+        approvals: impl IntoIterator<Item = &'a Self>,
+        request: &Request,
+        now_ms: i64,
+    ) -> Option<&'a Self> {
+        let stands = |approval: &&Self| {
+            let own = &approval.request;
+            let is_open = || {
+                approval.is_open_at(now_ms)
+                    && own.has_same_arguments(request)
+                    && own.policy_version == request.policy_version
+            };
+            own.is_same_call(request) && (approval.state.is_settled() || is_open())
+        };
+        approvals.into_iter().filter(stands).max_by_key(|approval| approval.state.is_settled())
     }
 
     /// What a store keeps of it: once it is over, its call without secrets.

@@ -27,6 +27,11 @@ pub trait ApprovalStore: Send + Sync {
     /// Asks a person to approve a call: stores a new approval together with its audit record.
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
+    /// As [`ask`](Self::ask), for a call whose id tells it from every other of its session: gives the approval that
+    /// [stands for](Approval::standing) the call instead, if there is one. Both in one transaction, so that of any number
+    /// of callers one asks.
+    fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
+
     /// Returns an approval; [`ApprovalError::NotFound`] if no approval has this id.
     fn get(&self, id: &str) -> Result<Approval, ApprovalError>;
 
@@ -35,9 +40,6 @@ pub trait ApprovalStore: Send + Sync {
 
     /// The approvals of a session that are pending or approved, oldest first.
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError>;
-
-    /// The approvals of a call id of a session that are over by a person's answer, consumed or rejected, oldest first.
-    fn settled(&self, session: &str, call: &str) -> Result<Vec<Approval>, ApprovalError>;
 
     /// Answers a pending approval, in one transaction with its audit record.
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError>;

@@ -55,6 +55,14 @@ impl Inner {
         Ok(())
     }
 
+    fn ask(&mut self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+        self.next += 1;
+        let approval = Approval::pending(format!("ap-{}", self.next), request, now_ms, wait_ms);
+        self.append(&about(&approval, Kind::Asked, now_ms, None))?;
+        self.approvals.insert(approval.id.clone(), approval.clone());
+        Ok(approval)
+    }
+
     fn approval(&mut self, id: &str) -> Result<&mut Approval, ApprovalError> {
         self.approvals.get_mut(id).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
     }
@@ -66,12 +74,13 @@ impl ApprovalStore for MemoryStore {
     }
 
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+        self.lock()?.ask(request, now_ms, wait_ms)
+    }
+
+    fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
-        inner.next += 1;
-        let approval = Approval::pending(format!("ap-{}", inner.next), request, now_ms, wait_ms);
-        inner.append(&about(&approval, Kind::Asked, now_ms, None))?;
-        inner.approvals.insert(approval.id.clone(), approval.clone());
-        Ok(approval)
+        let standing = Approval::standing(inner.approvals.values(), &request, now_ms).cloned();
+        standing.map_or_else(|| inner.ask(request, now_ms, wait_ms), Ok)
     }
 
     fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
@@ -87,12 +96,6 @@ impl ApprovalStore for MemoryStore {
         let inner = self.lock()?;
         let open = inner.approvals.values().filter(|a| a.request.session == session && a.is_open_at(now_ms));
         Ok(open.cloned().collect())
-    }
-
-    fn settled(&self, session: &str, call: &str) -> Result<Vec<Approval>, ApprovalError> {
-        let inner = self.lock()?;
-        let of_call = |a: &&Approval| a.request.session == session && a.request.call_id == call;
-        Ok(inner.approvals.values().filter(of_call).filter(|a| a.state.is_settled()).cloned().collect())
     }
 
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {

@@ -17,18 +17,13 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
-        self.write(move |transaction| {
-            let now_ms = now(transaction, now_ms)?;
-            cut_expired(transaction, now_ms)?;
-            // The row is inserted first: its number is part of the id that is stored in it.
-            transaction
-                .execute("INSERT INTO approval (state, expires_ms, body) VALUES ('pending', 0, '')", [])
-                .map_err(|why| failed(&why))?;
-            let number = transaction.last_insert_rowid();
-            let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
-            put(transaction, number, &approval)?;
-            append(transaction, &about(&approval, Kind::Asked, now_ms, None))?;
-            Ok(approval)
+        self.write(move |transaction| insert(transaction, request, now_ms, wait_ms))
+    }
+
+    fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+        self.write(move |transaction| match standing(transaction, &request, now_ms)? {
+            Some(approval) => Ok(approval),
+            None => insert(transaction, request, now_ms, wait_ms),
         })
     }
 
@@ -44,17 +39,6 @@ impl ApprovalStore for SqliteStore {
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
         let (all, now_ms) = read_open(&self.reading(), now_ms)?;
         Ok(all.into_iter().filter(|a| a.request.session == session && a.is_open_at(now_ms)).collect())
-    }
-
-    fn settled(&self, session: &str, call: &str) -> Result<Vec<Approval>, ApprovalError> {
-        let connection = self.reading();
-        let sql = "SELECT number, body FROM approval WHERE state IN ('consumed', 'rejected')
-            AND json_extract(body, '$.request.session') = ?1 AND json_extract(body, '$.request.call_id') = ?2
-            ORDER BY number";
-        numbered(&connection, sql, (session, call))?
-            .into_iter()
-            .map(|(number, body)| read(&format!("ap-{number}"), Some(body)))
-            .collect()
     }
 
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
@@ -153,6 +137,37 @@ impl ApprovalStore for SqliteStore {
 
 fn number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
     id.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
+}
+
+/// A new approval, with its record.
+fn insert(transaction: &Connection, request: Request, clock_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
+    let now_ms = now(transaction, clock_ms)?;
+    cut_expired(transaction, now_ms)?;
+    // The row is inserted first: its number is part of the id that is stored in it.
+    transaction
+        .execute("INSERT INTO approval (state, expires_ms, body) VALUES ('pending', 0, '')", [])
+        .map_err(|why| failed(&why))?;
+    let number = transaction.last_insert_rowid();
+    let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
+    put(transaction, number, &approval)?;
+    append(transaction, &about(&approval, Kind::Asked, now_ms, None))?;
+    Ok(approval)
+}
+
+/// The approval that stands for a call. An open one must be borne out by the chain; of one that is over, the row's word is
+/// enough to ask nobody. A row that is no JSON cannot be told to be about the call, and is left for `verify`.
+fn standing(transaction: &Connection, request: &Request, clock_ms: i64) -> Result<Option<Approval>, ApprovalError> {
+    let sql = "SELECT number, body FROM approval WHERE state <> 'expired' AND CASE WHEN json_valid(body) THEN
+        json_extract(body, '$.request.session') = ?1 AND json_extract(body, '$.request.call_id') = ?2 END
+        ORDER BY number";
+    let of_call = numbered(transaction, sql, (&request.session, &request.call_id))?
+        .into_iter()
+        .map(|(number, body)| read(&format!("ap-{number}"), Some(body)))
+        .collect::<Result<Vec<_>, _>>()?;
+    match Approval::standing(&of_call, request, now(transaction, clock_ms)?).cloned() {
+        Some(approval) if approval.state.is_open() => proven(transaction, &approval.id.clone(), approval).map(Some),
+        over => Ok(over),
+    }
 }
 
 /// The approval, if the chain bears it out.

@@ -1,8 +1,8 @@
 //! Policy in the gate, as the audit tells it, and what an answer by a person does to a call that waits.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -290,34 +290,47 @@ fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
     }
 }
 
-/// What a store remembers of a call that a person answered, whichever store it is.
+/// Hosts that are told the same yes at the same moment, each with its own handle on the store: a question, and a run.
 #[cfg(feature = "store")]
 #[test]
-fn both_stores_know_the_approval_that_settled_a_call() {
-    let sqlite = Arc::new(toolfold::store::SqliteStore::in_memory().unwrap());
-    for store in [Arc::new(MemoryStore::new()) as Arc<dyn ApprovalStore>, sqlite] {
-        let (layer, approver) = policy(AS_IS, store.clone());
-        let engine = builder(Arm::Stable).policy(layer).build().unwrap();
-        let settled =
-            |session: &str, call: &str| store.settled(session, call).unwrap().pop().map(|approval| approval.id);
-        for (at, (session, id)) in [("s", "c1"), ("s", "c2"), ("t", "c1")].into_iter().enumerate() {
-            let mut host = engine.conversation(Wire::OpenAiChat).id(session).start().unwrap();
-            let call = Call::new(id, "delete_file", json!({"file_path": format!("{at}.xlsx"), "confirm": true}));
-            let Outcome::Confirm(confirm) = host.dispatch(&call) else { panic!("asked") };
-            assert_eq!(settled(session, id), None, "asked is not settled");
-            if session == "t" {
-                approver.reject(confirm.approval.as_str(), None, 1_500).unwrap();
-            } else {
-                approver.approve(confirm.approval.as_str(), 1_500).unwrap();
-                assert_eq!(settled(session, id), None, "nor is approved");
-                host.resume(&confirm.approval).unwrap();
-            }
-            assert_eq!(settled(session, id), Some(confirm.approval.to_string()));
+fn of_any_number_of_hosts_one_asks_and_one_runs() {
+    let folder = std::env::temp_dir().join(format!("toolfold-hosts-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (memory, file) = (Arc::new(MemoryStore::new()), folder.join("approvals.db"));
+    let sqlite = || Arc::new(toolfold::store::SqliteStore::open(&file).unwrap()) as Arc<dyn ApprovalStore>;
+    let stores: [&(dyn Fn() -> Arc<dyn ApprovalStore> + Sync); 2] = [&|| memory.clone(), &sqlite];
+    for store in stores {
+        for round in 0..20 {
+            let together = Barrier::new(4);
+            // What an adapter does whose framework says that its user has approved the call.
+            let host = || {
+                let (layer, approver) = policy(AS_IS, store());
+                let engine = builder(Arm::Stable).policy(layer).build().unwrap();
+                let mut host = engine.conversation(Wire::OpenAiChat).id("s").start().unwrap();
+                let arguments = json!({"file_path": "a.xlsx", "confirm": true});
+                let call = Call::new(&format!("c{round}"), "delete_file", arguments);
+                together.wait();
+                match host.dispatch(&call) {
+                    Outcome::Confirm(asked) => {
+                        let id = asked.approval.to_string();
+                        drop(approver.approve(&id, 1_500));
+                        (id, matches!(host.resume(&asked.approval), Ok(Resumed::Run(_))))
+                    }
+                    Outcome::Forward(run) => (run.context.reason.unwrap(), true),
+                    Outcome::Refuse(refused) => (refused.reason, false),
+                    other => panic!("{other:?}"),
+                }
+            };
+            let ends = std::thread::scope(|scope| {
+                let hosts: Vec<_> = (0..4).map(|_| scope.spawn(host)).collect();
+                hosts.into_iter().map(|host| host.join().unwrap()).collect::<Vec<_>>()
+            });
+            assert_eq!(ends.iter().filter(|(_, ran)| *ran).count(), 1, "{ends:?}");
+            let asked = format!("ap-{}", round + 1);
+            assert!(ends.iter().all(|(said, _)| said.contains(&asked)), "one question, {asked}: {ends:?}");
         }
-        let all = [("s", "c1"), ("s", "c2"), ("t", "c1"), ("t", "c2"), ("", "c1")].map(|(s, c)| settled(s, c));
-        let [first, second, third] = ["ap-1", "ap-2", "ap-3"].map(|id| Some(id.to_owned()));
-        assert_eq!(all, [first, second, third, None, None]);
     }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[cfg(feature = "store")]

@@ -79,9 +79,6 @@ impl Conversation {
                 if self.state.was_rejected(judging.digest) {
                     return self.refuse(call, meant, "a person has said no to this very call");
                 }
-                if let Some(reason) = self.settled_before(policy, meant.tool, &call.id) {
-                    return self.refuse(call, meant, &reason);
-                }
                 let open = |id: &ApprovalId| policy.waiting(id.as_str()).is_ok_and(|stored| policy.is_open(&stored));
                 let most = self.state.pending.len() >= MAX_OPEN;
                 if most && !self.recalling && self.state.pending.keys().filter(|id| open(id)).count() >= MAX_OPEN {
@@ -91,15 +88,18 @@ impl Conversation {
                 let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
                 let asked = match self.recalling {
                     true => policy.asked_before(meant.tool, &exact, self.call_ref(&call.id)).map(Ok),
-                    false => self
-                        .asked_before_restart(policy, meant.tool, exact, call)
-                        .map(Ok)
-                        .or_else(|| Some(policy.ask(meant.tool, &exact, self.call_ref(&call.id), judged.displayed))),
+                    false => {
+                        let once = self.is_told_apart(&call.id);
+                        Some(policy.ask(meant.tool, &exact, self.call_ref(&call.id), judged.displayed, once))
+                    }
                 };
                 match asked {
                     // Remembered, and nothing waits: it was answered, and the host has the rest.
                     None => self.forward(judging, meant, passing, context, None),
                     Some(Err(why)) => self.refuse(call, meant, &format!("nobody could be asked: {why}")),
+                    Some(Ok(approval)) if approval.state.is_settled() => {
+                        self.refuse(call, meant, &settled_before(&approval))
+                    }
                     Some(Ok(approval)) => {
                         let id = ApprovalId::from(&approval.id);
                         let answered = approval.state == ApprovalState::Approved && !self.recalling;
@@ -115,37 +115,10 @@ impl Conversation {
         }
     }
 
-    /// The approval that this very call waits for since before its host began again: the same conversation, call id and
-    /// arguments, under the same policy. Where a conversation has no id, there is no telling it from others.
-    fn asked_before_restart(
-        &self,
-        policy: &PolicyLayer,
-        tool: &Tool,
-        exact: Exact<'_>,
-        call: &Call,
-    ) -> Option<Approval> {
-        let named = Some(policy).filter(|_| !self.id().is_empty())?;
-        let asked = named.asked_before(tool, &exact, self.call_ref(&call.id))?;
-        (asked.request.policy_version == policy.policy().version()).then_some(asked)
-    }
-
-    /// Why a call does not run that a person answered before its host began again: a no holds, and one approval is one run,
-    /// of which nobody knows any more how it ended. Ids that the conversation gave itself begin anew and say nothing.
-    fn settled_before(&self, policy: &PolicyLayer, tool: &Tool, id: &CallId) -> Option<String> {
-        if self.recalling || self.id().is_empty() || id.as_str().starts_with(NUMBERED) {
-            return None;
-        }
-        let approval = match policy.settled_before(tool, self.call_ref(id)) {
-            Ok(approval) => approval?,
-            Err(why) => return Some(format!("nobody could be asked: {why}")),
-        };
-        let id = approval.id;
-        Some(match approval.state {
-            ApprovalState::Rejected => format!("a person has said no to this very call ({id})"),
-            _ => format!(
-                "it was approved before ({id}) and handed over once; whether it took effect is not known, so look"
-            ),
-        })
+    /// Whether an id tells a call from every other, also after its host began again: conversations without an id are not told
+    /// apart, and ids that a conversation gave itself begin anew with it.
+    fn is_told_apart(&self, id: &CallId) -> bool {
+        !self.id().is_empty() && !id.as_str().starts_with(NUMBERED)
     }
 
     /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
@@ -291,5 +264,17 @@ impl Conversation {
     /// The calls that wait for a person: the approval's id and what waits.
     pub fn pending(&self) -> impl Iterator<Item = (&ApprovalId, &Waiting)> {
         self.state.pending.iter()
+    }
+}
+
+/// Why a call does not run that a person answered before its host began again, or in another host of the same conversation:
+/// a no holds, and one approval is one run, of which nobody here knows how it ended.
+fn settled_before(approval: &Approval) -> String {
+    let id = &approval.id;
+    match approval.state {
+        ApprovalState::Rejected => format!("a person has said no to this very call ({id})"),
+        _ => {
+            format!("it was approved before ({id}) and handed over once; whether it took effect is not known, so look")
+        }
     }
 }

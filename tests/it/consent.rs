@@ -318,7 +318,7 @@ fn of_any_number_of_hosts_one_asks_and_one_runs() {
                     }
                     Outcome::Forward(run) => (run.context.reason.unwrap(), true),
                     Outcome::Refuse(refused) => (refused.reason, false),
-                    other => panic!("{other:?}"),
+                    Outcome::Reply(other) => panic!("{other:?}"),
                 }
             };
             let ends = std::thread::scope(|scope| {

@@ -191,6 +191,35 @@ fn a_used_approval_cannot_be_wound_back() {
     unrecorded(&store, "ap-1", "say consumed");
 }
 
+/// Whoever asks about a call for which there is an approval is given it, unless it is forged.
+#[test]
+fn only_an_approval_on_record_stands_for_a_call() {
+    let folder = Folder::new("forged-standing");
+    let (_, gate, approver) = handles(&folder);
+    let policy = policy();
+    let ask = |n| gate.ask_once(request(&policy, n), 10, 1_000);
+    let asked = [1, 2, 3].map(|n| ask(n).unwrap().id);
+    assert_eq!(asked, ["ap-1", "ap-2", "ap-3"]);
+    assert_eq!(asked, [1, 2, 3].map(|n| ask(n).unwrap().id), "the same ones");
+    approver.approve("ap-2", 11).unwrap();
+    let (mut approved, mut consumed) = (Value::Null, Value::Null);
+    change(&folder.store(), "approval", 2, |body| approved = body.clone());
+    gate.redeem("ap-2", &policy, &context(), "h", |_, _| Ok(())).unwrap();
+
+    change(&folder.store(), "approval", 1, |body| body["state"] = json!("approved"));
+    is_forged(ask(1));
+    change(&folder.store(), "approval", 2, |body| consumed = std::mem::replace(body, approved));
+    is_forged(ask(2));
+    // What is over keeps its call from running, and so does a person's no.
+    change(&folder.store(), "approval", 2, |body| *body = consumed);
+    assert_eq!(ask(2).unwrap().state, ApprovalState::Consumed);
+    approver.reject("ap-3", None, 12).unwrap();
+    assert_eq!(ask(3).unwrap().state, ApprovalState::Rejected);
+    // A row that cannot be read is about no call that is known, and stops no other.
+    tamper(&folder.store(), "UPDATE approval SET body = 'x' WHERE number = 1");
+    assert_eq!(["ap-4", "ap-5"], [1, 4].map(|n| ask(n).unwrap().id), "a person is asked");
+}
+
 #[test]
 fn records_that_claim_a_consent_nobody_gave_are_named() {
     let policy = policy();

@@ -46,7 +46,8 @@ pub struct AutoContext<'s> {
 /// Nothing is folded where the first turn gains too little by it. An arm whose array would hold more tools than are taken
 /// there is never chosen while another is left, `full` among them: then what folding saves does not matter. Otherwise arms that cannot be used there are left out,
 /// and arms with which the whole session is not estimated to cost a twentieth less than with `full` (what is cached counted at
-/// its price, expansions with their requests and answers): so much, and a fifth of the array, estimates may be off. Of those left, `native` where the provider has it; else the richest whose
+/// its price, expansions with their requests and answers): so much, a fifth of the array, and all that its words are
+/// taken to be beyond a token each, estimates may be off. Of those left, `native` where the provider has it; else the richest whose
 /// first turn is within `budget`, in tokens; else the one with the cheapest first turn; else `full`.
 #[must_use]
 pub fn choose(

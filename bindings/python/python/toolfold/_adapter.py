@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from . import ApprovalError, Approver, CallError, Confirm, Conversation, Engine, Forward, InputError, Outcome, Refuse
+from . import Approval, ApprovalError, Approver, CallError, Confirm, Conversation, Engine, Forward, InputError, Outcome, Refuse
 
 #: One step of a history: ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
 Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
@@ -40,7 +40,7 @@ class _Known:
     gone: set[str] = field(default_factory=set)
 
     def follows(self, steps: Sequence[Step]) -> bool:
-        seen = _answered(steps)
+        seen = answered(steps)
         # What was closed when its answer went out of sight is open again if it is back: only a new conversation knows that.
         if self.gone & seen or not self.conversation.follows(steps):
             return False
@@ -127,7 +127,7 @@ class Folder:
         if known is not None and known.engine is engine and known.follows(steps):
             return known.conversation
         made = engine.conversation(self.wire, self.model, id, steps=steps)
-        self.keep(engine, made, _answered(steps))
+        self.keep(engine, made, answered(steps))
         return made
 
     def show(self, engine: Engine, id: str | None, steps: Sequence[Step]) -> Conversation:
@@ -181,10 +181,14 @@ class Folder:
 
     def refused(self, id: str | None, calls: set[str]) -> None:
         """A person's no to these calls, which the framework did not tell when it was given: a later yes does not run them."""
-        for asked in self.approver.pending() if calls and id else ():
-            if asked.conversation == id and asked.call in calls:
+        for asked in self.waiting(id) if calls else ():
+            if asked.call in calls:
                 with suppress(ApprovalError):  # Somebody has just answered.
                     self.approver.reject(asked.id)
+
+    def waiting(self, id: str | None) -> list[Approval]:
+        """What a conversation has asked a person and nobody has answered. Without an id, and where nothing asks, nothing."""
+        return [asked for asked in self.approver.pending() if asked.conversation == id] if id and self.may_ask else []
 
     @contextmanager
     def running(
@@ -245,11 +249,11 @@ def judged(conversation: Conversation, name: str, arguments: Any, id: str | None
 
 def unanswered(steps: Sequence[Step]) -> set[str]:
     """The ids of the calls of a history that have no answer in it."""
-    answered = _answered(steps)
-    return {step[0] for step in steps if len(step) == 3 and step[0] not in answered}
+    seen = answered(steps)
+    return {step[0] for step in steps if len(step) == 3 and step[0] not in seen}
 
 
-def _answered(steps: Sequence[Step]) -> set[str]:
+def answered(steps: Sequence[Step]) -> set[str]:
     return {step[0] for step in steps if len(step) == 2}
 
 

@@ -26,7 +26,7 @@ from agent_framework import (
 )
 
 from . import Confirm, Conversation, Forward, InputError, Refuse, Reply
-from ._adapter import Folder, Step, answered_only, judged
+from ._adapter import Folder, Step, answered, answered_only, judged
 
 Next = Callable[[], Awaitable[None]]
 
@@ -60,7 +60,9 @@ class Folded:
 
     def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
         """The conversation of these messages."""
-        made = self.folder.conversation(self.engine, id, answered_only(past_steps(messages)))
+        steps = past_steps(messages)
+        self.folder.refused(id, answered(steps))  # What waits for a person and has an answer all the same was denied.
+        made = self.folder.conversation(self.engine, id, answered_only(steps))
         self._current.set(made)
         return made
 
@@ -111,8 +113,7 @@ class _Gate(FunctionMiddleware):
     async def process(self, context: FunctionInvocationContext, call_next: Next) -> None:
         name, id = context.function.name, context.metadata.get("call_id")
         if name not in {own.name for own in self._folded.tools}:
-            await call_next()
-            return
+            return await call_next()
         arguments = dict(context.arguments) if not hasattr(context.arguments, "model_dump") else context.arguments.model_dump()
         conversation = self._folded.current(context.session.session_id if context.session else None)
         outcome = judged(conversation, name, arguments, id)
@@ -128,8 +129,8 @@ class _Gate(FunctionMiddleware):
             case Forward(target=target) as forward:
                 real = self._folded.real[target]
                 asks = real.approval_mode == "always_require" and not approved
-                ask_or_run = self._ask(context, arguments) if asks else await self._run(context, conversation, real, forward)
-                context.result = ask_or_run
+                running = None if asks else self._run(context, conversation, real, forward)
+                context.result = await running if running else self._ask(context, arguments)
 
     def _ask(self, context: FunctionInvocationContext, arguments: dict[str, Any]) -> Content:
         """The framework's request for a person's answer, bound to the call."""

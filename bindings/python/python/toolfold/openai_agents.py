@@ -23,7 +23,7 @@ from agents import Agent, FunctionTool, RunConfig, RunContextWrapper
 from agents.tool import Tool
 from agents.tool_context import ToolContext
 
-from . import Confirm, Conversation, Engine, Forward, Refuse, Reply
+from . import Approval, Confirm, Conversation, Engine, Forward, Refuse, Reply
 from ._adapter import Folder, Step, answered_only, judged
 
 #: A name that no tool has is answered by the SDK instead of ending the run.
@@ -72,6 +72,8 @@ class FoldedAgent(Agent[Any]):
         elif run.engine is not engine:
             run = _Run(engine, engine.restore(run.conversation.snapshot()))
         self._runs[run_context] = run
+        if asked := self.folding.waiting(run.conversation.id):
+            self.folding.refused(run.conversation.id, _denied(run_context, asked, {tool.name for tool in every}))
         if (digest := run.conversation.digest) != run.digest:
             run.digest, run.tools = digest, _folded(run.conversation, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
@@ -84,6 +86,12 @@ class FoldedAgent(Agent[Any]):
         engine = self.folding.bind(json.dumps(tools), lambda: tools)
         self._bound = (real, engine)
         return engine
+
+
+def _denied(context: RunContextWrapper[Any], asked: Sequence[Approval], shown: set[str]) -> set[str]:
+    """The calls that the SDK's user said no to, of which it tells its tools nothing. What is not shown goes by ``call_tool``."""
+    names = ((one.tool if one.tool in shown else "call_tool", one.call) for one in asked)
+    return {call for name, call in names if context.is_tool_approved(name, call) is False}
 
 
 def past_steps(items: Sequence[Any]) -> list[Step]:

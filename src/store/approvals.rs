@@ -154,13 +154,16 @@ fn insert(transaction: &Connection, request: Request, clock_ms: i64, wait_ms: i6
     Ok(approval)
 }
 
+/// The approvals of a call, by the terms of the index `approval_call`.
+const OF_CALL: &str = "SELECT number, body FROM approval
+    WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.request.session') END = ?1
+    AND CASE WHEN json_valid(body) THEN json_extract(body, '$.request.call_id') END = ?2
+    AND state <> 'expired' ORDER BY number";
+
 /// The approval that stands for a call. An open one must be borne out by the chain; of one that is over, the row's word is
 /// enough to ask nobody. A row that is no JSON cannot be told to be about the call, and is left for `verify`.
 fn standing(transaction: &Connection, request: &Request, clock_ms: i64) -> Result<Option<Approval>, ApprovalError> {
-    let sql = "SELECT number, body FROM approval WHERE state <> 'expired' AND CASE WHEN json_valid(body) THEN
-        json_extract(body, '$.request.session') = ?1 AND json_extract(body, '$.request.call_id') = ?2 END
-        ORDER BY number";
-    let of_call = numbered(transaction, sql, (&request.session, &request.call_id))?
+    let of_call = numbered(transaction, OF_CALL, (&request.session, &request.call_id))?
         .into_iter()
         .map(|(number, body)| read(&format!("ap-{number}"), Some(body)))
         .collect::<Result<Vec<_>, _>>()?;
@@ -233,4 +236,18 @@ fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(),
         })
         .map(drop)
         .map_err(|why| failed(&why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_approvals_of_a_call_are_found_by_their_index() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        super::super::schema::migrate(&mut connection).unwrap();
+        let sql = format!("EXPLAIN QUERY PLAN {OF_CALL}");
+        let plan: String = connection.query_row(&sql, ("conversation", "call"), |row| row.get("detail")).unwrap();
+        assert_eq!(plan, "SEARCH approval USING INDEX approval_call (<expr>=? AND <expr>=?)");
+    }
 }

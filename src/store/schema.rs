@@ -40,6 +40,12 @@ CREATE INDEX audit_consent ON audit (
                                              json_extract(body, '$.\"toolfold.detail\".grant')) END
 );
 ",
+    "
+CREATE INDEX approval_call ON approval (
+    CASE WHEN json_valid(body) THEN json_extract(body, '$.request.session') END,
+    CASE WHEN json_valid(body) THEN json_extract(body, '$.request.call_id') END
+);
+",
 ];
 
 /// How many steps have been applied to a file. A number that no program writes is damage.

@@ -210,7 +210,8 @@ type Case = (usize, Vec<usize>, Workload, usize);
 
 fn cases() -> impl Strategy<Value = Case> {
     let workloads = (1_usize..40, 0_usize..8, 0_usize..5_000, 0_usize..1_500);
-    let workloads = workloads.prop_map(|(requests, expansions, system, step)| workload(requests, expansions, system, step));
+    let workloads =
+        workloads.prop_map(|(requests, expansions, system, step)| workload(requests, expansions, system, step));
     // A list of few tools is where an estimate is furthest off.
     (prop_oneof![1_usize..8, 1_usize..90], prop::collection::vec(0_usize..1_000, 40), workloads, 0..EVERY_BACKEND.len())
 }
@@ -244,8 +245,8 @@ fn on_thousands_of_random_catalogues_auto_never_costs_more_than_full() {
 #[test]
 fn two_long_tools() {
     let seed = [
-        72, 323, 758, 369, 0, 179, 0, 0, 762, 2, 907, 136, 273, 879, 451, 165, 929, 622, 904, 579, 589, 643, 525, 964, 148,
-        927, 23, 855, 305, 166, 648, 433, 230, 819, 698, 10, 61, 954, 303, 882,
+        72, 323, 758, 369, 0, 179, 0, 0, 762, 2, 907, 136, 273, 879, 451, 165, 929, 622, 904, 579, 589, 643, 525, 964,
+        148, 927, 23, 855, 305, 166, 648, 433, 230, 819, 698, 10, 61, 954, 303, 882,
     ];
     assert_eq!(play(&(2, seed.to_vec(), workload(28, 3, 1_498, 202), 4)).1, None);
 }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,6 +31,9 @@ __all__ = ["Toolfold"]
 
 #: The real schema judges the arguments; the framework only reads them.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
+
+#: What of a definition is shown or decides how it is, beside what is known by its identity.
+_SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "timeout", "defer_loading")
 
 
 class Toolfold(AbstractCapability[Any]):
@@ -68,7 +72,7 @@ class _Folded(WrapperToolset[Any]):
     async def _step(self, ctx: RunContext[Any]) -> tuple[object, tuple[dict[str, ToolsetTool[Any]], Conversation]]:
         real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
         defined = [tool.tool_def for tool in real.values()]
-        key = tuple([(tool.name, tool.description, id(tool.parameters_json_schema), *_rest(tool)) for tool in defined])
+        key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
         engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, _denied(ctx.messages))
@@ -107,11 +111,6 @@ class _Folded(WrapperToolset[Any]):
         finally:
             conversation.report_result(call.id, done)
         return call.noted(result) if call.note and isinstance(result, str) else result
-
-
-def _rest(tool: ToolDefinition) -> tuple[object, ...]:
-    """What else of a definition is shown, or decides how it is."""
-    return tool.strict, tool.sequential, tool.kind, id(tool.metadata), tool.timeout, tool.defer_loading
 
 
 def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:

@@ -72,55 +72,6 @@ fn tokens(packed: &[u8]) -> FxHashMap<Vec<u8>, Rank> {
 mod tests {
     use super::*;
 
-    /// Where a token is put together from two of lower rank: merging its bytes by rank, as a tokenizer does, stops there.
-    fn parts(token: &[u8], ranks: &FxHashMap<Vec<u8>, Rank>) -> [usize; 2] {
-        let rank = |part: &[u8]| ranks.get(part).filter(|_| part.len() < token.len()).map(|rank| *rank as usize);
-        let mut parts: Vec<Vec<u8>> = token.iter().map(|byte| vec![*byte]).collect();
-        while parts.len() > 2 {
-            let merged = parts.windows(2).enumerate().filter_map(|(at, pair)| Some((rank(&pair.concat())?, at)));
-            let (_, at) = merged.min().unwrap();
-            let tail = parts.remove(at + 1);
-            parts[at].extend(tail);
-        }
-        [rank(&parts[0]).unwrap(), rank(&parts[1]).unwrap()]
-    }
-
-    fn pack(vocabulary: &CoreBPE, count: usize) -> Vec<u8> {
-        let ranked = (0..).zip((0..count).map(|rank| vocabulary.decode_bytes(&[rank as Rank]).unwrap()));
-        let ranks: FxHashMap<Vec<u8>, Rank> = ranked.map(|(rank, token)| (token, rank)).collect();
-        let mut all: Vec<_> = ranks.iter().map(|(token, rank)| (*rank, token)).collect();
-        all.sort_unstable();
-        let (bytes, rest) = all.split_at(BYTES);
-        let pairs: Vec<[usize; 2]> = rest.iter().map(|(_, token)| parts(token, &ranks)).collect();
-        let table = |byte: fn(&[usize; 2]) -> usize| pairs.iter().map(move |pair| u8::try_from(byte(pair)).unwrap());
-        let packed = bytes.iter().map(|(_, token)| *<&[u8; 1]>::try_from(token.as_slice()).unwrap()).map(|[byte]| byte);
-        packed
-            .chain(table(|[first, _]| first & 255))
-            .chain(table(|[first, _]| first >> 8 & 255))
-            .chain(table(|[_, second]| second & 255))
-            .chain(table(|[_, second]| second >> 8 & 255))
-            .chain(table(|[first, second]| first >> 16 << 4 | second >> 16))
-            .collect()
-    }
-
-    /// `TOOLFOLD_PACK=1 cargo test -p toolfold --features tiktoken --lib packed_as` writes the files anew.
-    #[test]
-    #[allow(clippy::disallowed_methods, reason = "it writes the files when it is asked to")]
-    fn the_files_are_the_crates_vocabularies_packed_as_said() {
-        let write = |name: &str, bytes: &[u8]| {
-            if std::env::var_os("TOOLFOLD_PACK").is_some() {
-                let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tokens/vocabulary");
-                std::fs::write(folder.join(name), bytes).unwrap();
-            }
-        };
-        let o200k = pack(&tiktoken_rs::o200k_base().unwrap(), 199_998);
-        write("o200k_base.bin", &o200k);
-        let cl100k = pack(&tiktoken_rs::cl100k_base().unwrap(), 100_256);
-        write("cl100k_base.deflate.bin", &miniz_oxide::deflate::compress_to_vec(&cl100k, 10));
-        assert!(*packed(Encoding::O200kBase).unwrap() == *o200k);
-        assert!(*packed(Encoding::Cl100kBase).unwrap() == *cl100k);
-    }
-
     #[test]
     fn a_damaged_vocabulary_has_fewer_tokens() {
         let whole = packed(Encoding::O200kBase).unwrap();

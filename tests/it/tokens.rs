@@ -11,6 +11,7 @@ mod hostile;
 mod marginal;
 mod meters;
 mod requests;
+mod vocabulary;
 
 /// A path under the shared folder, if that is there; otherwise says that the test was skipped.
 fn shared(path: &str) -> Option<PathBuf> {

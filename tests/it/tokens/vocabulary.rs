@@ -1,0 +1,57 @@
+//! The packed vocabularies are the ones of tiktoken-rs.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use tiktoken_rs::{CoreBPE, Rank};
+
+/// How many tokens have one byte.
+const BYTES: usize = 256;
+
+/// Where a token is put together from two of lower rank: merging its bytes by rank, as a tokenizer does, stops there.
+fn parts(token: &[u8], ranks: &HashMap<Vec<u8>, usize>) -> [usize; 2] {
+    let rank = |part: &[u8]| ranks.get(part).filter(|_| part.len() < token.len()).copied();
+    let mut parts: Vec<Vec<u8>> = token.iter().map(|byte| vec![*byte]).collect();
+    while parts.len() > 2 {
+        let merged = parts.windows(2).enumerate().filter_map(|(at, pair)| Some((rank(&pair.concat())?, at)));
+        let (_, at) = merged.min().unwrap();
+        let tail = parts.remove(at + 1);
+        parts[at].extend(tail);
+    }
+    [rank(&parts[0]).unwrap(), rank(&parts[1]).unwrap()]
+}
+
+/// The tokens of one byte by rank, then the low byte and the middle byte of the rank of each further token's first part, the
+/// same of its second part, and the highest bits of both.
+fn pack(vocabulary: &CoreBPE, count: usize) -> Vec<u8> {
+    let token = |rank: usize| vocabulary.decode_bytes(&[Rank::try_from(rank).unwrap()]).unwrap();
+    let tokens: Vec<Vec<u8>> = (0..count).map(token).collect();
+    let ranks = tokens.iter().cloned().zip(0..).collect();
+    let (bytes, rest) = tokens.split_at(BYTES);
+    let pairs: Vec<[usize; 2]> = rest.iter().map(|token| parts(token, &ranks)).collect();
+    let table = |byte: fn(&[usize; 2]) -> usize| pairs.iter().map(move |pair| u8::try_from(byte(pair)).unwrap());
+    let mut packed = bytes.concat();
+    assert_eq!(packed.len(), BYTES);
+    packed.extend(table(|[first, _]| first & 255));
+    packed.extend(table(|[first, _]| first >> 8 & 255));
+    packed.extend(table(|[_, second]| second & 255));
+    packed.extend(table(|[_, second]| second >> 8 & 255));
+    packed.extend(table(|[first, second]| first >> 16 << 4 | second >> 16));
+    packed
+}
+
+/// `TOOLFOLD_PACK=1 cargo test -p toolfold --features tiktoken --test it packed` writes what the library holds.
+#[test]
+fn what_the_library_holds_is_packed_from_the_vocabularies() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tokens/vocabulary");
+    let (o200k, cl100k) = (folder.join("o200k_base.bin"), folder.join("cl100k_base.deflate.bin"));
+    let packed = [(tiktoken_rs::o200k_base(), 199_998), (tiktoken_rs::cl100k_base(), 100_256)];
+    let [large, small] = packed.map(|(vocabulary, count)| pack(&vocabulary.unwrap(), count));
+    if std::env::var_os("TOOLFOLD_PACK").is_some() {
+        std::fs::write(&o200k, &large).unwrap();
+        std::fs::write(&cl100k, miniz_oxide::deflate::compress_to_vec(&small, 10)).unwrap();
+    }
+    assert!(std::fs::read(&o200k).unwrap() == large, "o200k_base.bin is another vocabulary");
+    let held = miniz_oxide::inflate::decompress_to_vec(&std::fs::read(&cl100k).unwrap()).unwrap();
+    assert!(held == small, "cl100k_base.deflate.bin is another vocabulary");
+}

@@ -11,6 +11,7 @@ mod greet;
 mod keep;
 mod list;
 mod merge;
+mod names;
 mod parked;
 mod pending;
 mod rounds;
@@ -30,6 +31,7 @@ use self::ask::Asked;
 pub(crate) use self::keep::Begin;
 use self::keep::Keeps;
 use self::merge::Fan;
+use self::names::Naming;
 use self::parked::Parked;
 use self::pending::Pending;
 use self::rounds::Round;
@@ -84,6 +86,7 @@ pub struct Hub {
     fans: HashMap<u64, Fan>,
     asked: HashMap<u64, Asked>,
     rounds: HashMap<u64, Round>,
+    names: Naming,
     parked: HashMap<u64, Parked>,
     held: Vec<(Client, Request)>,
     view: Option<View>,
@@ -112,6 +115,7 @@ impl Hub {
         let (to, clients) = mpsc::channel(INBOX);
         let (inbox, servers) = mpsc::channel(INBOX);
         let own = settings.servers.iter().map(Server::of).collect();
+        let names = Naming::of(&settings);
         let mut hub = Self {
             settings,
             id,
@@ -123,6 +127,7 @@ impl Hub {
             fans: HashMap::new(),
             asked: HashMap::new(),
             rounds: HashMap::new(),
+            names,
             parked: HashMap::new(),
             held: Vec::new(),
             view: None,

@@ -54,8 +54,9 @@ impl Hub {
         let Some(state) = &self.settings.state else { return };
         let saver = Saver::start(state.store.clone(), key.clone(), version);
         let mut keeps = Keeps { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
-        if let Some(Record { params, upstreams, conversation }) = record {
+        if let Some(Record { params, upstreams, conversation, names }) = record {
             (keeps.upstreams, keeps.conversation) = (upstreams, conversation);
+            self.names.given = names;
             if let Some(client) = client {
                 let params = super::greet::spoken(Object::of(Some(&params)));
                 // Who has a session's id has seen the answer that brought it.
@@ -85,7 +86,7 @@ impl Hub {
         }
         let conversation = self.view.as_ref().map(|view| view.conversation.snapshot());
         let conversation = conversation.or_else(|| keeps.conversation.clone());
-        let record = Record { params: params.to_raw(), upstreams, conversation };
+        let record = Record { params: params.to_raw(), upstreams, conversation, names: self.names.given.clone() };
         if let Some(value) = record.hidden(&self.settings.seal, &keeps.key) {
             keeps.saver.write(value);
         }
@@ -125,6 +126,8 @@ impl Hub {
     pub(super) fn changed_elsewhere(&mut self, record: Record) {
         let Some(keeps) = &mut self.keeps else { return };
         keeps.conversation = record.conversation;
+        self.names.given.tools.join(record.names.tools);
+        self.names.given.prompts.join(record.names.prompts);
         if self.view.is_some() {
             self.build_view();
         }

@@ -12,6 +12,7 @@ mod gaps;
 mod hostile;
 mod issuer;
 mod lines;
+mod names;
 #[cfg(feature = "otel")]
 mod otel;
 mod pass;

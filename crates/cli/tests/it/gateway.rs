@@ -1,5 +1,7 @@
 //! `toolfold gateway`: init, doctor and the settings, with servers in Python.
 
+mod names;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};

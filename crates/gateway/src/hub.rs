@@ -19,6 +19,7 @@ mod route;
 mod seen;
 mod server;
 mod skills;
+mod unread;
 mod view;
 
 use std::collections::HashMap;
@@ -36,6 +37,8 @@ use self::parked::Parked;
 use self::pending::Pending;
 use self::rounds::Round;
 use self::server::{Server, State};
+use self::unread::Openings;
+pub use self::unread::Receipt;
 use self::view::View;
 use crate::client::{Client, ToHub};
 use crate::link::{Event, Incoming};
@@ -87,6 +90,7 @@ pub struct Hub {
     asked: HashMap<u64, Asked>,
     rounds: HashMap<u64, Round>,
     names: Naming,
+    openings: Openings,
     parked: HashMap<u64, Parked>,
     held: Vec<(Client, Request)>,
     view: Option<View>,
@@ -128,6 +132,7 @@ impl Hub {
             asked: HashMap::new(),
             rounds: HashMap::new(),
             names,
+            openings: Openings::of(&to),
             parked: HashMap::new(),
             held: Vec::new(),
             view: None,
@@ -152,6 +157,7 @@ impl Hub {
         }
         loop {
             let waits = self.ends.is_some() || self.has_deadlines();
+            let held = self.openings.due();
             tokio::select! {
                 said = clients.recv(), if has_clients => match said {
                     Some(said) => self.hear(said),
@@ -162,12 +168,16 @@ impl Hub {
                 // It cannot be closed: the hub holds a sender.
                 Some(incoming) = servers.recv() => self.take(incoming),
                 _ = tick.tick(), if waits => self.overdue(Instant::now()),
+                () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
+                    self.give_held(Instant::now(), &mut clients);
+                }
             }
             if self.ends.is_some_and(|ends| self.running.is_empty() || Instant::now() >= ends) {
                 break;
             }
         }
         if self.ends.is_some() {
+            self.give_all_held();
             self.end_unfinished();
         }
         // Nobody hears them any more, so that none waits to be heard.
@@ -186,6 +196,7 @@ impl Hub {
             // The client could not read something: nobody can say what.
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
+            ToHub::Written(number) => self.openings.written(number),
             ToHub::Changed(record) => self.changed_elsewhere(*record),
             ToHub::Forget => self.forget(),
             ToHub::Drain => {

@@ -24,5 +24,6 @@ mod several;
 mod skills;
 mod state;
 mod streams;
+mod unread;
 mod upstream;
 mod web;

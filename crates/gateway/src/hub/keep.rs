@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use toolfold::conversation::Snapshot;
 
 use super::server::State;
-use super::{Era, Hub, reply};
+use super::{Era, Hub, Receipt};
 use crate::client::Client;
 use crate::link::{Link, Resumed};
 use crate::object::Object;
@@ -106,13 +106,19 @@ impl Hub {
 
     /// Answers a request that has changed what the conversation knows.
     pub(super) fn reply_kept(&mut self, client: &Client, id: &Id, answer: Answer) {
+        self.reply_noted(client, id, answer, None);
+    }
+
+    /// The same, with what is to be dropped once the answer was written.
+    pub(super) fn reply_noted(&mut self, client: &Client, id: &Id, answer: Answer, receipt: Option<Receipt>) {
         // What stateless clients were shown is not worth a write.
         if self.has_session() {
             self.save();
         }
+        let message = Message::Response(id.clone(), answer);
         match &self.keeps {
-            Some(keeps) => keeps.saver.reply(client, id, Message::Response(id.clone(), answer)),
-            None => reply(client, id, answer),
+            Some(keeps) => keeps.saver.reply(client, id, message, receipt),
+            None => client.sink.deliver(message, Some(id), receipt),
         }
     }
 

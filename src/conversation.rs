@@ -57,6 +57,7 @@ mod state;
 mod tools;
 mod transcript;
 mod turn;
+mod unread;
 
 pub use answer::ToolResult;
 pub use error::{CallError, RestoreError, StartError};

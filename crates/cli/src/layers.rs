@@ -186,6 +186,7 @@ pub(super) fn context(own: &[&Path]) -> Context {
         home: home(),
         interactive: true,
         protected: protected(own),
+        secrets: super::approver_key::places(),
         ..Context::default()
     }
 }

@@ -170,7 +170,7 @@ pub(in crate::policy) fn candidates(effects: &SideEffects, context: &Context) ->
             if text.contains(char::is_whitespace) {
                 let parts = text.split(char::is_whitespace).filter(|part| part.contains('/'));
                 parts.for_each(|part| add(part, part));
-            } else if text.contains('/') {
+            } else if text.contains('/') || at > 0 && !text.starts_with('-') {
                 add(key(word), text);
             } else if at == 0 && programs::find(text).is_none() && !bare.iter().any(|own| own == text) {
                 bare.push(text.to_owned());

@@ -110,7 +110,7 @@ impl Policy {
             return (Decision::Deny, denies, managed);
         }
         if self.broken {
-            let text = "a policy file could not be read completely: every call asks until it is fixed";
+            let text = "a policy file has an error: every call asks until it is fixed";
             return (Decision::Confirm, vec![Reason::ask(text)], bound);
         }
         let permission = match self.permission(cx, restricted, false) {

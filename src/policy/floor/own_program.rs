@@ -139,7 +139,7 @@ fn key(word: &Word) -> &str {
 
 /// The words of a call that may be programs, each with the paths that it may stand for: absolute, or a bare name for the
 /// host to look up among its programs.
-pub(in crate::policy) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(String, Vec<String>)> {
+pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(String, Vec<String>)> {
     // Where the line may be once its programs run.
     let mut folders = vec![LexPath::here()];
     for command in effects.commands.iter().filter(|command| command.words.first().is_some_and(|word| word.is("cd"))) {

@@ -21,7 +21,7 @@ const MOST: usize = 256;
 type Identity = (u64, u64, u64, i64, i64);
 
 /// Notes that this process is the command.
-pub(in super::super) fn is_the_command() {
+pub(crate) fn is_the_command() {
     if let Ok(own) = std::env::current_exe() {
         let _ = COMMAND.set(own);
     }

@@ -4,6 +4,7 @@ mod approver;
 mod faults;
 mod hostile;
 mod logs;
+mod messages;
 mod page;
 mod project;
 mod protocol;

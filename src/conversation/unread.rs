@@ -1,8 +1,17 @@
-//! Calls from hosts that see no messages, only calls: what the model had read when it wrote one.
+//! What the model had read when it wrote a call; for hosts that see calls and no messages, as they state it.
 
 use super::event::Event;
 use super::{CallError, CallId, Conversation, Outcome};
 use crate::wire::Arguments;
+
+/// What the model had not read when it wrote a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unread {
+    /// The answers to the calls of the message of this number, and of later ones.
+    Message(u64),
+    /// All openings but the first ones, of this number.
+    Openings(usize),
+}
 
 impl Conversation {
     /// The number of answers so far that opened tools.
@@ -24,7 +33,7 @@ impl Conversation {
         name: &str,
         arguments: impl Into<Arguments>,
     ) -> Result<Outcome, CallError> {
-        self.unread = Some(read);
+        self.unread = Some(Unread::Openings(read));
         let outcome = self.call(id, name, arguments);
         self.unread = None;
         outcome

@@ -1,5 +1,6 @@
 //! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
 mod attacks;
+mod attacks3;
 mod boundaries;
 mod cases;
 mod corpus;
@@ -21,6 +22,7 @@ mod hosts;
 mod links;
 mod looking;
 mod narrow;
+mod never;
 mod newcomer;
 mod of_server;
 mod options;

@@ -1,8 +1,10 @@
 //! `toolfold session`: the line protocol, its schema, its log.
 
+mod approver;
 mod faults;
 mod hostile;
 mod logs;
+mod messages;
 mod page;
 mod project;
 mod protocol;

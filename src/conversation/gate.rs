@@ -132,6 +132,15 @@ impl Conversation {
         Ok(outcome.with_coerced(coerced))
     }
 
+    /// The place in the catalogue of the tool that a call runs, and the arguments that it gets as the model wrote them.
+    pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
+        let call = Call { id: CallId::default(), name: name.to_owned(), arguments: arguments.clone() };
+        match resolve::target(&self.engine, &self.bound.names, &call) {
+            (Target::Tool(index), inner) => Some((index, inner)),
+            _ => None,
+        }
+    }
+
     /// The gate for a real tool: deny, validate, decide. `checked`: what checking the arguments found, if they are an object.
     fn judge_tool(
         &mut self,

@@ -116,6 +116,26 @@ impl Conversation {
         self.with(py, |own| own.call(id.unwrap_or_default(), name, arguments).map(Judged::from).map_err(call_trouble))
     }
 
+    /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
+    /// call has that name already, or resolves to no tool. Nothing is judged.
+    ///
+    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers see the call, and give the
+    /// model its own words back in the next request.
+    ///
+    /// :param name: the name that the model wrote.
+    /// :param arguments: as of ``call``.
+    /// :raises InputError: the arguments cannot be written as JSON.
+    #[pyo3(signature = (name, arguments=None))]
+    fn direct(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Option<Typed<'_, Arguments>>,
+    ) -> PyResult<Option<(String, String)>> {
+        let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
+        self.with(py, |own| Ok(own.direct(name, arguments)))
+    }
+
     /// Reads and judges every call of an assistant message, in order.
     ///
     /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every

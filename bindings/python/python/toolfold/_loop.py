@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from . import Approver, Confirm, Conversation, InputError, Turn
-from ._adapter import answer_approval
+from ._consent import answer_approval
 
 #: How many requests one loop makes at most.
 MOST_REQUESTS = 50

@@ -26,7 +26,9 @@ from agent_framework import (
 )
 
 from . import Confirm, Conversation, Forward, InputError, Refuse, Reply
-from ._adapter import Folder, Step, answered, answered_only, judged
+from ._adapter import Folder
+from ._consent import Answer, Call
+from ._steps import Step, answered_only, closed
 
 Next = Callable[[], Awaitable[None]]
 
@@ -42,8 +44,6 @@ class Folded:
         self.engine = folder.bind(json.dumps(tools), lambda: tools)
         self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
         first = folder.conversation(self.engine, None, [])
-        if first.arm == "seed":
-            raise InputError("arm seed changes the array, and agent-framework takes the tools once: use arm stable")
         #: What to give the agent.
         self.tools: list[FunctionTool] = [self._shown(entry) for entry in first.entries()]
         self.middleware: list[Any] = [_Seen(self), _Gate(self)]
@@ -61,7 +61,7 @@ class Folded:
     def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
         """The conversation of these messages."""
         steps = past_steps(messages)
-        self.folder.refused(id, answered(steps))  # What waits for a person and has an answer all the same was denied.
+        self.folder.refused(id, closed(steps))  # What waits for a person and has an answer all the same was denied.
         made = self.folder.conversation(self.engine, id, answered_only(steps))
         self._current.set(made)
         return made
@@ -79,7 +79,7 @@ def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "ope
 
     :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals`` and ``model``.
     """
-    return Folded(tools, Folder(wire=wire, **settings))
+    return Folded(tools, Folder(wire=wire, without=["in_place", "native", "append"], **settings))
 
 
 def past_steps(messages: Sequence[Message]) -> list[Step]:
@@ -116,11 +116,9 @@ class _Gate(FunctionMiddleware):
             return await call_next()
         arguments = dict(context.arguments) if not hasattr(context.arguments, "model_dump") else context.arguments.model_dump()
         conversation = self._folded.current(context.session.session_id if context.session else None)
-        outcome = judged(conversation, name, arguments, id)
+        # The framework calls again only what its user approved.
         approved = context.metadata.get("approval_response") is not None
-        if isinstance(outcome, Confirm) and approved:
-            # The framework calls again only what its user approved.
-            outcome = self._folded.folder.settle(conversation, outcome, approved=True)
+        outcome = self._folded.folder.judge(conversation, Call(name, arguments, id), Answer(True) if approved else None)
         match outcome:
             case Reply(content=text) | Refuse(content=text):
                 context.result = text

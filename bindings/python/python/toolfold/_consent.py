@@ -55,17 +55,19 @@ class Consent:
     def judge(self, conversation: Conversation, call: Call, answer: Answer | None = None) -> Outcome:
         """Judges a call, and settles it if it requires approval and ``answer`` covers it.
 
-        An answer covers the approval that existed before the call was judged: only that one can have been shown. A call with
-        other arguments gets a new approval, which is returned as ``Confirm``, and the old one is rejected.
+        An approval covers what existed before the call was judged: only that can have been shown. A call with other
+        arguments gets a new approval, which is returned as ``Confirm``, and the old one is rejected. A rejection covers any
+        arguments.
         """
         shown = {one.id for one in self.waiting(conversation.id)} if answer else set()
         outcome = judged(conversation, call)
         if not isinstance(outcome, Confirm) or answer is None:
             return outcome
-        if outcome.approval in shown or answer.standing:
-            return self.settle(conversation, outcome, answer.approved, answer.reason, answer.edited)
-        self.replace(outcome, call.id)
-        return outcome
+        if outcome.approval not in shown:
+            self.replace(outcome, call.id)
+            if answer.approved and not answer.standing:
+                return outcome
+        return self.settle(conversation, outcome, answer.approved, answer.reason, answer.edited)
 
     def settle(
         self,

@@ -20,6 +20,9 @@ from ._names import MEMBER, Record, original, record
 #: The member of an item that the SDK keeps beside it and that it sends to no provider of Responses.
 DATA = "provider_data"
 
+#: The places of two arguments of a request.
+INPUT, TOOLS = 1, 3
+
 
 class Names:
     """The calls of one run: what the model wrote, by the id that the SDK has for the call."""
@@ -82,39 +85,32 @@ class DirectModel(Model):
     def __init__(self, inner: Model) -> None:
         self._inner = inner
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]  # The SDK decides by the class of a model what its provider can do.
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # The SDK decides by the class of a model what its provider can do.
         return type(self._inner)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    async def get_response(
-        self, system_instructions: Any, input: Any, model_settings: Any, tools: list[Tool], *rest: Any, **more: Any
-    ) -> ModelResponse:
-        ask, names = self._inner.get_response, names_of(tools)
-        if names is None:
-            return await ask(system_instructions, input, model_settings, tools, *rest, **more)
-        sent, shown = names.restored(input), names.shown(tools)
-        response = await ask(system_instructions, sent, model_settings, shown, *rest, **more)
-        response.output = names.direct(response.output, input, rename=_has_all(more))
+    async def get_response(self, *given: Any, **named: Any) -> ModelResponse:
+        names, items, given, named = _request(given, named)
+        response: ModelResponse = await self._inner.get_response(*given, **named)
+        if names is not None:
+            response.output = names.direct(response.output, items, rename=_has_all(named))
         return response
 
-    async def stream_response(
-        self, system_instructions: Any, input: Any, model_settings: Any, tools: list[Tool], *rest: Any, **more: Any
-    ) -> AsyncIterator[Any]:
-        names = names_of(tools)
-        sent, shown = (names.restored(input), names.shown(tools)) if names else (input, tools)
-        events: Any = self._inner.stream_response(system_instructions, sent, model_settings, shown, *rest, **more)
+    async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+        names, items, given, named = _request(given, named)
+        events: Any = self._inner.stream_response(*given, **named)
         done: list[Any] = []
         async with aclosing(events):
             async for event in events:
                 if names and event.type == "response.output_item.done":
                     done.append(event.item)
-                    item = names.direct(done, input, rename=_has_all(more))[-1]
+                    item = names.direct(done, items, rename=_has_all(named))[-1]
                     event = event.model_copy(update={"item": item})
                 elif names and event.type == "response.completed":
-                    output = names.direct(event.response.output, input, rename=_has_all(more))
+                    output = names.direct(event.response.output, items, rename=_has_all(named))
                     event = event.model_copy(update={"response": event.response.model_copy(update={"output": output})})
                 yield event
 
@@ -126,6 +122,25 @@ class DirectModel(Model):
 
     async def _cleanup_on_run_end(self, owner: object) -> None:
         await self._inner._cleanup_on_run_end(owner)
+
+
+def _request(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Names | None, Any, tuple[Any, ...], dict[str, Any]]:
+    """A request of the SDK, whose arguments it gives by position or by name: the names of its run, its input as the SDK has
+    it, and the arguments with the input and the tools that the model gets."""
+    every = list(given)
+
+    def take(name: str, at: int) -> Any:
+        return named[name] if name in named else every[at]
+
+    items, tools = take("input", INPUT), take("tools", TOOLS)
+    if (names := names_of(tools)) is None:
+        return None, items, given, named
+    for name, at, value in (("input", INPUT, names.restored(items)), ("tools", TOOLS, names.shown(tools))):
+        if name in named:
+            named[name] = value
+        else:
+            every[at] = value
+    return names, items, tuple(every), named
 
 
 def names_of(tools: Sequence[Tool]) -> Names | None:

@@ -24,7 +24,7 @@ from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply
 from ._adapter import Folder
-from ._consent import Answer, Call
+from ._consent import NOBODY, Answer, Call
 from ._steps import Step, answered_only
 
 #: A tool, a function or a toolset, as an agent takes them.
@@ -107,6 +107,9 @@ class FoldedTool(BaseTool):
         answer = None if confirmation is None else Answer(confirmation.confirmed)
         call = Call(self.name, args, tool_context.function_call_id)
         outcome = self._owner.folder.judge(conversation, call, answer)
+        if isinstance(outcome, Confirm) and answer:
+            # ADK asks about a call once.
+            outcome = self._owner.folder.settle(conversation, outcome, False, NOBODY)
         match outcome:
             case Confirm():
                 shown = f"{outcome.target} {outcome.arguments_json}: {outcome.reason}"

@@ -125,11 +125,13 @@ class Toolfold(AgentMiddleware):
         if not conversation.id:
             return self.folder.settle(conversation, asked, False, f"{NOBODY}: the agent has no checkpointer"), None
         answers, pause = _all_answers({**_question(asked), "approval": asked.approval, "shown": asked.shown})
-        if answers and not shown:
-            self.folder.replace(asked, call.id)
-        if not answers or not shown:
+        if not answers:
             raise pause
         answer = _decision(answers[-1], call)
+        if not shown:
+            self.folder.replace(asked, call.id)
+            if answer.approved:
+                raise pause
         self._answers[conversation.id, asked.id] = len(answers)
         while len(self._answers) > MOST_ASKED:
             self._answers.popitem(last=False)

@@ -189,3 +189,35 @@ def test_streams_of_the_agents_sdk() -> None:
     assert own.ran == [DELETE] and result.final_output == "done"
     calls = [item for item in own.agent.model.calls[1].input if item.get("type") == "function_call"]
     assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [("call_tool", wrapped)]
+
+
+def test_streams_of_pydantic_ai() -> None:
+    needs("pydantic_ai")
+    from hosts.rules import WRITTEN, pydantic_tools
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+
+    from toolfold.pydantic_ai import Toolfold
+
+    ran: list[Any] = []
+    requests: list[Any] = []
+
+    async def respond(messages: Any, info: Any) -> Any:
+        requests.append(messages)
+        if len(messages) > 1:
+            yield "done"
+            return
+        yield {0: DeltaToolCall("call_tool", WRITTEN[:20], tool_call_id="c1")}
+        yield {0: DeltaToolCall(json_args=WRITTEN[20:])}
+
+    async def talk() -> Any:
+        agent: Any = Agent(FunctionModel(stream_function=respond), tools=pydantic_tools("index", ran), capabilities=[Toolfold(arm="index")])
+        async with agent.run_stream("go") as result:
+            return await result.get_output(), result.all_messages()
+
+    output, messages = asyncio.run(talk())
+    assert output == "done" and ran == [DELETE[1]]
+    (stored,) = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    assert (stored.tool_name, stored.args_as_dict()) == DELETE
+    assert (requests[1][1].parts[0].tool_name, requests[1][1].parts[0].args) == ("call_tool", WRITTEN)

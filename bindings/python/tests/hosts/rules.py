@@ -79,8 +79,25 @@ def langchain_agent(arm: str, rules: Any, *, first: bool = True, script: Any = N
     return own
 
 
+def pydantic_tools(arm: str, ran: list[Any], **tool: Any) -> list[Any]:
+    from pydantic_ai import Tool
+
+    def bound(function: dict[str, Any]) -> Any:
+        def run(**arguments: Any) -> str:
+            ran.append(arguments)
+            return "ran"
+
+        about = {"name": function["name"], "description": function["description"]}
+        made = Tool.from_schema(run, json_schema=function["parameters"], **about)
+        for key, value in (tool if function["name"] == DELETE[0] else {}).items():
+            setattr(made, key, value)
+        return made
+
+    return [bound(each) for each in tools_of(arm)]
+
+
 def pydantic_agent(arm: str, said: Any = None, **tool: Any) -> Any:
-    from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, Tool
+    from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
 
@@ -98,19 +115,8 @@ def pydantic_agent(arm: str, said: Any = None, **tool: Any) -> Any:
         name, arguments = called(*DELETE, [tool.name for tool in info.function_tools])
         return ModelResponse(parts=[ToolCallPart(name, arguments, "c1")])
 
-    def bound(function: dict[str, Any]) -> Any:
-        def run(**arguments: Any) -> str:
-            own.ran.append(arguments)
-            return "ran"
-
-        about = {"name": function["name"], "description": function["description"]}
-        made = Tool.from_schema(run, json_schema=function["parameters"], **about)
-        for key, value in (tool if function["name"] == DELETE[0] else {}).items():
-            setattr(made, key, value)
-        return made
-
     output: Any = [str, DeferredToolRequests]
-    tools = [bound(each) for each in tools_of(arm)]
+    tools = pydantic_tools(arm, own.ran, **tool)
     agent: Any = Agent(FunctionModel(respond), tools=tools, capabilities=[Toolfold(arm=arm)], output_type=output)
 
     def run(asked: Any = None, yes: bool = True) -> Any:

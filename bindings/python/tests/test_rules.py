@@ -212,7 +212,8 @@ def test_streams_of_pydantic_ai() -> None:
         yield {0: DeltaToolCall(json_args=WRITTEN[20:])}
 
     async def talk() -> Any:
-        agent: Any = Agent(FunctionModel(stream_function=respond), tools=pydantic_tools("index", ran), capabilities=[Toolfold(arm="index")])
+        model, tools = FunctionModel(stream_function=respond), pydantic_tools("index", ran)
+        agent: Any = Agent(model, tools=tools, capabilities=[Toolfold(arm="index")])
         async with agent.run_stream("go") as result:
             return await result.get_output(), result.all_messages()
 

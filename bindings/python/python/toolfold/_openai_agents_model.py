@@ -72,7 +72,8 @@ class Names:
         seen.add(id)
         if own is None and id == item.call_id:
             return item
-        own = {**(own or {"name": item.name, "arguments": item.arguments, "direct": [item.name, item.arguments]}), "id": item.call_id}
+        own = own or {"name": item.name, "arguments": item.arguments, "direct": [item.name, item.arguments]}
+        own["id"] = item.call_id
         self.records[id] = own
         name, arguments = own["direct"]
         data = {**(getattr(item, DATA, None) or {}), MEMBER: own}
@@ -99,7 +100,7 @@ class DirectModel(Model):
             response.output = names.direct(response.output, items, rename=_has_all(named))
         return response
 
-    async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+    async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
         names, items, given, named = _request(given, named)
         events: Any = self._inner.stream_response(*given, **named)
         done: list[Any] = []

@@ -3,8 +3,9 @@
     folded = fold([read_sheet, write_sheet], policy="policy.toml")
     agent = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
 
-What policy asks a person about becomes the framework's own approval request (``response.user_input_requests``). State is read
-from the messages of each request. Arms whose array grows (``seed``) cannot be had: the framework takes the tools once.
+A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which needs a
+session. State is read from the messages of each request. Arms whose array grows (``seed``) are not available: the framework takes
+the tools once. Function middleware sees calls by the names of their tools in every arm.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from agent_framework import (
     tool,
 )
 
-from . import Confirm, Conversation, Forward, InputError, Refuse, Reply
+from . import Confirm, Conversation, Entry, Forward, InputError, Refuse, Reply
 from ._adapter import Folder
 from ._agent_framework_messages import direct_messages, restore, steps_of
 from ._consent import Answer, Call
@@ -57,19 +58,12 @@ class Folded:
         #: The names of the tools that the model is not shown: the framework's rules apply to calls of them.
         self.hidden = self.real.keys() - {own.name for own in shown}
         #: What to give the agent.
-        self.tools: list[FunctionTool] = [*shown, *(self._behind(self.real[name]) for name in sorted(self.hidden))]
+        self.tools: list[FunctionTool] = [*shown, *(_copy(self.real[name]) for name in sorted(self.hidden))]
         self.middleware: list[Any] = [_Seen(self), _Gate(self)]
 
-    def _shown(self, entry: Any) -> FunctionTool:
+    def _shown(self, entry: Entry) -> FunctionTool:
         own = self.real.get(entry.name)
-        mode = own.approval_mode if own else "never_require"
-        return FunctionTool(
-            name=entry.name, description=entry.description, input_model=entry.parameters, func=_ungated, approval_mode=mode
-        )
-
-    def _behind(self, own: FunctionTool) -> FunctionTool:
-        about = {"description": own.description, "input_model": own.parameters(), "approval_mode": own.approval_mode}
-        return FunctionTool(name=own.name, func=_ungated, **about)
+        return _tool(entry.name, entry.description, entry.parameters, own.approval_mode if own else "never_require")
 
     def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
         """The conversation of these messages."""
@@ -89,6 +83,14 @@ class Folded:
 
 async def _ungated(**_: Any) -> str:
     raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+
+
+def _tool(name: str, about: str, schema: dict[str, Any], mode: Any) -> FunctionTool:
+    return FunctionTool(name=name, description=about, input_model=schema, func=_ungated, approval_mode=mode)
+
+
+def _copy(own: FunctionTool) -> FunctionTool:
+    return _tool(own.name, own.description, own.parameters(), own.approval_mode)
 
 
 def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "openai-responses", **settings: Any) -> Folded:

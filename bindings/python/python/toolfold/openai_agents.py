@@ -23,7 +23,6 @@ from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from agents import Agent, FunctionTool, Model, RunConfig, RunContextWrapper, UserError
-from agents.agent import ToolsToFinalOutputResult
 from agents.tool import Tool
 from agents.tool_context import ToolContext
 
@@ -32,7 +31,8 @@ from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call, judged
 from ._names import unnamed
 from ._openai_agents_model import DirectModel, Names
-from ._steps import Step, answered_only
+from ._openai_agents_results import Behavior, Own, steps_of
+from ._steps import answered_only
 
 #: A name that no tool has is answered by the SDK instead of ending the run.
 RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
@@ -77,8 +77,8 @@ class FoldedAgent(Agent[Any]):
         # Wherever they are set: calls by their names, and no run that ends with an answer of toolfold.
         if name == "model" and isinstance(value, Model) and type(value) is not DirectModel:
             value = DirectModel(value)
-        elif name == "tool_use_behavior" and value != "run_llm_again" and not isinstance(value, _Behavior):
-            value = _Behavior(value)
+        elif name == "tool_use_behavior" and value != "run_llm_again" and not isinstance(value, Behavior):
+            value = Behavior(value)
         super().__setattr__(name, value)
 
     def _without(self) -> list[str]:
@@ -90,7 +90,7 @@ class FoldedAgent(Agent[Any]):
         engine = self._engine(real)
         run = self._runs.get(run_context)
         if run is None:
-            steps, id = answered_only(past_steps(run_context.turn_input)), self.thread(run_context) or _run_id(run_context)
+            steps, id = answered_only(steps_of(run_context.turn_input)), self.thread(run_context) or _run_id(run_context)
             run = _Run(engine, self.folding.conversation(engine, id, steps, without=self._without()))
         elif run.engine is not engine:
             run = _Run(engine, engine.restore(run.conversation.snapshot()))
@@ -109,30 +109,6 @@ class FoldedAgent(Agent[Any]):
         engine = self.folding.bind(json.dumps(tools), lambda: tools)
         self._bound = (real, engine)
         return engine
-
-
-class _Own(str):
-    """An answer of toolfold, not of the tool that was called."""
-
-
-@dataclass
-class _Behavior:
-    """A ``tool_use_behavior`` that sees the results of tools only."""
-
-    behavior: Any
-
-    async def __call__(self, context: RunContextWrapper[Any], results: list[Any]) -> ToolsToFinalOutputResult:
-        ran = [result for result in results if not isinstance(result.output, _Own)]
-        if not ran:
-            return ToolsToFinalOutputResult(is_final_output=False, final_output=None)
-        if callable(self.behavior):
-            found = self.behavior(context, ran)
-            made: ToolsToFinalOutputResult = await found if inspect.isawaitable(found) else found
-            return made
-        names = self.behavior.get("stop_at_tool_names", []) if isinstance(self.behavior, dict) else None
-        stops = (one for one in ran if names is None or one.tool.name in names or one.tool.qualified_name in names)
-        last = next(stops, None)
-        return ToolsToFinalOutputResult(is_final_output=last is not None, final_output=last.output if last else None)
 
 
 def _run_id(context: RunContextWrapper[Any]) -> str:
@@ -156,18 +132,6 @@ def _proof(context: ToolContext[Any]) -> Answer | None:
     return Answer(True, standing=context.is_tool_approved(context.tool_name, EVERY_CALL) is True)
 
 
-def past_steps(items: Sequence[Any]) -> list[Step]:
-    """The calls and answers among the input items of a run."""
-    steps: list[Step] = []
-    for item in items:
-        kind = item.get("type") if isinstance(item, dict) else None
-        if kind == "function_call":
-            steps.append((item["call_id"], item["name"], item["arguments"]))
-        elif kind == "function_call_output":
-            steps.append((item["call_id"], True))
-    return steps
-
-
 class _Gate:
     """Runs the calls of one run: ``on_invoke_tool`` of each of its tools."""
 
@@ -183,7 +147,7 @@ class _Gate:
             # The SDK asks before it runs a call, and cannot ask now.
             outcome = folder.settle(conversation, outcome, False, NOBODY)
         if not isinstance(outcome, Forward):
-            return _Own(outcome.content)
+            return Own(outcome.content)
         with folder.running(conversation, outcome):
             result = await self.real[outcome.target].on_invoke_tool(context, outcome.arguments_json)
         conversation.report_result(outcome.id)

@@ -10,8 +10,6 @@ answer, in this process or another.
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -21,7 +19,7 @@ from pydantic import ValidationError
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ApprovalRequired
-from pydantic_ai.messages import ModelMessage, ModelResponse, RetryPromptPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
@@ -30,8 +28,9 @@ from pydantic_core import SchemaValidator, core_schema
 from . import Confirm, Conversation, Entry, Forward
 from ._adapter import Folder
 from ._consent import Answer, Call, edit_note
-from ._names import MEMBER, original, record, unnamed
-from ._steps import Step, answered_only, closed
+from ._names import unnamed
+from ._pydantic_ai_messages import called, direct_response, restored, steps_of
+from ._steps import answered_only, closed
 
 __all__ = ["Toolfold"]
 
@@ -81,7 +80,7 @@ class Toolfold(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         parameters = request_context.model_request_parameters
         shown = [tool for tool in parameters.function_tools if tool.name not in self.run.hidden]
-        messages = _restored(request_context.messages)
+        messages = restored(request_context.messages)
         return replace(
             request_context, messages=messages, model_request_parameters=replace(parameters, function_tools=shown)
         )
@@ -89,11 +88,11 @@ class Toolfold(AbstractCapability[Any]):
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        return _direct(self.run.step[1], response) if self.run.step else response
+        return direct_response(self.run.step[1], response) if self.run.step else response
 
     async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
         # A person's `override_args` are the only arguments that reach this place and are not those of the history.
-        written = _part(ctx.messages, call.tool_call_id)
+        written = called(ctx.messages, call.tool_call_id)
         if ctx.tool_call_approved and written and written.args_as_dict() != call.args_as_dict():
             self.run.edited[call.tool_call_id] = written
         return args
@@ -133,7 +132,7 @@ class _Folded(WrapperToolset[Any]):
         key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
         engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined)
         # Calls without an answer are those that are about to be judged.
-        steps = _steps(ctx.messages)
+        steps = steps_of(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(steps))
         return key, (real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
@@ -189,63 +188,3 @@ def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:
 
 def _neutral(tool: ToolDefinition) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters_json_schema}
-
-
-def _part(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
-    """The newest call of this id in a history."""
-    parts = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
-    return next((part for part in reversed(parts) if part.tool_call_id == id), None)
-
-
-def _direct(conversation: Conversation, response: ModelResponse) -> ModelResponse:
-    """A response whose calls have the names of the tools that run."""
-    parts, records = list(response.parts), {}
-    for at, part in enumerate(parts):
-        if isinstance(part, ToolCallPart) and (own := record(conversation, part.tool_name, part.args)):
-            name, inner = own["direct"]
-            records[part.tool_call_id] = own
-            parts[at] = replace(part, tool_name=name, args=inner if isinstance(part.args, str) else json.loads(inner))
-    metadata = {**(response.metadata or {}), MEMBER: records}
-    return replace(response, parts=parts, metadata=metadata) if records else response
-
-
-def _restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Messages as the model wrote and read them. Those where nothing was replaced are the same objects."""
-    records: dict[str, Any] = {}
-    sent: list[ModelMessage] = []
-    for message in messages:
-        if isinstance(message, ModelResponse):
-            own = (message.metadata or {}).get(MEMBER) or {}
-            called = {part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart)}
-            records = {id: one for id, one in records.items() if id not in called} | own
-            if own:
-                metadata = {key: one for key, one in (message.metadata or {}).items() if key != MEMBER}
-                message = replace(message, metadata=metadata or None)
-        if any(getattr(part, "tool_call_id", None) in records for part in message.parts):
-            parts: Any = [_written(part, records) for part in message.parts]
-            message = replace(message, parts=parts)
-        sent.append(message)
-    return sent
-
-
-def _written(part: Any, records: dict[str, Any]) -> Any:
-    own = records.get(getattr(part, "tool_call_id", ""))
-    if own and isinstance(part, ToolCallPart):
-        name, arguments = original(own, part.tool_name, part.args)
-        return replace(part, tool_name=name, args=arguments)
-    if own and isinstance(part, ToolReturnPart | RetryPromptPart) and part.tool_name == own["direct"][0]:
-        return replace(part, tool_name=own["name"])
-    return part
-
-
-def _steps(messages: Sequence[ModelMessage]) -> list[Step]:
-    steps: list[Step] = []
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, ToolCallPart):
-                steps.append((part.tool_call_id, part.tool_name, part.args))
-            elif isinstance(part, ToolReturnPart):
-                steps.append((part.tool_call_id, part.outcome == "success"))
-            elif isinstance(part, RetryPromptPart) and part.tool_name:
-                steps.append((part.tool_call_id, False))
-    return steps

@@ -112,6 +112,7 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
         lambda _: talk().call("list_sheets", b"\xff"),
     ],
     "Conversation.child StartError": [lambda _: talk().child(["nope"])],
+    "Conversation.direct InputError": [lambda _: talk().direct("list_sheets", {"file_path": object()})],
     "Conversation.follows InputError": [lambda _: talk().follows([("1",)])],  # type: ignore[list-item]
     "Conversation.resume CallError": [lambda _: talk().resume("ap-1")],
     "Conversation.seen InputError": [lambda _: talk().seen({"messages": object()})],
@@ -145,11 +146,13 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
         lambda _: FULL.conversation(steps=[("1", "list_sheets", {"file_path": object()})]),
         lambda _: FULL.conversation(steps=[("1", 5)]),  # type: ignore[list-item]
         lambda _: FULL.conversation(history=[], steps=[]),
+        lambda _: FULL.conversation(without=["nope"]),
     ],
     "Engine.conversation StartError": [
         lambda _: FULL.conversation(arm="native"),
         lambda _: FULL.conversation(arm="native", history=[]),
         lambda _: FULL.conversation(arm="native", steps=[]),
+        lambda _: FULL.conversation(arm="index", without=["bridge"]),
     ],
     "Engine.conversation WireError": [lambda _: FULL.conversation(history="no JSON")],
     "Engine.replay RestoreError": [

@@ -39,16 +39,6 @@ pub enum StartError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The id belongs to another call.
-    #[error("the id `{id}` belongs to a call of `{}` with other arguments; this one calls `{}`", visible(.before), visible(.now))]
-    IdReused {
-        /// The id.
-        id: CallId,
-        /// The name by which the first call was made.
-        before: String,
-        /// The name by which this one is made.
-        now: String,
-    },
     /// Nothing waits under that approval.
     #[error("nothing waits as `{}` in this conversation", visible(.0.as_str()))]
     NotWaiting(ApprovalId),
@@ -70,7 +60,7 @@ pub enum CallError {
 #[non_exhaustive]
 pub enum RestoreError {
     /// It is of a form that this version does not read.
-    #[error("form {0} cannot be read, only form {LOG}", LOG = super::LOG_VERSION)]
+    #[error("form {0} cannot be read, only forms {OLDEST} to {LOG}", OLDEST = super::OLDEST_LOG_VERSION, LOG = super::LOG_VERSION)]
     Version(u32),
     /// A log is empty.
     #[error("the log is empty")]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::record::{Became, CallRecord};
 use super::breaker::Breaker;
 use super::event::Event;
+use super::results::StoredResults;
 use super::{ApprovalId, CallId, ReplyKind};
 use crate::name::{CategoryName, ToolName};
 use crate::profile::{Arm, Delivery, Expanded};
@@ -83,6 +84,15 @@ pub struct State {
     /// How much text of answers that is, in bytes.
     #[serde(skip)]
     remembered: usize,
+    /// How many calls had a label, for labels that more than one call had; the ones used longest ago are forgotten first.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    repeated: IndexMap<CallId, u64>,
+    /// Whether calls were forgotten: then a label that no remembered call has may still have been used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) forgot: bool,
+    /// The number of the message that came last; 0 if no call was in a numbered message.
+    #[serde(default)]
+    pub(super) message: u64,
     pub(super) breaker: Breaker,
     /// Whether the calls come from models that cannot be told apart.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -118,6 +128,9 @@ impl State {
             rejected: IndexSet::new(),
             calls: IndexMap::new(),
             remembered: 0,
+            repeated: IndexMap::new(),
+            forgot: false,
+            message: 0,
             breaker: Breaker::default(),
             shared: false,
             called: 0,
@@ -145,17 +158,11 @@ impl State {
                 self.allowed.clone_from(allowed);
             }
             Event::Presented { digest } => self.presented = Some(digest.clone()),
-            Event::Called { id, name, target, digest, meta, unknown } => {
-                self.called += 1;
+            Event::Called { id, identity, name, target, digest, meta, unknown } => {
                 self.breaker.called(*meta, *unknown);
                 let (name, target, digest) = (name.clone(), target.clone(), digest.clone());
-                // A new call of a forgotten or reused id stands behind the others.
-                if let Some(before) = self.calls.shift_remove(id) {
-                    self.remembered -= before.became.bytes();
-                }
-                let record = CallRecord { name, target, digest, meta: *meta, became: Became::Judged };
-                self.calls.insert(id.clone(), record);
-                self.forget();
+                let (identity, meta, became) = (identity.clone(), *meta, Became::Judged);
+                self.remember(id, CallRecord { identity, name, target, digest, meta, became });
             }
             Event::Expanded { by, categories, tools } => {
                 let (by, categories, tools) = (by.clone(), categories.clone(), tools.clone());
@@ -176,12 +183,18 @@ impl State {
             }
             Event::Rejected { approval, content, reason, by_person } => {
                 if let Some(waiting) = self.pending.shift_remove(approval) {
+                    let refused = Became::Refused { content: content.clone(), reason: reason.clone() };
+                    self.became(&waiting.id, refused.clone());
                     if *by_person {
                         self.said_no(&waiting.digest);
+                        for id in self.waiting_for(approval) {
+                            self.became(&id, refused.clone());
+                        }
                     }
-                    let (content, reason) = (content.clone(), reason.clone());
-                    self.became(&waiting.id, Became::Refused { content, reason });
                 }
+            }
+            Event::Expired { approval } => {
+                self.pending.shift_remove(approval);
             }
             Event::Answered { id, kind, content, failed, notes, opened, mentioned } => {
                 // What was only shown first has not failed.
@@ -213,13 +226,50 @@ impl State {
                 let (content, reason) = (content.clone(), reason.clone());
                 self.became(id, Became::Refused { content, reason });
             }
-            Event::Finished { id, ok } => self.finished(id, *ok),
+            Event::Finished { id, ok, .. } => self.finished(id, *ok),
             Event::Branched { .. } => self.branches += 1,
             Event::Counted { .. } => {}
         }
         if self.shared {
             self.breaker = Breaker::default();
         }
+    }
+
+    fn remember(&mut self, id: &CallId, record: CallRecord) {
+        self.called += 1;
+        self.message = self.message.max(record.identity.message);
+        let label = record.identity.label(id).clone();
+        let uses = self.uses(&label);
+        match self.calls.insert(id.clone(), record) {
+            // Judged again, in its old place.
+            Some(before) => self.remembered -= before.became.bytes(),
+            None if uses > 0 => {
+                self.repeated.shift_remove(&label);
+                self.repeated.insert(label, uses + 1);
+                if self.repeated.len() > MAX_CALLS {
+                    self.repeated.shift_remove_index(0);
+                }
+            }
+            None => {}
+        }
+        self.forget();
+    }
+
+    /// How many calls had a label, as far as is remembered.
+    pub(super) fn uses(&self, label: &CallId) -> u64 {
+        let once = || u64::from(self.calls.contains_key(label));
+        self.repeated.get(label).copied().unwrap_or_else(once)
+    }
+
+    /// The calls of a message, in order.
+    pub(super) fn calls_of(&self, message: u64) -> impl DoubleEndedIterator<Item = (&CallId, &CallRecord)> {
+        self.calls.iter().filter(move |(_, record)| record.identity.message == message)
+    }
+
+    /// The number of the message that last came with a key.
+    pub(super) fn message_of(&self, key: &str) -> Option<u64> {
+        let keyed = self.calls.values().filter(|record| record.identity.key.as_deref() == Some(key));
+        keyed.map(|record| record.identity.message).max()
     }
 
     fn became(&mut self, id: &CallId, became: Became) {
@@ -240,6 +290,7 @@ impl State {
             left -= self.calls.get_index(oldest).map_or(0, |(_, record)| bytes(record));
             oldest += 1;
         }
+        self.forgot |= oldest > 0;
         self.calls.drain(..oldest);
         self.remembered = left;
     }
@@ -259,6 +310,13 @@ impl State {
         if self.pending.len() > MAX_WAITING {
             self.pending.shift_remove_index(0);
         }
+    }
+
+    /// The calls that wait for an approval.
+    fn waiting_for(&self, wanted: &ApprovalId) -> Vec<CallId> {
+        let waits =
+            |record: &CallRecord| matches!(&record.became, Became::Waiting { approval, .. } if approval == wanted);
+        self.calls.iter().filter(|(_, record)| waits(record)).map(|(id, _)| id.clone()).collect()
     }
 
     fn said_no(&mut self, digest: &str) {
@@ -316,8 +374,16 @@ impl State {
 
     /// Whether a call was forwarded and not reported yet.
     pub(super) fn is_at_host(&self, id: &CallId) -> bool {
-        let became = self.calls.get(id).map(|record| &record.became);
-        matches!(became, Some(Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. }))
+        self.calls.get(id).is_some_and(|record| record.became.is_at_host())
+    }
+
+    /// The call at the host that the host knows by an id: the first of the last message, otherwise the newest.
+    pub(super) fn at_host(&self, id: &CallId) -> Option<CallId> {
+        let named =
+            |(own, record): &(&CallId, &CallRecord)| record.became.is_at_host() && record.identity.host_id(own) == id;
+        let mut last = self.calls_of(self.message);
+        let found = last.find(named).or_else(|| self.calls.iter().rev().find(named));
+        found.map(|(own, _)| own.clone())
     }
 
     /// Whether a tool's hidden parameters were named to the model.
@@ -330,17 +396,16 @@ impl State {
         self.named.values().collect()
     }
 
-    /// How many openings there were.
-    pub(super) fn openings(&self) -> usize {
-        self.openings.len()
-    }
-
-    /// Whether a tool is open by one of the first `read` openings, or by any.
-    pub(super) fn was_open(&self, tool: &str, category: &str, read: Option<usize>) -> bool {
+    /// Whether a tool is open, leaving out what the answers to the calls of message `unread` and of later ones opened.
+    pub(super) fn was_open(&self, tool: &str, category: &str, unread: Option<u64>) -> bool {
         let opens = |opening: &Opening| {
             opening.tools.iter().any(|own| *own == tool) || opening.categories.iter().any(|own| *own == category)
         };
-        self.openings.iter().take(read.unwrap_or(usize::MAX)).any(opens)
+        let message = |opening: &Opening| {
+            opening.by.as_ref().and_then(|by| self.calls.get(by)).map_or(0, |record| record.identity.message)
+        };
+        let was_read = |opening: &&Opening| unread.is_none_or(|first| message(opening) < first);
+        self.openings.iter().filter(was_read).any(opens)
     }
 
     /// The calls whose answers opened something, named something or brought a skill that counts as read.
@@ -371,6 +436,9 @@ pub struct Snapshot {
     pub version: u32,
     /// The state.
     pub state: State,
+    /// The results of calls whose message is open, redacted as audit records are.
+    #[serde(default, skip_serializing_if = "StoredResults::is_empty")]
+    pub(super) results: StoredResults,
 }
 
 impl Snapshot {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::gate::Call;
+use super::gate::Arrived;
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
-use crate::wire::{Message, MetaRole, Wire, WireCall, WireError};
+use crate::wire::{Arguments, Message, Wire, WireError};
 
 /// Why a message gives no turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,9 +19,22 @@ pub enum TurnError {
     Call(#[from] CallError),
 }
 
+/// A call of a model, for hosts that do not pass on the wire's message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCall {
+    /// The provider's id; an empty one is replaced by one of the conversation's own.
+    pub id: CallId,
+    /// The name that the model wrote.
+    pub name: String,
+    /// The arguments, as the model wrote them or as a value.
+    pub arguments: Arguments,
+}
+
 /// What became of one call of the message.
 #[derive(Debug)]
 struct Judged {
+    /// The id under which the conversation remembers the call.
+    own: CallId,
     /// The id of a JSON-RPC request, which may be a number.
     request: Option<Value>,
     outcome: Outcome,
@@ -58,31 +71,41 @@ impl Conversation {
 
     /// Reads and judges every call of an assistant message, in order. The message is a value or JSON text in the wire's own
     /// shape: the message (`openai-chat`, `anthropic`), the output items (`openai-responses`), the content (`gemini`), the
-    /// request or requests (`mcp`). As text, arguments keep every digit.
+    /// request or requests (`mcp`). As text, arguments keep every digit. [`Message::keyed`] gives the message a key.
+    ///
+    /// A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
+    /// calls has not ended. Each call of a resend gets its answer, its stored result or its approval, or is forwarded again
+    /// if its result was not reported. Every other message is new, whatever the ids of its calls.
     ///
     /// # Errors
     /// [`TurnError`] if the message is of another API, a whole response, or malformed: it names what it looks like, or the
-    /// place. Nothing is judged then. A call whose id belongs to another call ends the turn as an error, too; the calls
-    /// before it were judged.
+    /// place. Nothing is judged then.
     pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
-        let calls = self.wire().calls(&message.into())?;
-        self.unread = Some(self.state.openings());
-        let judged = calls.into_iter().map(|call| {
-            let (call, request) = self.read(call);
-            let outcome = self.judge(call)?;
-            Ok(Judged { request, answers: outcome.answers(), outcome })
-        });
-        let judged: Result<Vec<Judged>, CallError> = judged.collect();
-        self.unread = None;
-        let calls = judged?;
-        Ok(Turn { conversation: self, calls })
+        let message = message.into();
+        let calls = self.wire().calls(&message)?;
+        let requests = calls.iter().map(|call| call.request.clone()).collect();
+        let arrived = calls.into_iter().map(|call| self.arrived_on_wire(call)).collect();
+        Ok(self.judged_turn(arrived, requests, message.key()))
     }
 
-    /// A call off the wire as the gate takes it.
-    pub(super) fn read(&self, call: WireCall) -> (Call, Option<Value>) {
-        let name = call.name.unwrap_or_else(|| self.bound.names.meta(MetaRole::Expand).to_owned());
-        let id = CallId::from(call.id.unwrap_or_default());
-        (Call { id, name, arguments: call.arguments }, call.request)
+    /// The same for the calls of one message as a host has them that does not pass on the wire's message.
+    pub fn calls(&mut self, calls: impl IntoIterator<Item = ModelCall>, key: Option<&str>) -> Turn<'_> {
+        let arrived: Vec<Arrived> =
+            calls.into_iter().map(|call| self.arrived(call.id, &call.name, call.arguments)).collect();
+        let requests = vec![None; arrived.len()];
+        self.judged_turn(arrived, requests, key)
+    }
+
+    fn judged_turn(&mut self, arrived: Vec<Arrived>, requests: Vec<Option<Value>>, key: Option<&str>) -> Turn<'_> {
+        let judged = self.judge_message(arrived, key).into_iter().zip(requests);
+        let call = |((own, outcome), request): ((CallId, Outcome), Option<Value>)| Judged {
+            own,
+            request,
+            answers: outcome.answers(),
+            outcome,
+        };
+        let calls = judged.map(call).collect();
+        Turn { conversation: self, calls }
     }
 }
 
@@ -138,11 +161,11 @@ impl Turn<'_> {
     /// # Errors
     /// [`CallError::NotAtHost`] if no call of that id in this turn is to be run, or it has its result already.
     pub fn finish(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<(), CallError> {
-        let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(own) if own.id == *id);
+        let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(forward) if forward.id == *id);
         let Some(call) = self.calls.iter_mut().filter(|call| call.answers.is_empty()).find(open) else {
             return Err(CallError::NotAtHost(id.clone()));
         };
-        call.answers = vec![self.conversation.answer_part(id, &result.into())?];
+        call.answers = vec![self.conversation.answer_part(&call.own, &result.into())?];
         Ok(())
     }
 
@@ -151,9 +174,9 @@ impl Turn<'_> {
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
-        let resumed = self.conversation.resume(approval)?;
+        let (own, resumed) = self.conversation.resume_call(approval)?;
         let outcome = Outcome::from(resumed.clone());
-        if let Some(call) = self.calls.iter_mut().find(|call| call.outcome.id() == outcome.id()) {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.own == own) {
             call.answers = outcome.answers();
             call.outcome = outcome;
         }

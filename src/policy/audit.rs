@@ -16,6 +16,7 @@ mod redact;
 
 pub use consent::Consented;
 pub(crate) use consent::grant_digest;
+pub(crate) use redact::redact_text;
 pub use redact::{redact, redact_lines};
 
 /// The previous hash of the first record.

@@ -26,6 +26,8 @@ mod interference;
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;
+#[cfg(feature = "shell")]
+mod messages;
 mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;

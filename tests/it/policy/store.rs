@@ -57,6 +57,7 @@ pub(super) fn context() -> Context {
 
 pub(super) fn request(policy: &Policy, n: usize) -> Request {
     Request {
+        message: None,
         origin: ToolOrigin::Native,
         tool: "delete".to_owned(),
         schema_hash: "h".to_owned(),

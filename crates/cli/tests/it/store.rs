@@ -44,6 +44,7 @@ impl State {
             let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
             let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
             let request = Request {
+                message: None,
                 origin: ToolOrigin::Native,
                 tool: tool.to_owned(),
                 schema_hash: "of the definition".to_owned(),

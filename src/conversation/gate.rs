@@ -163,8 +163,7 @@ impl Conversation {
 
     /// The place in the catalogue of the tool that a call runs, and the arguments that it gets as the model wrote them.
     pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
-        let call = Call { id: CallId::default(), name: name.to_owned(), arguments: arguments.clone() };
-        match resolve::target(&self.engine, &self.bound.names, &call) {
+        match resolve::target(&self.engine, &self.bound.names, name, arguments) {
             (Target::Tool(index), inner) => Some((index, inner)),
             _ => None,
         }

@@ -204,7 +204,7 @@ class Folder(Consent):
         self,
         conversation: Conversation,
         call: Forward,
-        paused: type[BaseException] | tuple[()] = (),
+        paused: type[BaseException] | tuple[type[BaseException], ...] = (),
         engine: Engine | None = None,
     ) -> Iterator[None]:
         """Around the run of a call: an exception, a cancellation among them, is told to the conversation and goes on.
@@ -215,6 +215,7 @@ class Folder(Consent):
         try:
             yield
         except paused:
+            conversation.pause(call.id)
             if conversation.id and engine is not None:
                 self.keep(engine, conversation)
             raise

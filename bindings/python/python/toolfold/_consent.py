@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from . import Approval, ApprovalError, Approver, CallError, Confirm, Conversation, InputError, Outcome
+from . import Approval, ApprovalError, Approver, Confirm, Conversation, InputError, Outcome
 
 #: The reason of the rejection that an edit leaves at the approval that was shown.
 EDITED = "the person changed the arguments of the call"
@@ -24,7 +24,10 @@ class Call:
     name: str
     #: A dict, or JSON text as the model wrote it.
     arguments: Any
+    #: The provider's id: a label, which may be another call's too.
     id: str | None
+    #: The id of the assistant message, where the framework relies on its being unique; None where it has none.
+    message: str | None = None
 
 
 @dataclass(frozen=True)
@@ -130,12 +133,8 @@ class Consent:
 
 
 def judged(conversation: Conversation, call: Call) -> Outcome:
-    """Judges a call. Some local models number the calls of each message anew: a call under an id that another call has gets
-    one of the conversation's own."""
-    try:
-        return conversation.call(call.name, call.arguments, call.id)
-    except CallError:
-        return conversation.call(call.name, call.arguments)
+    """Judges a call, once for each time that its message has it."""
+    return conversation.call(call.name, call.arguments, call.id, call.message)
 
 
 def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: str | None = None) -> None:

@@ -33,12 +33,15 @@ def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
     return steps
 
 
-def open_call(call: Mapping[str, Any], state: Any) -> Call:
-    """A call as it is about to run: with a person's edit, which LangChain's own middleware may apply only after this one."""
+def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage]) -> Call:
+    """A call as it is about to run: with a person's edit, which LangChain's own middleware may apply only after this one. Its
+    message is known by its id, by which LangGraph tells messages apart."""
     edits = state.get(EDITS) if isinstance(state, dict) else None
     edited = (edits or {}).get(call["id"])
     own = edited if isinstance(edited, dict) else call
-    return Call(own["name"], own["args"], call["id"])
+    said = (message for message in reversed(messages) if isinstance(message, AIMessage))
+    key = next((message.id for message in said if any(one["id"] == call["id"] for one in message.tool_calls)), None)
+    return Call(own["name"], own["args"], call["id"], key)
 
 
 def direct_message(conversation: Conversation, message: AIMessage) -> AIMessage:

@@ -14,6 +14,15 @@ from ._names import MEMBER, original, record
 from ._steps import Step
 
 
+def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
+    """The provider's id of the newest response with a call of this id. The ids of Chat Completions are no keys: local servers
+    repeat them."""
+    responses = (message for message in reversed(messages) if isinstance(message, ModelResponse))
+    mine = (one for one in responses if any(getattr(part, "tool_call_id", None) == id for part in one.parts))
+    own = next((one.provider_response_id for one in mine), None)
+    return None if own is None or own.startswith("chatcmpl-") else own
+
+
 def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
     """The newest call of this id in a history."""
     parts = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]

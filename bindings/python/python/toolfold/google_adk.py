@@ -88,6 +88,12 @@ def past_steps(events: Sequence[Any]) -> list[Step]:
     return steps
 
 
+def message_of(context: ToolContext) -> str | None:
+    """The id of the event that made the call of a tool."""
+    events = reversed(context.session.events)
+    return next((event.id for event in events if any(c.id == context.function_call_id for c in event.get_function_calls())), None)
+
+
 class FoldedTool(BaseTool):
     """One entry of the folded array; running it asks the conversation first."""
 
@@ -105,7 +111,7 @@ class FoldedTool(BaseTool):
         conversation = self._owner.conversation(self._engine, cast(ReadonlyContext, tool_context))
         confirmation = tool_context.tool_confirmation
         answer = None if confirmation is None else Answer(confirmation.confirmed)
-        call = Call(self.name, args, tool_context.function_call_id)
+        call = Call(self.name, args, tool_context.function_call_id, message_of(tool_context))
         outcome = self._owner.folder.judge(conversation, call, answer)
         if isinstance(outcome, Confirm) and answer:
             # ADK asks about a call once.

@@ -104,7 +104,7 @@ class Toolfold(AgentMiddleware):
         real = [tool for tool in request.runtime.tools if tool is not OWN]
         engine = self.folder.last_shown(thread, steps) or self._engine(real)[1]
         conversation = self.folder.conversation(engine, thread, steps)
-        call = open_call(request.tool_call, state)
+        call = open_call(request.tool_call, state, messages)
         if why := unnamed(conversation, call.name, call.arguments):
             return engine, conversation, why, None
         asked = {one.id for one in self.folder.waiting(thread)}

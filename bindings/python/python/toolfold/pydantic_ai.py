@@ -13,23 +13,23 @@ import inspect
 from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ApprovalRequired
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
-from . import Confirm, Conversation, Entry, Forward
+from . import Confirm, Conversation, Engine, Entry, Forward
 from ._adapter import Folder
 from ._consent import Answer, Call, edit_note
 from ._names import unnamed
-from ._pydantic_ai_messages import called, direct_response, restored, steps_of
+from ._pydantic_ai_messages import called, direct_response, key_of, restored, steps_of
 from ._steps import answered_only, closed
 
 __all__ = ["Toolfold"]
@@ -48,12 +48,19 @@ class _Memo:
     shown: tuple[object, list[ToolDefinition], object] | None = None
 
 
+class _Step(NamedTuple):
+    """The tools behind those that were shown last, and the conversation as it stood when they were asked for."""
+
+    engine: Engine
+    real: dict[str, ToolsetTool[Any]]
+    conversation: Conversation
+
+
 @dataclass
 class _Run:
     """What the toolset of a run and the hooks of its capability share."""
 
-    #: The tools behind those that were shown last, and the conversation as it stood when they were asked for.
-    step: tuple[dict[str, ToolsetTool[Any]], Conversation] | None = None
+    step: _Step | None = None
     #: The names of the tools that the model is not shown.
     hidden: frozenset[str] = frozenset()
     #: The calls as the model wrote them that a person edited, by their ids.
@@ -88,7 +95,7 @@ class Toolfold(AbstractCapability[Any]):
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        return direct_response(self.run.step[1], response) if self.run.step else response
+        return direct_response(self.run.step.conversation, response) if self.run.step else response
 
     async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
         # A person's `override_args` are the only arguments that reach this place and are not those of the history.
@@ -107,8 +114,8 @@ class _Folded(WrapperToolset[Any]):
     shown: tuple[object, dict[str, ToolsetTool[Any]]] | None = None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        key, (real, conversation) = await self._step(ctx)
-        self.capability.run.step = (real, conversation)
+        key, step = await self._step(ctx)
+        self.capability.run.step, (_, real, conversation) = step, step
         key = (key, conversation.digest)
         if self.shown is None or self.shown[0] != key:
             memo = self.capability.memo
@@ -126,7 +133,7 @@ class _Folded(WrapperToolset[Any]):
         retries = own.max_retries if own else 1
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=retries, args_validator=_ANY)
 
-    async def _step(self, ctx: RunContext[Any]) -> tuple[object, tuple[dict[str, ToolsetTool[Any]], Conversation]]:
+    async def _step(self, ctx: RunContext[Any]) -> tuple[object, _Step]:
         real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
         defined = [tool.tool_def for tool in real.values()]
         key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
@@ -135,15 +142,17 @@ class _Folded(WrapperToolset[Any]):
         steps = steps_of(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(steps))
-        return key, (real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
+        return key, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
         run = self.capability.run
-        real, conversation = run.step or (await self._step(ctx))[1]
+        step = run.step or (await self._step(ctx))[1]
+        conversation = step.conversation
         if why := unnamed(conversation, name, tool_args):
             return why
         written = run.edited.pop(ctx.tool_call_id or "", None)
-        call = Call(name, written.args if written else tool_args, ctx.tool_call_id)
+        key = key_of(ctx.messages, ctx.tool_call_id)
+        call = Call(name, written.args if written else tool_args, ctx.tool_call_id, key)
         answer = Answer(True, edited=(name, tool_args) if written else None) if ctx.tool_call_approved else None
         outcome = self.capability.folder.judge(conversation, call, answer)
         if isinstance(outcome, Confirm):
@@ -152,26 +161,23 @@ class _Folded(WrapperToolset[Any]):
         if not isinstance(outcome, Forward):
             # A plain result: a retry of the framework's would be counted against the model.
             return outcome.content
-        result = await self._run(conversation, outcome, real[outcome.target], ctx)
-        return f"{edit_note(tool_args)}\n{result}" if written and isinstance(result, str) else result
-
-    async def _run(
-        self, conversation: Conversation, call: Forward, tool: ToolsetTool[Any], ctx: RunContext[Any]
-    ) -> Any:
-        done = False
         try:
-            arguments = tool.args_validator.validate_json(call.arguments_json, context=ctx.validation_context)
-            if tool.args_validator_func is not None:
-                checked = tool.args_validator_func(ctx, **arguments)
-                if inspect.isawaitable(checked):
-                    await checked
-            result = await self.wrapped.call_tool(call.target, arguments, ctx, tool)
-            done = True
+            with self.capability.folder.running(conversation, outcome, (ApprovalRequired, CallDeferred), step.engine):
+                result = await self._run(outcome, step.real[outcome.target], ctx)
         except ValidationError as why:
-            return f"{call.name} was not run: its arguments do not fit.\n{why}"
-        finally:
-            conversation.report_result(call.id, done)
-        return call.noted(result) if call.note and isinstance(result, str) else result
+            return f"{outcome.name} was not run: its arguments do not fit.\n{why}"
+        conversation.report_result(outcome.id)
+        if not isinstance(result, str):
+            return result
+        return f"{edit_note(tool_args)}\n{outcome.noted(result)}" if written else outcome.noted(result)
+
+    async def _run(self, call: Forward, tool: ToolsetTool[Any], ctx: RunContext[Any]) -> Any:
+        arguments = tool.args_validator.validate_json(call.arguments_json, context=ctx.validation_context)
+        if tool.args_validator_func is not None:
+            checked = tool.args_validator_func(ctx, **arguments)
+            if inspect.isawaitable(checked):
+                await checked
+        return await self.wrapped.call_tool(call.target, arguments, ctx, tool)
 
 
 def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:

@@ -58,6 +58,7 @@ mod state;
 mod tools;
 mod transcript;
 mod turn;
+mod unread;
 
 pub use answer::ToolResult;
 pub use error::{CallError, RestoreError, StartError};
@@ -76,6 +77,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use self::bound::{Bound, ToolArray};
 use self::results::StoredResults;
+use self::unread::Unread;
 use crate::catalog::Tool;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{CallRef, Engine, InFlight};
@@ -104,8 +106,8 @@ pub struct Conversation {
     in_flight: IndexMap<CallId, InFlight>,
     /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
     recalling: bool,
-    /// While the calls of one message are judged: its number. The model had read no answer to it when it wrote them.
-    unread: Option<u64>,
+    /// While calls are judged: what the model had not read when it wrote them.
+    unread: Option<Unread>,
     /// Whether the next single call without a key begins a message.
     ended: bool,
     /// Single calls of the current message whose answer was given twice.

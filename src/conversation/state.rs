@@ -1,5 +1,6 @@
 //! What a conversation knows: derived from its log, and from nothing else.
 
+mod calls;
 mod record;
 
 use indexmap::{IndexMap, IndexSet};
@@ -9,20 +10,12 @@ pub(super) use self::record::{Became, CallRecord};
 use super::breaker::Breaker;
 use super::event::Event;
 use super::results::StoredResults;
+use super::unread::Unread;
 use super::{ApprovalId, CallId, ReplyKind};
 use crate::name::{CategoryName, ToolName};
 use crate::profile::{Arm, Delivery, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
-
-/// How many calls are remembered at least; the oldest are forgotten first. A forgotten id is judged anew.
-const MAX_CALLS: usize = 256;
-
-/// How many calls are forgotten at once: each time, what is left moves to the front.
-const FORGOTTEN_AT_ONCE: usize = 64;
-
-/// How much text of answers is remembered, in bytes; the oldest are forgotten first.
-const MAX_REMEMBERED_BYTES: usize = 1 << 20;
 
 /// How many calls that wait for a person are remembered.
 const MAX_WAITING: usize = 256;
@@ -235,71 +228,6 @@ impl State {
         }
     }
 
-    fn remember(&mut self, id: &CallId, record: CallRecord) {
-        self.called += 1;
-        self.message = self.message.max(record.identity.message);
-        let label = record.identity.label(id).clone();
-        let uses = self.uses(&label);
-        match self.calls.insert(id.clone(), record) {
-            // Judged again, in its old place.
-            Some(before) => self.remembered -= before.became.bytes(),
-            None if uses > 0 => {
-                self.repeated.shift_remove(&label);
-                self.repeated.insert(label, uses + 1);
-                if self.repeated.len() > MAX_CALLS {
-                    self.repeated.shift_remove_index(0);
-                }
-            }
-            None => {}
-        }
-        self.forget();
-    }
-
-    /// How many calls had a label, as far as is remembered.
-    pub(super) fn uses(&self, label: &CallId) -> u64 {
-        let once = || u64::from(self.calls.contains_key(label));
-        self.repeated.get(label).copied().unwrap_or_else(once)
-    }
-
-    /// The calls of a message, in order.
-    pub(super) fn calls_of(&self, message: u64) -> impl DoubleEndedIterator<Item = (&CallId, &CallRecord)> {
-        self.calls.iter().filter(move |(_, record)| record.identity.message == message)
-    }
-
-    /// The number of the message that last came with a key.
-    pub(super) fn message_of(&self, key: &str) -> Option<u64> {
-        let keyed = self.calls.values().filter(|record| record.identity.key.as_deref() == Some(key));
-        keyed.map(|record| record.identity.message).max()
-    }
-
-    fn became(&mut self, id: &CallId, became: Became) {
-        if let Some(record) = self.calls.get_mut(id) {
-            self.remembered = self.remembered - record.became.bytes() + became.bytes();
-            record.became = became;
-        }
-        self.forget();
-    }
-
-    /// Forgets the oldest calls beyond the limits, but never the newest.
-    fn forget(&mut self) {
-        let many = self.calls.len() >= MAX_CALLS + FORGOTTEN_AT_ONCE;
-        let mut oldest = if many { FORGOTTEN_AT_ONCE } else { 0 };
-        let bytes = |record: &CallRecord| record.became.bytes();
-        let mut left = self.remembered - self.calls.values().take(oldest).map(bytes).sum::<usize>();
-        while left > MAX_REMEMBERED_BYTES && oldest + 1 < self.calls.len() {
-            left -= self.calls.get_index(oldest).map_or(0, |(_, record)| bytes(record));
-            oldest += 1;
-        }
-        self.forgot |= oldest > 0;
-        self.calls.drain(..oldest);
-        self.remembered = left;
-    }
-
-    /// Measures what is remembered, in a state that was read.
-    pub(super) fn recount(&mut self) {
-        self.remembered = self.calls.values().map(|record| record.became.bytes()).sum();
-    }
-
     fn asked(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
         let Some(record) = self.calls.get(id) else { return };
         let (target, digest) = (record.target.clone(), record.digest.clone());
@@ -331,19 +259,6 @@ impl State {
         self.rejected.contains(digest)
     }
 
-    fn finished(&mut self, id: &CallId, succeeded: bool) {
-        let Some(record) = self.calls.get_mut(id) else { return };
-        match &mut record.became {
-            Became::Forwarded { ok, .. } | Became::Resumed { ok, .. } => *ok = Some(succeeded),
-            _ => return,
-        }
-        if succeeded {
-            self.breaker.succeeded(&record.digest);
-        } else {
-            self.breaker.failed(&record.digest);
-        }
-    }
-
     fn activate(&mut self, by: &CallId, name: &str, skill: &ActiveSkill) {
         self.activated_by.insert(name.to_owned(), by.clone());
         self.active.insert(name.to_owned(), skill.clone());
@@ -372,20 +287,6 @@ impl State {
         }
     }
 
-    /// Whether a call was forwarded and not reported yet.
-    pub(super) fn is_at_host(&self, id: &CallId) -> bool {
-        self.calls.get(id).is_some_and(|record| record.became.is_at_host())
-    }
-
-    /// The call at the host that the host knows by an id: the first of the last message, otherwise the newest.
-    pub(super) fn at_host(&self, id: &CallId) -> Option<CallId> {
-        let named =
-            |(own, record): &(&CallId, &CallRecord)| record.became.is_at_host() && record.identity.host_id(own) == id;
-        let mut last = self.calls_of(self.message);
-        let found = last.find(named).or_else(|| self.calls.iter().rev().find(named));
-        found.map(|(own, _)| own.clone())
-    }
-
     /// Whether a tool's hidden parameters were named to the model.
     pub(super) fn is_named(&self, tool: &str) -> bool {
         self.named.contains_key(tool)
@@ -396,16 +297,25 @@ impl State {
         self.named.values().collect()
     }
 
-    /// Whether a tool is open, leaving out what the answers to the calls of message `unread` and of later ones opened.
-    pub(super) fn was_open(&self, tool: &str, category: &str, unread: Option<u64>) -> bool {
+    /// The number of openings.
+    pub(super) fn openings(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// Whether a tool is open, leaving out what the model had not read.
+    pub(super) fn was_open(&self, tool: &str, category: &str, unread: Option<Unread>) -> bool {
         let opens = |opening: &Opening| {
             opening.tools.iter().any(|own| *own == tool) || opening.categories.iter().any(|own| *own == category)
         };
         let message = |opening: &Opening| {
             opening.by.as_ref().and_then(|by| self.calls.get(by)).map_or(0, |record| record.identity.message)
         };
-        let was_read = |opening: &&Opening| unread.is_none_or(|first| message(opening) < first);
-        self.openings.iter().filter(was_read).any(opens)
+        let was_read = |(at, opening): &(usize, &Opening)| match unread {
+            None => true,
+            Some(Unread::Message(first)) => message(opening) < first,
+            Some(Unread::Openings(read)) => *at < read,
+        };
+        self.openings.iter().enumerate().filter(was_read).any(|(_, opening)| opens(opening))
     }
 
     /// The calls whose answers opened something, named something or brought a skill that counts as read.

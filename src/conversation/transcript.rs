@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::outcome::Outcome;
 use super::turn::TurnError;
+use super::unread::Unread;
 use super::{CallId, Conversation, Start};
 use crate::profile::Delivery;
 use crate::wire::{Arguments, Step, StepResult, WireCall};
@@ -110,10 +111,10 @@ impl Conversation {
                 Step::Call(call) => {
                     // Calls without a result between them are of one message.
                     let message = match self.unread {
-                        Some(message) => message,
-                        None => self.new_message(),
+                        Some(Unread::Message(message)) => message,
+                        _ => self.new_message(),
                     };
-                    self.unread = Some(message);
+                    self.unread = Some(Unread::Message(message));
                     let arrived = self.arrived_on_wire(call);
                     if let (own, Outcome::Forward(forward)) = self.recall_call(arrived, message) {
                         let label = self.label_of(&own);

@@ -174,7 +174,11 @@ impl Turn<'_> {
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
-        let (own, resumed) = self.conversation.resume_call(approval)?;
+        // The same call may have asked before, in another message: the one of this turn is to run.
+        let waits =
+            |call: &&Judged| matches!(&call.outcome, Outcome::Confirm(confirm) if confirm.approval == *approval);
+        let mine = self.calls.iter().find(waits).map(|call| call.own.clone());
+        let (own, resumed) = self.conversation.resume_call(approval, mine.as_ref())?;
         let outcome = Outcome::from(resumed.clone());
         if let Some(call) = self.calls.iter_mut().find(|call| call.own == own) {
             call.answers = outcome.answers();

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::{Annotations, ToolOrigin};
+use super::dialect::{Dialect, Shell};
 use crate::diagnostic::Place;
 
 /// How much a tool changes. Ordered from harmless to harmful.
@@ -114,6 +115,12 @@ pub struct ToolCapability {
     pub command: Option<String>,
     /// The argument that contains the working folder of that command.
     pub workdir: Option<String>,
+    /// The shell that reads that command. `None`: not stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell: Option<Shell>,
+    /// Whether that shell is interactive, and expands `!`. `None`: not stated, so it may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactive: Option<bool>,
     /// The argument that names the real target, where the tool only dispatches calls.
     pub target: Option<String>,
     /// Its family: compact rules for the family cover the tool too.
@@ -168,11 +175,19 @@ impl ToolCapability {
         lists.chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
     }
 
-    /// Whether a record says of a tool that has a built-in one only how to undo it. Then it declares no arguments.
+    /// How its commands are read. A shell that the record does not describe may be interactive.
+    pub(crate) fn dialect(&self) -> Dialect {
+        Dialect { shell: self.shell, interactive: self.interactive != Some(false) }
+    }
+
+    /// Whether a record adds to a built-in one only how a call is undone and which shell reads the command. Such a record
+    /// declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
-        let (undo, place, is_broken, why) = (self.undo, self.place.clone(), self.is_broken, self.why.clone());
-        undo != Undo::default()
-            && Self::builtin(tool).is_some_and(|known| *self == Self { undo, place, is_broken, why, ..known })
+        let Self { undo, shell, interactive, is_broken, .. } = *self;
+        let (place, why) = (self.place.clone(), self.why.clone());
+        let adds = undo != Undo::default() || shell.is_some() || interactive.is_some();
+        let same = |known| *self == Self { undo, shell, interactive, place, is_broken, why, ..known };
+        adds && Self::builtin(tool).is_some_and(same)
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
@@ -191,6 +206,8 @@ impl ToolCapability {
             self.command.clone_from(&other.command);
             self.workdir.clone_from(&other.workdir);
         }
+        self.shell = Shell::stricter(self.shell, other.shell);
+        self.interactive = if other.interactive == Some(true) { Some(true) } else { self.interactive };
         self.target = self.target.or_else(|| other.target.clone());
         self
     }

@@ -129,7 +129,8 @@ impl Host {
     }
 }
 
-/// The host of a URL or a bare host, in lower case. `None` where two parsers might read different hosts.
+/// The host of a URL or a bare host, in lower case. `None` where the text is no host in its plain form: it is malformed, or
+/// two parsers might read different hosts. A URL that names no host is such a text, too.
 fn plain(url: &str) -> Option<String> {
     let rest = match url.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
@@ -140,24 +141,19 @@ fn plain(url: &str) -> Option<String> {
         return None;
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let (host, port) = match authority.strip_prefix('[') {
-        Some(v6) => {
-            let (host, port) = v6.split_once(']')?;
-            (address::plain(host).filter(|host| host.contains(':'))?, port.strip_prefix(':'))
-        }
-        None => match authority.split_once(':') {
-            Some((host, port)) => (host.to_owned(), Some(port)),
-            None => (authority.to_owned(), None),
-        },
+    // What follows the host is nothing or a port, and anything else may be a part of another host.
+    let (host, behind) = match authority.strip_prefix('[') {
+        Some(inner) => inner.split_once(']')?,
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
     };
     let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit());
-    if port.is_some_and(|port| !is_port(port)) {
+    if !behind.is_empty() && !behind.strip_prefix(':').is_some_and(is_port) {
         return None;
     }
-    if host.contains(':') {
-        return Some(host);
+    if authority.starts_with('[') {
+        return address::plain(host).filter(|host| host.contains(':'));
     }
-    let host = host.strip_suffix('.').unwrap_or(&host).to_lowercase();
+    let host = host.strip_suffix('.').unwrap_or(host).to_lowercase();
     let ok = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let labels = host.split('.').all(|label| !label.is_empty() && label.chars().all(ok));
     let one_form = host.is_ascii() || fold(&host) == host;
@@ -196,14 +192,18 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
             let rest = rest.trim_start_matches(|c: char| matches!(c, '/' | '\\') || c.is_whitespace());
             let ends = |c: char| "/?#\\,;!".contains(c) || c.is_control();
             let authority = rest.split(ends).next().unwrap_or_default().trim();
-            let host = match authority.strip_prefix('[') {
-                Some(v6) => v6.split(']').next().unwrap_or_default(),
-                None if authority.matches(':').count() > 1 => authority,
-                None => authority.split(':').next().unwrap_or_default(),
+            let before_port = |text: &str| text.split(':').next().unwrap_or_default().to_owned();
+            let found = match authority.strip_prefix('[') {
+                Some(inner) => {
+                    let (address, behind) = inner.split_once(']').unwrap_or((inner, ""));
+                    // Some skip the brackets.
+                    let behind = behind.trim_start_matches(|c: char| !c.is_alphanumeric());
+                    vec![address.to_owned(), before_port(behind)]
+                }
+                None if authority.matches(':').count() > 1 => vec![authority.to_owned()],
+                None => vec![before_port(authority)],
             };
-            if !host.is_empty() {
-                hosts.insert(host.to_owned());
-            }
+            hosts.extend(found.into_iter().filter(|host| !host.is_empty()));
         }
     }
     hosts
@@ -246,6 +246,21 @@ mod tests {
             ("javascript:alert(1)", None),
             ("http://[::1]:80/", Some("::1")),
             ("http://[0:0::1]/", Some("::1")),
+            ("http://[::1]", Some("::1")),
+            ("[::1]:443/x", Some("::1")),
+            ("http://[::1]:/", None),
+            ("http://[::1]80/", None),
+            ("http://[::1].evil.com/", None),
+            ("http://[::1]@evil.com/", None),
+            ("http://[::1]:80@evil.com/", None),
+            ("http://[::1]:80:90/", None),
+            ("http://[::1]]/", None),
+            ("http://[[::1]]/", None),
+            ("http://[::1/", None),
+            ("http://[]/", None),
+            ("http://[10.0.0.1]/", None),
+            ("http://[a.com]/", None),
+            ("http://a.com:/", None),
             ("http://10.0.0.1/", Some("10.0.0.1")),
             ("http://10.1/", None),
             ("http://0x7f000001/", None),

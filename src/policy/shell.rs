@@ -15,6 +15,7 @@
 #![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
 
 use super::argv::Word;
+use super::dialect::Dialect;
 use super::path::LexPath;
 use super::unicode::is_unseen;
 use crate::diagnostic::hidden_in;
@@ -28,9 +29,13 @@ mod builtins;
 #[cfg(feature = "shell")]
 mod code;
 #[cfg(feature = "shell")]
+mod dialects;
+#[cfg(feature = "shell")]
 mod expansion;
 #[cfg(feature = "shell")]
 mod files;
+#[cfg(feature = "shell")]
+mod formats;
 #[cfg(feature = "shell")]
 mod given;
 #[cfg(feature = "shell")]
@@ -72,13 +77,19 @@ mod wrappers;
 pub use self::side_effects::{
     Command, FileEffect, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Unknown, Weight,
 };
-/// Reads a command line that starts in the folder `start`.
+/// Reads a command line that `bash -c` runs in the folder `start`. See [`effects_in`].
+#[must_use]
+pub fn effects(command: &str, start: &LexPath) -> SideEffects {
+    effects_in(command, start, Dialect::BASH)
+}
+
+/// Reads a command line of a shell that starts in the folder `start`.
 ///
 /// Never fails: whatever cannot be read is an unknown. Time and memory are bounded by [`MAX_CHARS`],
 /// [`MAX_COMMANDS`] and [`MAX_DEPTH`].
 #[must_use]
-pub fn effects(command: &str, start: &LexPath) -> SideEffects {
-    let mut found = read(command, start);
+pub fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
+    let mut found = read(command, start, dialect);
     // A carriage return or an escape sequence rewrites the line that the person sees.
     let unseen = |c: &char| is_unseen(*c) && !matches!(c, '\n' | '\t');
     if let Some(c) = hidden_in(command).or_else(|| command.chars().find(unseen)) {
@@ -88,13 +99,21 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 }
 
 #[cfg(feature = "shell")]
-fn read(command: &str, start: &LexPath) -> SideEffects {
-    let strict = strict::read(command);
-    let (mut found, own) = walk::read(command, start, strict.as_ref().ok().map(|(_, data)| *data));
+fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
+    let strict = strict::read(command, dialect);
+    let data = strict.as_ref().ok().map(|read| read.data);
+    let (mut found, own) = walk::read(command, start, data);
     globs::loosen(&mut found, command);
+    let doubt = match &strict {
+        Ok(read) => read.doubt,
+        Err(_) => dialects::unread(command, dialect),
+    };
+    if let Some(why) = doubt {
+        found.unknown("dialect", why, Weight::Code);
+    }
     match strict {
-        Ok((line, _)) if line.agrees(&own) => {}
-        Ok((line, _)) => {
+        Ok(strict::Read { line, .. }) if line.agrees(&own) => {}
+        Ok(strict::Read { line, .. }) => {
             found.unknown("two-readers", command, Weight::Code);
             // What either of them found may be denied.
             let words = line.targets.iter().chain(line.commands.iter().flatten());
@@ -109,7 +128,7 @@ fn read(command: &str, start: &LexPath) -> SideEffects {
 }
 
 #[cfg(not(feature = "shell"))]
-fn read(command: &str, _start: &LexPath) -> SideEffects {
+fn read(command: &str, _start: &LexPath, _dialect: Dialect) -> SideEffects {
     let mut found = SideEffects::default();
     found.unknown("no-shell-reader", command, Weight::Code);
     heuristics::guess(command, &mut found);

@@ -1,5 +1,6 @@
 //! Layer 3 from outside: the corpus of calls, properties, the differential test against bash.
 mod attacks;
+mod attacks3;
 mod boundaries;
 mod cases;
 mod corpus;

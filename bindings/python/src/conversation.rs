@@ -80,7 +80,8 @@ impl Conversation {
     /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
     /// is the same.
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
-        let digest = self.digest(py)?;
+        // The array is asked for, also where its entries are at hand: the model's next message begins here.
+        let digest = self.with(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
         drop(kept);

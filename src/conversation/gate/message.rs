@@ -12,6 +12,7 @@ use super::resolve::{self, Target};
 use super::{Call, digest_of};
 use crate::conversation::outcome::Outcome;
 use crate::conversation::state::{Became, CallRecord};
+use crate::conversation::unread::Unread;
 use crate::conversation::{CallId, CallIdentity, Conversation};
 use crate::diagnostic::{self, Diagnostic, visible};
 use crate::engine::{Checked, Coerced};
@@ -111,7 +112,7 @@ impl Conversation {
         };
         let mut known = known.map(|(_, known)| known).unwrap_or_default().into_iter();
         let size = calls.len() as u64;
-        let unread = self.unread.replace(message);
+        let unread = self.unread.replace(Unread::Message(message));
         let judged = calls
             .into_iter()
             .map(|call| {
@@ -137,7 +138,7 @@ impl Conversation {
             known = calls.find(|(own, record)| call.is_call(own, record)).map(|(own, _)| own.clone());
         }
         let message = found.unwrap_or_else(|| self.new_message());
-        let unread = self.unread.replace(message);
+        let unread = self.unread.replace(Unread::Message(message));
         let judged = self.judge(call, Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
         self.unread = unread;
         judged

@@ -6,9 +6,23 @@ use toml::de::{DeTable, DeValue};
 
 use super::toml_reader::Reader;
 use crate::policy::capability::{Actions, Family, PolicyTier, ToolCapability};
+use crate::policy::dialect::Shell;
 
-const KEYS: &[&str] =
-    &["tier", "reads", "writes", "hosts", "command", "workdir", "target", "like", "undo", "actions", "why"];
+const KEYS: &[&str] = &[
+    "tier",
+    "reads",
+    "writes",
+    "hosts",
+    "command",
+    "workdir",
+    "shell",
+    "interactive",
+    "target",
+    "like",
+    "undo",
+    "actions",
+    "why",
+];
 
 /// Reads all capability records. `false` if one of them is not sound: it may lack an argument that it was to declare,
 /// so that a deny of a path or host would not match.
@@ -30,6 +44,7 @@ pub(super) fn read(
         for (key, value) in table {
             sound &= field(reader, &mut capability, key.get_ref(), key.span().start, value);
         }
+        sound &= names_its_shell(reader, &capability, name.get_ref(), at);
         // A record that was not understood must not permit anything: the tool is treated as one without a tier.
         all_sound &= sound;
         if !sound {
@@ -38,12 +53,25 @@ pub(super) fn read(
         let silent = capability.command.is_none() && capability.target.is_none() && capability.reads.is_empty();
         let silent = silent && capability.writes.is_none() && capability.hosts.is_empty();
         if let Some(known) = ToolCapability::builtin(name.get_ref()).filter(|_| silent) {
-            let ToolCapability { tier, undo, actions, why, place, is_broken, .. } = capability;
-            capability = ToolCapability { tier, undo, actions, why, place, is_broken, ..known };
+            let ToolCapability { tier, undo, actions, why, shell, interactive, place, is_broken, .. } = capability;
+            capability = ToolCapability { tier, undo, actions, why, shell, interactive, place, is_broken, ..known };
         }
         capabilities.insert(name.get_ref().to_string(), capability);
     }
     all_sound
+}
+
+/// Whether a tool that is like Bash is one. A tool that is named after another shell must state which shell it runs:
+/// commands of PowerShell or cmd read as bash would seem to do something else.
+fn names_its_shell(reader: &mut Reader<'_>, capability: &ToolCapability, name: &str, at: usize) -> bool {
+    let is_other = Shell::of_name(name) == Some(Shell::Other);
+    if capability.family != Some(Family::Shell) || capability.shell.is_some() || !is_other {
+        return true;
+    }
+    let message = format!("`like = \"Bash\"` on `{name}`, whose name is that of another shell");
+    let help = "write shell = \"other\", so that every call asks, or shell = \"bash\" if bash runs its commands";
+    reader.error("policy-shell", at, message, help);
+    false
 }
 
 /// Reads a field; `false` if it could not be read.
@@ -72,6 +100,14 @@ fn field(
         "hosts" => capability.hosts = reader.texts(value, key).unwrap_or_default(),
         "command" => capability.command = reader.text(value, key),
         "workdir" => capability.workdir = reader.text(value, key),
+        "shell" => {
+            let help = "write bash, sh, zsh, or other for PowerShell, cmd, fish or nushell";
+            capability.shell = reader.value(value, ("policy-shell", "unknown shell", help));
+        }
+        "interactive" => {
+            let wrong = ("policy-type", "`interactive` must be true or false", "");
+            capability.interactive = reader.value(value, wrong);
+        }
         "target" => capability.target = reader.text(value, key),
         "like" => {
             capability.family = value.get_ref().as_str().and_then(Family::of_name);

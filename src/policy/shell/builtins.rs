@@ -1,5 +1,6 @@
 //! Shell built-ins that evaluate their arguments again, change the meaning of later words, or change the folder.
 
+use super::formats::{self, Assigns};
 use super::place::Place;
 use super::side_effects::Weight;
 use super::walker::Walker;
@@ -31,7 +32,8 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         _ if reads => {
             let callback = name != "read" && (letter('C') || letter('c'));
             if name != "wait" || letter('p') {
-                walker.found.unknown("assignment", name, code_if(subscript || callback));
+                let dangerous = arguments.iter().filter_map(Word::get).any(super::tables::is_dangerous_variable);
+                walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
             arguments.iter().filter_map(Word::get).for_each(|name| walker.set_variable(name, None));
         }
@@ -43,7 +45,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
                 false => change_folder(walker, arguments),
             }
         }
-        "printf" if letter('v') => walker.found.unknown("assignment", "printf -v", code_if(subscript)),
+        "printf" => printf(walker, words, subscript),
         "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
         "unset" => walker.found.unknown("assignment", "unset", code_if(subscript)),
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
@@ -82,6 +84,18 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
         } else if name == "alias" || text.contains(char::is_whitespace) {
             walker.suppose(text);
         }
+    }
+}
+
+/// A `printf` that may assign a variable: any, by `%n`, and the one behind `-v`.
+fn printf(walker: &mut Walker, words: &[Word], subscript: bool) {
+    let dangerous = formats::may_be_dangerous(words);
+    let named = words.get(1).and_then(Word::get).is_some_and(|word| word.starts_with("-v"));
+    match formats::assigns(words) {
+        Assigns::Yes if named => walker.found.unknown("assignment", "printf -v", code_if(subscript || dangerous)),
+        Assigns::Yes => walker.found.unknown("assignment", "printf %n", Weight::Code),
+        Assigns::Maybe if dangerous => walker.found.unknown("assignment", "printf", Weight::Code),
+        Assigns::Maybe | Assigns::No => {}
     }
 }
 

@@ -105,6 +105,7 @@ impl Unknown {
         let Self { kind, text, .. } = self;
         let says = match *kind {
             "strict" => return format!("it has {text}, which is not in the grammar that the strict reader reads"),
+            "dialect" => return format!("it has {text}"),
             "piped-code" => return "a program reads its commands from its input, which nobody sees before".to_owned(),
             "other-repository" => {
                 return "git in another folder runs the settings and hooks of that repository".to_owned();

@@ -7,10 +7,14 @@
 //!
 //! What it returns is compared with what the other reader found; see [`Line::agrees`].
 
+mod documents;
 mod lexer;
 
 use self::lexer::{Lexer, StrictWord, Token};
+use super::dialects;
+use super::formats::{Assigns, assigns};
 use super::side_effects::Line;
+use crate::policy::dialect::{Dialect, Shell};
 
 /// The deepest nesting of groups, branches and loops.
 const MAX_DEPTH: usize = 16;
@@ -18,21 +22,38 @@ const MAX_DEPTH: usize = 16;
 /// Why a line is outside the grammar: what is not read, in words that complete "it has …".
 pub(crate) type Refused = &'static str;
 
-/// Reads a line. Returns what it says, and how many of its characters are the data of here-documents.
+/// A line that was read.
+#[derive(Debug)]
+pub(super) struct Read {
+    /// The commands, files and variables of the line.
+    pub(super) line: Line,
+    /// The number of characters in the data of here-documents.
+    pub(super) data: usize,
+    /// Why the shell that runs the line may read it in another way.
+    pub(super) doubt: Option<Refused>,
+}
+
+/// Reads a line of a shell.
 ///
 /// # Errors
 /// What is outside the grammar. Linear in the length of the text.
-pub(super) fn read(text: &str) -> Result<(Line, usize), Refused> {
-    let mut reader = Reader { lexer: Lexer::new(text), line: Line::default(), ahead: None, depth: 0 };
+pub(super) fn read(text: &str, dialect: Dialect) -> Result<Read, Refused> {
+    let mut reader =
+        Reader { lexer: Lexer::new(text, dialect), line: Line::default(), ahead: None, depth: 0, dialect, doubt: None };
     reader.list(&[])?;
     match reader.next()? {
-        Token::End => Ok((reader.line, reader.lexer.data())),
+        Token::End => {
+            let doubt = reader.doubt.or_else(|| reader.lexer.history());
+            Ok(Read { line: reader.line, data: reader.lexer.data(), doubt })
+        }
         _ => Err("an operator or a keyword without its beginning"),
     }
 }
 
 struct Reader<'t> {
     lexer: Lexer<'t>,
+    dialect: Dialect,
+    doubt: Option<Refused>,
     line: Line,
     ahead: Option<Token<'t>>,
     depth: usize,
@@ -210,11 +231,12 @@ impl<'t> Reader<'t> {
     }
 
     fn simple(&mut self) -> Result<(), Refused> {
-        let (mut words, mut something, mut both) = (Vec::new(), false, false);
+        let (mut words, mut something, mut both, mut redirected) = (Vec::new(), false, false, false);
         loop {
             match self.peek()? {
                 Token::Redirect { both: of_both, .. } => {
                     both |= *of_both;
+                    redirected = true;
                     self.redirect()?;
                 }
                 // dash starts what is before it in the background, and then runs the words behind it.
@@ -239,9 +261,19 @@ impl<'t> Reader<'t> {
         if !something {
             return Err("an operator without a command before it");
         }
-        if !words.is_empty() {
-            self.line.commands.push(words);
+        if words.is_empty() {
+            let is_zsh = self.dialect.shell == Some(Shell::Zsh);
+            return if redirected && is_zsh {
+                Err("a redirection without a command, for which zsh runs one")
+            } else {
+                Ok(())
+            };
         }
+        if assigns(&words) != Assigns::No {
+            return Err("a `printf` that may assign a variable");
+        }
+        self.doubt = self.doubt.or_else(|| dialects::words(&words, self.dialect));
+        self.line.commands.push(words);
         Ok(())
     }
 
@@ -280,4 +312,9 @@ const KEYWORDS: &[&str] = &[
 fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a word before a redirection names the variable that holds its descriptor: `{NAME}`.
+pub(super) fn names_a_descriptor(word: &str) -> bool {
+    word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).is_some_and(is_name)
 }

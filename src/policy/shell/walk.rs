@@ -13,6 +13,7 @@ use super::heuristics;
 use super::piped_files;
 use super::place::Place;
 use super::side_effects::{Command, Line, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
+use super::strict::names_a_descriptor;
 use super::tables;
 use super::walker::{Input, Stack, Walker};
 use crate::policy::argv::{Word, base_name};
@@ -316,6 +317,20 @@ impl Walker {
         }
     }
 
+    /// `{NAME}>file` sets a variable to the number of a descriptor, which no word of the command shows.
+    fn descriptors(&mut self, simple: &SimpleCommand) {
+        let mut before = simple.word_or_name.as_ref();
+        for item in simple.suffix.iter().flat_map(|items| &items.0) {
+            match (item, before.take()) {
+                (Item::IoRedirect(_), Some(word)) if names_a_descriptor(&word.value) => {
+                    self.found.unknown("assignment", &word.value, Weight::Code);
+                }
+                (Item::Word(word), _) => before = Some(word),
+                _ => {}
+            }
+        }
+    }
+
     fn simple(&mut self, simple: &SimpleCommand, mut input: Input) {
         let mut words = Vec::new();
         let mut assigned = Vec::new();
@@ -333,6 +348,7 @@ impl Walker {
         }
         let name = simple.word_or_name.as_ref().map(|name| self.word(&name.value));
         words.extend(name);
+        self.descriptors(simple);
         for item in suffix {
             self.item(item, &mut words, &mut input);
         }

@@ -97,6 +97,7 @@ class FoldedAgent(Agent[Any]):
         self._runs[run_context] = run
         if asked := self.folding.waiting(run.conversation.id):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
+        run.conversation.entries()  # The model's next message begins here.
         if (digest := run.conversation.digest) != run.digest:
             run.digest, run.tools = digest, _folded(run.conversation, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]

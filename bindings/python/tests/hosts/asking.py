@@ -36,6 +36,8 @@ class Asking:
     no_edit = ""
     #: Whether the person is asked within ``answer``, about the arguments as they are then.
     asks_in_answer = False
+    #: Gives every call of the model the same id, as some local models do.
+    one_id = False
     #: The arms that the framework cannot carry.
     refused: tuple[str, ...] = ()
 
@@ -69,9 +71,9 @@ class Asking:
         at = len(self.read) - 1
         if at >= len(self.script):
             return None
-        name, arguments = self.script[at]
+        id, (name, arguments) = "c0" if self.one_id else f"c{at}", self.script[at]
         own = name in names or name == "expand_tools"
-        return (f"c{at}", name, arguments) if own else (f"c{at}", "call_tool", {"name": name, "arguments": arguments})
+        return (id, name, arguments) if own else (id, "call_tool", {"name": name, "arguments": arguments})
 
     def approvals(self) -> list[Approval]:
         """Every approval that was ever asked for, in order."""

@@ -34,11 +34,11 @@ fn a_crash_in_a_call_is_told_and_the_server_comes_back() {
         let script = [
             json!({"together": [
                 {"call": "two_late", "arguments": {"millis": 1500}},
-                {"call": "one_crash", "arguments": {"millis": 300}},
-                {"call": "one_hang", "arguments": {}},
+                {"call": "crash", "arguments": {"millis": 300}},
+                {"call": "hang", "arguments": {}},
             ]}),
             json!({"wait_ms": 2500}),
-            json!({"call": "one_echo", "arguments": {"n": 1}}),
+            json!({"call": "echo", "arguments": {"n": 1}}),
             json!({"call": "two_counts", "arguments": {}}),
         ];
         let ran = drive(&place, &format!("--protocol {client}"), &At::Command(&command), &script);

@@ -3,6 +3,7 @@
 mod faults;
 mod hostile;
 mod logs;
+mod messages;
 mod page;
 mod project;
 mod protocol;

@@ -1,10 +1,12 @@
 //! The tokens of the strict reader.
 
-use super::{Refused, is_name};
-use crate::policy::argv::Word;
+use std::ops::Range;
 
-/// The longest here-documents, all together, in bytes.
-const MAX_DATA: usize = 1 << 20;
+use super::documents::Mark;
+use super::{Refused, is_name, names_a_descriptor};
+use crate::policy::argv::Word;
+use crate::policy::dialect::{Dialect, Shell};
+use crate::policy::shell::dialects;
 
 /// The operators, longer ones first.
 const OPERATORS: [&str; 8] = ["&&", "||", ";", "|", "&", "(", ")", "\n"];
@@ -64,31 +66,48 @@ impl StrictWord<'_> {
     }
 }
 
-/// A here-document that begins at the next line.
-struct Mark {
-    name: String,
-    quoted: bool,
-    /// `<<-`: tabs in front of lines do not count.
-    indented: bool,
-}
-
 pub(super) struct Lexer<'t> {
     text: &'t str,
-    at: usize,
-    marks: Vec<Mark>,
-    data: usize,
+    pub(super) at: usize,
+    pub(super) marks: Vec<Mark>,
+    pub(super) data: usize,
+    dialect: Dialect,
+    /// Where the data of here-documents is.
+    pub(super) documents: Vec<Range<usize>>,
+    /// Whether a `!` was read that the shell replaces by an earlier command.
+    expands: bool,
 }
 
 impl<'t> Lexer<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, marks: Vec::new(), data: 0 }
+    pub(super) fn new(text: &'t str, dialect: Dialect) -> Self {
+        Self { text, at: 0, marks: Vec::new(), data: 0, dialect, documents: Vec::new(), expands: false }
+    }
+
+    /// Why the shell may replace a part of what was read by an earlier command.
+    pub(super) fn history(&self) -> Option<Refused> {
+        let is_document = |at| self.documents.iter().any(|own| own.contains(&at));
+        dialects::history(self.text, self.expands, is_document, self.dialect)
+    }
+
+    fn is_zsh(&self) -> bool {
+        self.dialect.shell == Some(Shell::Zsh)
+    }
+
+    /// Notes which `!` of a text, which ends here, the shell replaces.
+    fn note_history(&mut self, text: &str, in_double: bool) {
+        let start = self.at - text.len();
+        let expanded = |at: usize| {
+            let rest = self.text.get(start + at + 1..).unwrap_or_default();
+            dialects::expands(rest, in_double, self.dialect)
+        };
+        self.expands |= text.match_indices('!').any(|(at, _)| expanded(at));
     }
 
     pub(super) fn data(&self) -> usize {
         self.data
     }
 
-    fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -96,7 +115,7 @@ impl<'t> Lexer<'t> {
         self.rest().chars().next()
     }
 
-    fn takes(&mut self, text: &str) -> bool {
+    pub(super) fn takes(&mut self, text: &str) -> bool {
         let is = self.rest().starts_with(text);
         if is {
             self.at += text.len();
@@ -105,26 +124,30 @@ impl<'t> Lexer<'t> {
     }
 
     /// What stands before the next character for which this holds, which is taken.
-    fn until(&mut self, ends: impl FnMut(char) -> bool) -> &'t str {
+    pub(super) fn until(&mut self, ends: impl FnMut(char) -> bool) -> &'t str {
         let rest = self.rest();
         let (before, _) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
         self.at += before.len();
         before
     }
 
-    fn blanks(&mut self) {
+    pub(super) fn blanks(&mut self) {
         while self.takes(" ") || self.takes("\t") || (self.marks.is_empty() && self.takes("\\\n")) {}
     }
 
     /// Whether no more belongs to the word, keyword or descriptor that was read.
-    fn ended(&self, ends: &str) -> bool {
+    pub(super) fn ended(&self, ends: &str) -> bool {
         self.peek().is_none_or(|c| ends.contains(c))
     }
 
     pub(super) fn next(&mut self) -> Result<Token<'t>, Refused> {
         self.blanks();
         if self.peek() == Some('#') {
-            self.until(|c| c == '\n');
+            if self.is_zsh() && self.dialect.interactive {
+                return Err("a comment, which an interactive zsh runs");
+            }
+            let comment = self.until(|c| c == '\n');
+            self.note_history(comment, false);
         }
         let rest = self.rest();
         if rest.is_empty() {
@@ -143,14 +166,17 @@ impl<'t> Lexer<'t> {
         if let Some((_, why)) = refused {
             return Err(why);
         }
-        if redirects.is_some() {
+        if let Some(rest) = redirects {
+            if self.is_zsh() && dialects::is_range(rest) {
+                return Err("a pattern over numbers");
+            }
             self.at += usize::from(number);
             return self.redirect();
         }
         match OPERATORS.into_iter().find(|operator| self.takes(operator)) {
             Some(operator) => {
                 if operator == "\n" {
-                    self.documents()?;
+                    self.documents_of_line()?;
                 }
                 Ok(Token::Op(operator))
             }
@@ -183,63 +209,6 @@ impl<'t> Lexer<'t> {
             return Err("a redirection without a file");
         }
         self.word().map(|word| Token::Redirect { file: Some(word), both })
-    }
-
-    fn document(&mut self) -> Result<Token<'t>, Refused> {
-        let indented = self.takes("-");
-        self.blanks();
-        let mark = self.mark(indented)?;
-        if !self.ended(" \t\n;|&><") {
-            return Err("a here-document whose mark is not a name");
-        }
-        self.marks.push(mark);
-        Ok(Token::Redirect { file: None, both: false })
-    }
-
-    /// The mark of a here-document: a name, plain or quoted as a whole.
-    fn mark(&mut self, indented: bool) -> Result<Mark, Refused> {
-        let quote = ["'", "\""].into_iter().find(|quote| self.takes(quote));
-        let name = self.until(|c| !(c.is_ascii_alphanumeric() || c == '_')).to_owned();
-        if quote.is_some_and(|quote| !self.takes(quote)) {
-            return Err("a here-document whose mark is not a quoted name");
-        }
-        if !is_name(&name) {
-            return Err("a here-document whose mark is not a name");
-        }
-        Ok(Mark { name, quoted: quote.is_some(), indented })
-    }
-
-    /// The here-documents that begin at this line.
-    fn documents(&mut self) -> Result<(), Refused> {
-        std::mem::take(&mut self.marks).iter().try_for_each(|mark| self.body(mark).map(drop))
-    }
-
-    /// The text of a here-document, up to its mark.
-    fn body(&mut self, mark: &Mark) -> Result<&'t str, Refused> {
-        let text = self.rest();
-        let mut length = 0;
-        loop {
-            if self.rest().is_empty() {
-                return Err("a here-document without its end");
-            }
-            let line = self.until(|c| c == '\n');
-            let ended = usize::from(self.takes("\n"));
-            self.data += line.chars().count() + ended;
-            if self.data > MAX_DATA {
-                return Err("here-documents of more than a megabyte");
-            }
-            let own = if mark.indented { line.trim_start_matches('\t') } else { line };
-            if own == mark.name {
-                return Ok(text.get(..length).unwrap_or_default());
-            }
-            length += line.len() + ended;
-            if !mark.quoted && line.contains(['$', '`', '\\']) {
-                return Err("a here-document with `$`, a backquote or a backslash, whose mark is not quoted");
-            }
-            if line.chars().any(|c| c.is_control() && c != '\t') {
-                return Err("a control character");
-            }
-        }
     }
 
     fn word(&mut self) -> Result<StrictWord<'t>, Refused> {
@@ -285,13 +254,24 @@ impl<'t> Lexer<'t> {
                     }
                     self.plain(&mut word, c);
                 }
-                '!' | '#' | '%' | '+' | ',' | '-' | '.' | '/' | ':' | '@' | ']' | '^' | '_' => self.plain(&mut word, c),
+                '!' => {
+                    self.plain(&mut word, c);
+                    self.note_history("!", false);
+                }
+                '#' | '%' | '+' | ',' | '-' | '.' | '/' | ':' | '@' | ']' | '^' | '_' => self.plain(&mut word, c),
                 c if c.is_alphanumeric() => self.plain(&mut word, c),
                 '$' | '`' => return Err("an expansion"),
                 _ => return Err("braces or an unusual character outside quotes"),
             }
         }
         let source = self.text.get(start..self.at).unwrap_or_default();
+        if names_a_descriptor(&word.value) && self.rest().starts_with(['<', '>']) {
+            return Err("a variable in braces before a redirection, which is set to a descriptor");
+        }
+        if self.is_zsh() {
+            let value = word.assigns.and_then(|length| word.value.get(length + 1..));
+            dialects::zsh_word(source, value).map_or(Ok(()), Err)?;
+        }
         if word.value.bytes().all(|b| b.is_ascii_digit()) && self.rest().starts_with(['<', '>']) {
             return Err("a number before a redirection");
         }
@@ -306,7 +286,7 @@ impl<'t> Lexer<'t> {
         word.value.push(c);
     }
 
-    fn quoted(&self, word: &mut StrictWord<'_>, text: &str) -> Result<(), Refused> {
+    pub(super) fn quoted(&self, word: &mut StrictWord<'_>, text: &str) -> Result<(), Refused> {
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             return Err("a control character");
         }
@@ -323,6 +303,7 @@ impl<'t> Lexer<'t> {
         self.at += 1;
         loop {
             let text = self.until(|c| matches!(c, '"' | '\\' | '$' | '`'));
+            self.note_history(text, true);
             self.quoted(word, text)?;
             if self.takes("\"") {
                 return Ok(());
@@ -350,21 +331,6 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `$(cat <<'E' … E)`, which is how text of several lines is given to an option: the text of the here-document, which
-    /// is nothing but text.
-    fn text_of_cat(&mut self, word: &mut StrictWord<'_>) -> Result<(), Refused> {
-        self.takes("$(cat <<");
-        let mark = self.mark(false).map_err(|_| "an expansion")?;
-        if !mark.quoted || !self.takes("\n") || !self.marks.is_empty() {
-            return Err("an expansion");
-        }
-        let text = self.body(&mark)?;
-        if !self.takes(")") {
-            return Err("an expansion");
-        }
-        self.quoted(word, text.trim_end_matches('\n'))
-    }
-
     /// A backslash outside quotes.
     fn escape(&mut self, word: &mut StrictWord<'_>) -> Result<(), Refused> {
         self.at += 1;
@@ -372,6 +338,7 @@ impl<'t> Lexer<'t> {
             Some('\n') if self.marks.is_empty() => self.at += 1,
             Some(c) if c.is_ascii_graphic() || c == ' ' => {
                 self.plain(word, c);
+                self.note_history(if c == '!' { "!" } else { "" }, false);
                 word.quoted = true;
             }
             _ => return Err("a backslash before a character that is not plain"),

@@ -1,9 +1,12 @@
 //! Calls by the names of the tools that run, and arms that a host cannot carry.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use toolfold::catalog::Catalog;
 use toolfold::conversation::{Conversation, Outcome, StartError};
-use toolfold::engine::Engine;
+use toolfold::engine::{Engine, PolicyLayer};
+use toolfold::policy::{Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, Delivery};
 use toolfold::wire::Wire;
 
@@ -85,4 +88,27 @@ fn an_arm_that_the_host_cannot_carry_does_not_start() {
     };
     assert_eq!(auto(&[]), Arm::Index);
     assert_eq!(auto(&[Delivery::Bridge]), Arm::Full);
+}
+
+#[test]
+fn a_turn_resumes_its_own_call_where_an_equal_one_asked_first() {
+    let rules = "[tool.wipe]\ntier = 'a'\n";
+    let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+    let policy = policy.context(Context { interactive: true, ..Context::default() });
+    let engine = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(policy).build().unwrap();
+    let mut conversation = engine.conversation(Wire::OpenAiChat).id("c").start().unwrap();
+    let message = |id: &str| {
+        let function = json!({"name": "wipe", "arguments": r#"{"path":"/"}"#});
+        json!({"role": "assistant", "tool_calls": [{"id": id, "type": "function", "function": function}]})
+    };
+    drop(conversation.turn(&message("c1")).unwrap().into_messages());
+    let mut turn = conversation.turn(&message("c2")).unwrap();
+    let approval = turn.waiting()[0].approval.clone();
+    approver.approve(approval.as_str(), 1_000).unwrap();
+    turn.resume(&approval).unwrap();
+    let runnable = turn.runnable();
+    assert_eq!(runnable.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["c2"]);
+    turn.finish(&runnable[0].id, "wiped").unwrap();
+    assert_eq!(turn.into_messages()[0]["content"], "wiped");
 }

@@ -47,3 +47,10 @@ def test_tools_without_the_middleware_do_not_run(dialogue: Dialogue) -> None:
     own: Agent[Any] = Agent(client=Scripted(dialogue), tools=folded.tools)
     asyncio.run(own.run("go"))
     assert dialogue.book.calls == []
+
+
+def test_without_a_session_a_call_that_asks_is_refused(dialogue: Dialogue) -> None:
+    """The framework takes an answer only for the session that asked."""
+    made = asyncio.run(agent(dialogue).run("go"))
+    assert not made.user_input_requests
+    dialogue.verify(deleted=False)

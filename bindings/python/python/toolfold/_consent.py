@@ -112,7 +112,7 @@ class Consent:
         """
         for one in self.waiting(self.approver.get(asked.approval).conversation):
             if one.call in (call, asked.id) and one.id != asked.approval:
-                self._reject(one.id, CHANGED)
+                self.reject(one.id, CHANGED)
 
     def refused(self, id: str | None, calls: set[str]) -> None:
         """Rejects what waits for calls that have an answer in the framework: a rejection there isn't reported to its tools.
@@ -121,9 +121,10 @@ class Consent:
         """
         for one in self.waiting(id) if calls else ():
             if one.call in calls:
-                self._reject(one.id)
+                self.reject(one.id)
 
-    def _reject(self, approval: str, reason: str | None = None) -> None:
+    def reject(self, approval: str, reason: str | None = None) -> None:
+        """Rejects an approval that is still pending."""
         with suppress(ApprovalError):  # It was answered in between.
             self.approver.reject(approval, reason)
 

@@ -31,7 +31,7 @@ from agent_framework import (
 from . import Confirm, Conversation, Entry, Forward, InputError, Refuse, Reply
 from ._adapter import Folder
 from ._agent_framework_messages import direct_messages, restore, steps_of
-from ._consent import Answer, Call
+from ._consent import NOBODY, Answer, Call
 from ._names import MEMBER, unnamed
 from ._steps import answered_only, closed
 
@@ -146,6 +146,9 @@ class _Gate(FunctionMiddleware):
         # The framework calls again only what its user approved.
         approved = context.metadata.get("approval_response") is not None
         outcome = self._folded.folder.judge(conversation, Call(name, arguments, id), Answer(True) if approved else None)
+        if isinstance(outcome, Confirm) and context.session is None:
+            # The framework binds an answer to the session that asked.
+            outcome = self._folded.folder.settle(conversation, outcome, False, f"{NOBODY}: the run has no session")
         match outcome:
             case Reply(content=text) | Refuse(content=text):
                 context.result = text

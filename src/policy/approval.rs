@@ -274,6 +274,9 @@ pub enum ApprovalError {
         /// Whether it may be possible later; then the approval still holds.
         passing: bool,
     },
+    /// The store has another approver's key.
+    #[error("the store has another approver's key")]
+    Key,
     /// The store cannot be read or written.
     #[error("the approval store cannot be used: {0}")]
     Store(#[from] StoreError),

@@ -50,6 +50,8 @@ pub enum Kind {
     Purged,
     /// A person undid a call: once before anything is restored, and once after.
     Undone,
+    /// A person set or replaced the key with which they approve.
+    Approver,
 }
 
 impl std::fmt::Display for Kind {

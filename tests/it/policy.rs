@@ -22,6 +22,7 @@ mod hosts;
 mod links;
 mod looking;
 mod narrow;
+mod never;
 mod newcomer;
 mod of_server;
 mod options;

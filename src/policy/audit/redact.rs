@@ -20,7 +20,7 @@ const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *
 
 /// The prefixes of well-known kinds of secrets.
 const SHAPES: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- xoxa- AKIA ASIA AIza ya29. \
-    eyJ hf_ npm_ pypi-";
+    eyJ hf_ npm_ pypi- tfk_";
 
 /// Whether the value of an argument of this name is a secret. `more` contains further globs over names.
 fn is_secret(name: &str, more: &[&str]) -> bool {

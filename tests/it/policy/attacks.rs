@@ -31,6 +31,18 @@ fn corpus_of_attacks() {
     assert!(softened <= 67, "the floor of what is asked about instead of denied: 67");
 }
 
+/// The classes of the third corpus that this version holds completely.
+#[test]
+fn corpus_of_attacks_on_the_floor() {
+    let rows = rows("attacks3.jsonl").into_iter().filter(|row| row["cls"] == "floor-self-approval");
+    let judged = rows.map(|row| (evaluate(&row).unwrap(), row));
+    let allowed: Vec<String> = judged
+        .filter(|(got, row)| row["grade"] == "must" && got.decision == "allow")
+        .map(|(got, row)| format!("{} {} {}", row["id"], row["args"], got.reason))
+        .collect();
+    assert!(allowed.is_empty(), "none of grade must may be allowed:\n{}", allowed.join("\n"));
+}
+
 /// Each would take gigabytes in a parser that reads it.
 #[test]
 fn corpus_of_attacks_on_memory() {

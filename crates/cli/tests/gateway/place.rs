@@ -72,6 +72,16 @@ impl Place {
         (String::from_utf8(said).unwrap(), output.status.success())
     }
 
+    /// A person's answer to a call, with the key that the store gets with the first one.
+    pub(crate) fn approve(&self, id: &str, store: &str) -> (String, bool) {
+        let key = format!("{store}.key");
+        if !std::path::Path::new(&key).exists() {
+            let (said, good) = self.toolfold(&["approvals", "init", "--store", store, "--key-file", &key]);
+            assert!(good, "{said}");
+        }
+        self.toolfold(&["approvals", "approve", id, "--store", store, "--key-file", &key])
+    }
+
     /// A configuration of servers, by their names and command lines.
     pub(crate) fn servers(&self, all: &[(&str, Vec<String>)]) -> String {
         let entry = |(name, command): &(&str, Vec<String>)| {

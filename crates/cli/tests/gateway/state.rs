@@ -236,7 +236,7 @@ fn a_yes_is_good_for_one_call_whichever_gateway_makes_it() {
     let all = list.as_array().or_else(|| list["approvals"].as_array()).cloned().unwrap_or_else(|| vec![list.clone()]);
     assert_eq!(all.len(), 1, "{list}");
     let approval = all[0]["id"].as_str().unwrap_or_else(|| panic!("{list}")).to_owned();
-    let (said, good) = place.toolfold(&["approvals", "approve", &approval, "--store", &store]);
+    let (said, good) = place.approve(&approval, &store);
     assert!(good, "{said}");
     assert_eq!(echo(&other), "\"a\" in up-1");
     for gateway in [&one, &other] {

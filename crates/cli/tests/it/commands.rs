@@ -36,6 +36,22 @@ pub(crate) fn run(args: &[&str]) -> Ran {
     run_with(args, b"")
 }
 
+/// The file with the key of a store's approver, who makes it with the first answer.
+pub(crate) fn key_of(store: &str) -> String {
+    let key = format!("{store}.key");
+    if !std::path::Path::new(&key).exists() {
+        let made = run(&["approvals", "init", "--store", store, "--key-file", &key]);
+        assert_eq!(made.code, 0, "{}", made.err);
+    }
+    key
+}
+
+/// A person's command on a store, with the key.
+pub(crate) fn person(store: &str, args: &[&str]) -> Ran {
+    let key = key_of(store);
+    run(&[args, &["--store", store, "--key-file", &key]].concat())
+}
+
 #[test]
 fn policy_commands_hold() {
     crate::cases().case("crates/cli/tests/it/policy.trycmd");

@@ -1,5 +1,6 @@
 //! `toolfold session`: the line protocol, its schema, its log.
 
+mod approver;
 mod faults;
 mod hostile;
 mod logs;

@@ -13,7 +13,7 @@ use toolfold::policy::{
 };
 use toolfold::store::SqliteStore;
 
-use crate::commands::run;
+use crate::commands::{person, run};
 
 /// 2096-10-02T07:06:40Z: what was asked then still waits.
 const LATE: i64 = 4_000_000_000_000;
@@ -74,11 +74,20 @@ impl State {
         connection.execute_batch(&format!("{triggers} {sql}")).unwrap();
     }
 
+    /// Gives the store a key, in the user's configuration folder.
+    fn with_key(self) -> Self {
+        let (store, key) = (self.store(), self.0.join("toolfold/approver.key"));
+        let args = ["approvals", "init", "--store", store.to_str().unwrap(), "--key-file", key.to_str().unwrap()];
+        assert_eq!(run(&args).code, 0);
+        self
+    }
+
     fn walk(&self, case: &str) {
         let cases = crate::cases();
         cases
             .default_bin_name("toolfold")
             .env("XDG_STATE_HOME", self.0.to_str().unwrap())
+            .env("XDG_CONFIG_HOME", self.0.to_str().unwrap())
             .env("NO_COLOR", "1")
             .env("USER", "ada");
         cases.insert_var("[STATE]", self.0.to_str().unwrap().to_owned()).unwrap();
@@ -94,7 +103,7 @@ impl Drop for State {
 
 #[test]
 fn approvals() {
-    State::new("approvals").walk("approvals.trycmd");
+    State::new("approvals").with_key().walk("approvals.trycmd");
 }
 
 #[test]
@@ -163,8 +172,8 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     assert_eq!(say(&call("a"))["approval"], "ap-5");
     assert_eq!(say(&call("b"))["approval"], "ap-6");
     assert_eq!(say(r#"{"answered":"ap-5"}"#)["state"], "pending");
-    assert_eq!(run(&["approvals", "accept", "ap-5", "--store", store]).code, 0);
-    assert_eq!(run(&["approvals", "reject", "ap-6", "keep it", "--store", store]).code, 0);
+    assert_eq!(person(store, &["approvals", "accept", "ap-5"]).code, 0);
+    assert_eq!(person(store, &["approvals", "reject", "ap-6", "keep it"]).code, 0);
     let yes = say(r#"{"answered":"ap-5"}"#);
     assert_eq!((&yes["outcome"], &yes["arguments"]["file_path"]), (&json!("forward"), &json!("a.xlsx")));
     let late = say(r#"{"accept":"ap-6"}"#);

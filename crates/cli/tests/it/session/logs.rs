@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::{Place, Session, answers, call, ran};
-use crate::commands::run;
+use crate::commands::{person, run};
 
 fn expand(id: &str) -> Value {
     call(id, "expand_tools", json!({"categories": ["chart"]}))
@@ -288,7 +288,7 @@ fn approvals_survive_the_process() {
     session.kill();
     let (ran, _) = ran(&["--log", &log, "--id", "c"], &[json!({"explain": true})]);
     assert!(ran.err.contains("warning[no-policy]") && ran.err.contains("1 calls of `c` wait"), "{}", ran.err);
-    assert_eq!(run(&["approvals", "approve", asked["approval"].as_str().unwrap(), "--store", &store]).code, 0);
+    assert_eq!(person(&store, &["approvals", "approve", asked["approval"].as_str().unwrap()]).code, 0);
     let mut session = Session::start(&args);
     assert_eq!(session.say(r#"{"explain":true}"#)["waiting"][0]["approval"], asked["approval"]);
     let run = session.say(&delete);

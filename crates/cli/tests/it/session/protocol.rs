@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Place, Session, answers, call, ran};
-use crate::commands::run;
+use crate::commands::{person, run};
 
 const EXPAND: &str = r#"{"message":{"role":"assistant","tool_calls":[{"id":"m1","type":"function","function":{"name":"expand_tools","arguments":"{\"categories\":[\"chart\"]}"}},{"id":"m2","type":"function","function":{"name":"list_sheets","arguments":"{\"file_path\":\"a.xlsx\"}"}}]}}"#;
 
@@ -397,7 +397,7 @@ fn a_yes_counts_only_in_the_session_that_asked() {
     let refused = stranger.say(json!({"accept": one}));
     let help = refused["error"]["help"].as_str().unwrap();
     assert!(help.contains("toolfold approvals approve") && help.contains("TOOLFOLD_SESSION_SECRET"), "{refused}");
-    assert_eq!(run(&["approvals", "approve", two.as_str().unwrap(), "--store", &store]).code, 0);
+    assert_eq!(person(&store, &["approvals", "approve", two.as_str().unwrap()]).code, 0);
     assert_eq!(stranger.say(json!({"resume": two}))["outcome"], "forward");
     stranger.kill();
     assert_eq!(start("s3cret", &logged).say(json!({"accept": one}))["outcome"], "forward");

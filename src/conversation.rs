@@ -44,6 +44,7 @@ mod answer;
 mod append;
 mod bound;
 mod breaker;
+mod direct;
 mod error;
 mod event;
 mod gate;

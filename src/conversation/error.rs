@@ -11,6 +11,16 @@ pub enum StartError {
     /// The arm cannot be had on that wire with that model.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// The host cannot carry the delivery of an explicit arm.
+    #[error(
+        "arm {arm} is not available: this host cannot carry the delivery `{delivery}`; use arm auto, stable or full"
+    )]
+    NotCarried {
+        /// The arm.
+        arm: crate::profile::Arm,
+        /// The name of its delivery.
+        delivery: &'static str,
+    },
     /// An explicit arm folds, and layer 1 is off.
     #[error("arm {0} has nothing to fold with: layer 1 is off; turn the profile on, or use arm full")]
     NothingToFold(crate::profile::Arm),

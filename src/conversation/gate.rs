@@ -161,6 +161,14 @@ impl Conversation {
         (own, outcome.with_coerced(coerced))
     }
 
+    /// The place in the catalogue of the tool that a call runs, and the arguments that it gets as the model wrote them.
+    pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
+        match resolve::target(&self.engine, &self.bound.names, name, arguments) {
+            (Target::Tool(index), inner) => Some((index, inner)),
+            _ => None,
+        }
+    }
+
     /// The gate for a real tool: deny, validate, decide. `checked`: what checking the arguments found, if they are an object.
     fn judge_tool(
         &mut self,

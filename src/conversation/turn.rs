@@ -172,7 +172,9 @@ impl Turn<'_> {
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
-        let (own, resumed) = match self.conversation.resume_call(approval) {
+        // The same call may have asked before, in another message: the one of this turn is to run.
+        let mine = self.waiting_for(approval).map(|call| call.own.clone());
+        let (own, resumed) = match self.conversation.resume_call(approval, mine.as_ref()) {
             Err(why @ CallError::NotWaiting(_)) => self.judge_anew(approval).ok_or(why)?,
             other => other?,
         };
@@ -182,6 +184,11 @@ impl Turn<'_> {
             call.outcome = outcome;
         }
         Ok(resumed)
+    }
+
+    /// The first call of the message that waits for an approval.
+    fn waiting_for(&self, approval: &ApprovalId) -> Option<&Judged> {
+        self.calls.iter().find(|call| matches!(&call.outcome, Outcome::Confirm(own) if own.approval == *approval))
     }
 
     /// Judges the call anew that waits for an approval which a call that is the same has used.

@@ -14,6 +14,7 @@ mod consent;
 mod conversation;
 mod corpora;
 mod derive;
+mod direct;
 mod dispatch;
 mod engine;
 mod examples;

@@ -80,7 +80,8 @@ impl Conversation {
     /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
     /// is the same.
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
-        let digest = self.digest(py)?;
+        // The array is asked for, also where its entries are at hand: the model's next message begins here.
+        let digest = self.with(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
         drop(kept);
@@ -119,6 +120,26 @@ impl Conversation {
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
         let (id, message) = (id.unwrap_or_default(), message.unwrap_or_default());
         self.with(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
+    }
+
+    /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
+    /// call has that name already, or resolves to no tool. Nothing is judged.
+    ///
+    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers see the call, and give the
+    /// model its own words back in the next request.
+    ///
+    /// :param name: the name that the model wrote.
+    /// :param arguments: as of ``call``.
+    /// :raises InputError: the arguments cannot be written as JSON.
+    #[pyo3(signature = (name, arguments=None))]
+    fn direct(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Option<Typed<'_, Arguments>>,
+    ) -> PyResult<Option<(String, String)>> {
+        let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
+        self.with(py, |own| Ok(own.direct(name, arguments)))
     }
 
     /// Reads and judges every call of an assistant message, in order.

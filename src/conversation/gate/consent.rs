@@ -221,16 +221,18 @@ impl Conversation {
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id in this conversation.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
-        self.resume_call(approval).map(|(_, resumed)| resumed)
+        self.resume_call(approval, None).map(|(_, resumed)| resumed)
     }
 
-    /// As [`resume`](Self::resume), with the id under which the call is remembered.
+    /// As [`resume`](Self::resume), for the call that is remembered under `own`, if it waits for this approval too; otherwise
+    /// for the call that asked first. Returns the id under which the resumed call is remembered.
     pub(in crate::conversation) fn resume_call(
         &mut self,
         approval: &ApprovalId,
+        own: Option<&CallId>,
     ) -> Result<(CallId, Resumed), CallError> {
         let waiting = self.state.pending.get(approval).ok_or_else(|| CallError::NotWaiting(approval.clone()))?;
-        let own = waiting.id.clone();
+        let own = own.unwrap_or(&waiting.id).clone();
         let call = match self.state.calls.get(&own) {
             Some(record) => Call { own, identity: record.identity.clone(), name: record.name.clone() },
             None => Call { own, identity: CallIdentity::default(), name: waiting.target.clone() },

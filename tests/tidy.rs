@@ -231,7 +231,7 @@ fn every_property_test_asks_how_many_cases_it_tries() {
     for path in rust_files().into_iter().filter(|path| path != "tests/tidy.rs") {
         let text = text(&path);
         let tests = text.matches("proptest! {").count() + text.matches("TestRunner::new(").count();
-        let asked = text.matches("toolfold_testing::cases(").count();
+        let asked = text.matches("toolfold_testing::cases").count();
         assert!(asked >= tests, "{path}: {tests} property tests, {asked} of them ask `toolfold_testing::cases`");
     }
 }

@@ -5,6 +5,6 @@ mod cases;
 mod fixture;
 mod times;
 
-pub use cases::{Cases, cases, faults, sample};
+pub use cases::{Cases, cases, cases_of, faults, sample};
 pub use fixture::fixture;
 pub use times::{Time, slowest, started, timed};

@@ -99,6 +99,8 @@ fn no_file_is_forgotten() {
             ["crates", _, "tests" | "benches", _] => true,
             ["crates", _, "tests" | "benches", _, name] => name == "main.rs",
             ["bindings", _, "src", name] => name == "lib.rs",
+            ["examples", "frameworks", "src", name] => ["lib.rs", "main.rs"].contains(&name),
+            ["examples", "frameworks", "tests", _] => true,
             ["bindings" | "crates", ..] => false,
             [_, _] => true,
             ["tests" | "benches" | "examples", _, name] => name == "main.rs",

@@ -2,7 +2,6 @@
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
-#![expect(clippy::duplicate_mod, reason = "each example has its own copy of what a turn tells")]
 
 mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]
@@ -16,7 +15,6 @@ mod corpora;
 mod derive;
 mod dispatch;
 mod engine;
-mod examples;
 mod folding;
 mod hidden;
 mod hostile;
@@ -43,14 +41,6 @@ mod undo;
 #[cfg(feature = "validate")]
 mod validate;
 
-#[path = "../../examples/agent.rs"]
-mod example_agent;
-#[path = "../../examples/async_openai.rs"]
-mod example_async_openai;
-#[path = "../../examples/genai.rs"]
-mod example_genai;
-#[path = "../../examples/rig.rs"]
-mod example_rig;
 mod wire;
 
 use std::path::PathBuf;

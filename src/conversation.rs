@@ -44,35 +44,40 @@ mod answer;
 mod append;
 mod bound;
 mod breaker;
+mod direct;
 mod error;
 mod event;
 mod gate;
 mod id;
 mod outcome;
 mod replay;
+mod results;
 mod seen;
 mod start;
 mod state;
 mod tools;
 mod transcript;
 mod turn;
+mod unread;
 
 pub use answer::ToolResult;
 pub use error::{CallError, RestoreError, StartError};
-pub use event::{Event, LOG_VERSION, LogRecord};
-pub use id::{ApprovalId, CallId};
+pub use event::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
+pub use id::{ApprovalId, CallId, CallIdentity};
 pub use outcome::{Confirm, Context, Forward, OpenedTool, Outcome, PolicyMark, Refuse, Reply, ReplyKind, Resumed};
 pub use start::Start;
 pub use state::{Snapshot, State, Waiting};
 pub use tools::Tools;
 pub use transcript::{PastStep, TranscriptError};
-pub use turn::{PausedTurn, Turn, TurnError};
+pub use turn::{ModelCall, PausedTurn, Turn, TurnError};
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use self::bound::{Bound, ToolArray};
+use self::results::StoredResults;
+use self::unread::Unread;
 use crate::catalog::Tool;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{CallRef, Engine, InFlight};
@@ -101,8 +106,18 @@ pub struct Conversation {
     in_flight: IndexMap<CallId, InFlight>,
     /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
     recalling: bool,
-    /// While the calls of one message are judged: how many openings the model had read when it wrote them.
-    unread: Option<usize>,
+    /// While calls are judged: what the model had not read when it wrote them.
+    unread: Option<Unread>,
+    /// Whether the next single call without a key begins a message.
+    ended: bool,
+    /// Single calls of the current message whose answer was given twice.
+    repeated: IndexSet<CallId>,
+    /// Calls at the host that it paused.
+    paused: IndexSet<CallId>,
+    results: StoredResults,
+    logs_results: bool,
+    /// What was noticed while calls were judged, and not taken yet.
+    notices: Vec<Diagnostic>,
 }
 
 impl PartialEq for Conversation {
@@ -114,7 +129,24 @@ impl PartialEq for Conversation {
 impl Conversation {
     fn new(engine: Engine, bound: Arc<Bound>, limits: Arc<Limits>, state: State) -> Self {
         let (log, in_flight, logged) = (Vec::new(), IndexMap::new(), state.events);
-        Self { engine, bound, limits, state, log, logged, array: None, in_flight, recalling: false, unread: None }
+        Self {
+            engine,
+            bound,
+            limits,
+            state,
+            log,
+            logged,
+            array: None,
+            in_flight,
+            recalling: false,
+            unread: None,
+            ended: false,
+            repeated: IndexSet::new(),
+            paused: IndexSet::new(),
+            results: StoredResults::default(),
+            logs_results: false,
+            notices: Vec::new(),
+        }
     }
 
     /// Takes an event into the log and the state.
@@ -190,6 +222,7 @@ impl Conversation {
     /// The array to send now, noted in the log as shown to the model if it was not shown this one last.
     pub fn tools(&mut self) -> Tools {
         let array = self.current_array();
+        self.ended = true;
         self.presented(array.digest());
         Tools::new(array, self.engine.clone(), self.bound.clone(), self.plan())
     }
@@ -299,14 +332,57 @@ impl Conversation {
     /// Tells that the host ran a forwarded call, where it wraps results itself. An id that is not at the host is ignored: it
     /// was reported already.
     pub fn report_result(&mut self, id: &CallId, ok: bool) {
-        let began = self.in_flight.shift_remove(id);
-        if !self.state.is_at_host(id) {
+        if let Some(own) = self.state.at_host(id) {
+            self.finished(&own, ok, None);
+        }
+    }
+
+    /// Reports that the host paused a forwarded call: the tool itself asked for something, has not ended, and its host makes
+    /// the same message again. The call is then handed over once more in this process, although its approval was used.
+    ///
+    /// # Errors
+    /// [`CallError::NotAtHost`] if no call of that id is at the host.
+    pub fn pause(&mut self, id: &CallId) -> Result<(), CallError> {
+        let own = self.state.at_host(id).ok_or_else(|| CallError::NotAtHost(id.clone()))?;
+        self.paused.insert(own);
+        Ok(())
+    }
+
+    /// Notes the end of the call that is remembered under `own`, with its result where the conversation wraps it.
+    fn finished(&mut self, own: &CallId, ok: bool, result: Option<&ToolResult>) {
+        let began = self.in_flight.shift_remove(own);
+        self.paused.shift_remove(own);
+        if !self.state.is_at_host(own) {
             return;
         }
         if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
-            policy.note_outcome(CallRef { conversation: &self.state.id, call: id.as_str() }, ok, began.as_ref());
+            policy.note_outcome(&self.call_ref_of(own), ok, began.as_ref());
         }
-        self.record(Event::Finished { id: id.clone(), ok });
+        let (digest, content) = match result {
+            Some(result) => {
+                let (digest, content) = self.store_result(own, result);
+                (Some(digest), content)
+            }
+            None => (None, None),
+        };
+        self.record(Event::Finished { id: own.clone(), ok, digest, content });
+        self.drop_results_if_closed(own);
+    }
+
+    /// A remembered call as records and approvals name it.
+    fn call_ref_of<'a>(&'a self, own: &'a CallId) -> CallRef<'a> {
+        let identity = self.state.calls.get(own).map(|record| &record.identity);
+        CallRef {
+            conversation: self.id(),
+            own: own.as_str(),
+            label: identity.map_or(own, |identity| identity.label(own)).as_str(),
+            message: identity.and_then(CallIdentity::mark),
+        }
+    }
+
+    /// The provider's id of a remembered call.
+    fn label_of(&self, own: &CallId) -> CallId {
+        self.state.calls.get(own).map_or(own, |record| record.identity.label(own)).clone()
     }
 
     /// Notes when a call went to the host.
@@ -349,12 +425,35 @@ impl Conversation {
     /// Whether a call of this id was made here and is remembered.
     #[must_use]
     pub fn knows(&self, id: &CallId) -> bool {
-        self.state.calls.contains_key(id)
+        let calls = &self.state.calls;
+        calls.contains_key(id) || calls.iter().any(|(own, record)| record.identity.host_id(own) == id)
+    }
+
+    /// Whether these calls, each an id and the name by which the model made it, were made here and are remembered: an id that
+    /// comes twice, by two calls.
+    #[must_use]
+    pub fn made<N: AsRef<str>>(&self, calls: &[(CallId, N)]) -> bool {
+        let mut left: IndexMap<(&CallId, &str), usize> = IndexMap::new();
+        for (own, record) in &self.state.calls {
+            *left.entry((record.identity.host_id(own), record.name.as_str())).or_default() += 1;
+        }
+        calls.iter().all(|(id, name)| match left.get_mut(&(id, name.as_ref())) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        })
+    }
+
+    /// Takes what was noticed while calls were judged since it was last taken.
+    pub fn take_notices(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.notices)
     }
 
     /// The state to store. [`Engine::restore`] makes the conversation from it.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { version: LOG_VERSION, state: self.state.clone() }
+        Snapshot { version: LOG_VERSION, state: self.state.clone(), results: self.redacted_results() }
     }
 }

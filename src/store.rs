@@ -23,11 +23,14 @@ use crate::policy::audit::{Checkpoint, Consented, Entry, Fault, GENESIS, Kind, S
 use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
 mod approvals;
+mod approver;
 mod error;
 mod open;
 mod proof;
 mod queue;
 mod schema;
+
+pub use approver::approver_digest;
 
 use error::{at, damaged, failed, failed_at, forged};
 use queue::Queue;

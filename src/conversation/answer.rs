@@ -53,22 +53,28 @@ impl Conversation {
     /// # Errors
     /// [`CallError::NotAtHost`] if no call of that id is at the host: it was never forwarded, or has its result already.
     pub fn answer(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<Vec<Value>, CallError> {
-        let answer = self.answer_part(id, &result.into())?;
+        let own = self.state.at_host(id).ok_or_else(|| CallError::NotAtHost(id.clone()))?;
+        let answer = self.answer_part(&own, &result.into())?;
         Ok(self.wire().wrapped(vec![answer]))
     }
 
-    /// As [`answer`](Self::answer), without what stands around the answers of one turn.
-    pub(super) fn answer_part(&mut self, id: &CallId, result: &ToolResult) -> Result<Value, CallError> {
-        let Some(CallRecord { name, became, .. }) = self.state.calls.get(id).filter(|_| self.state.is_at_host(id))
+    /// As [`answer`](Self::answer) for the call that is remembered under `own`, without what is around the answers of one
+    /// turn.
+    pub(super) fn answer_part(&mut self, own: &CallId, result: &ToolResult) -> Result<Value, CallError> {
+        let Some(CallRecord { name, became, identity, .. }) =
+            self.state.calls.get(own).filter(|_| self.state.is_at_host(own))
         else {
-            return Err(CallError::NotAtHost(id.clone()));
+            return Err(CallError::NotAtHost(own.clone()));
         };
         let content = match became {
             Became::Forwarded { note: Some(note), .. } => Cow::Owned(format!("{note}\n{}", result.content)),
             _ => Cow::Borrowed(result.content.as_str()),
         };
-        let answer = self.wire().answer(Answered { id: id.as_str(), name }, &content, result.is_error);
-        self.report_result(id, !result.is_error);
+        let answered = Answered { id: identity.label(own).as_str(), name };
+        let answer = self.wire().answer(answered, &content, result.is_error);
+        // With the note, as the model reads it.
+        let stored = ToolResult { content: content.into_owned(), is_error: result.is_error };
+        self.finished(own, !stored.is_error, Some(&stored));
         Ok(answer)
     }
 }

@@ -11,6 +11,16 @@ pub enum StartError {
     /// The arm cannot be had on that wire with that model.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// The host cannot carry the delivery of an explicit arm.
+    #[error(
+        "arm {arm} is not available: this host cannot carry the delivery `{delivery}`; use arm auto, stable or full"
+    )]
+    NotCarried {
+        /// The arm.
+        arm: crate::profile::Arm,
+        /// The name of its delivery.
+        delivery: &'static str,
+    },
     /// An explicit arm folds, and layer 1 is off.
     #[error("arm {0} has nothing to fold with: layer 1 is off; turn the profile on, or use arm full")]
     NothingToFold(crate::profile::Arm),
@@ -29,16 +39,6 @@ pub enum StartError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The id belongs to another call.
-    #[error("the id `{id}` belongs to a call of `{}` with other arguments; this one calls `{}`", visible(.before), visible(.now))]
-    IdReused {
-        /// The id.
-        id: CallId,
-        /// The name by which the first call was made.
-        before: String,
-        /// The name by which this one is made.
-        now: String,
-    },
     /// Nothing waits under that approval.
     #[error("nothing waits as `{}` in this conversation", visible(.0.as_str()))]
     NotWaiting(ApprovalId),
@@ -60,7 +60,7 @@ pub enum CallError {
 #[non_exhaustive]
 pub enum RestoreError {
     /// It is of a form that this version does not read.
-    #[error("form {0} cannot be read, only form {LOG}", LOG = super::LOG_VERSION)]
+    #[error("form {0} cannot be read, only forms {OLDEST} to {LOG}", OLDEST = super::OLDEST_LOG_VERSION, LOG = super::LOG_VERSION)]
     Version(u32),
     /// A log is empty.
     #[error("the log is empty")]

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, PolicyMark, ReplyKind, State};
+use super::{ApprovalId, CallId, CallIdentity, PolicyMark, ReplyKind, State};
 use crate::name::{CategoryName, ToolName};
 use crate::policy::CallUndo;
 use crate::profile::Arm;
 use crate::skill::ActiveSkill;
 use crate::wire::{Limits, RenderOptions, Wire};
 
-/// The form of log records and snapshots that this version writes and reads.
-pub const LOG_VERSION: u32 = 2;
+/// The form of log records and snapshots that this version writes.
+pub const LOG_VERSION: u32 = 3;
+
+/// The oldest form of log records and snapshots that this version reads: calls of form 2 are in no numbered message.
+pub const OLDEST_LOG_VERSION: u32 = 2;
 
 /// Something that happened in a conversation. A log of them is the conversation, as far as toolfold is concerned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,8 +63,11 @@ pub enum Event {
     },
     /// The model called.
     Called {
-        /// The call.
+        /// The call, by an id that no other call of the conversation has. Other events refer to it.
         id: CallId,
+        /// Its message, and its label there.
+        #[serde(flatten)]
+        identity: CallIdentity,
         /// The name by which the model made it.
         name: String,
         /// The real target in the catalogue's name, or the name as written if there is none.
@@ -139,6 +145,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_person: bool,
     },
+    /// An approval expired before its call ran: a call that waits for it is judged anew when it comes again.
+    Expired {
+        /// The approval.
+        approval: ApprovalId,
+    },
     /// The call was answered here.
     Answered {
         /// The call.
@@ -197,6 +208,12 @@ pub enum Event {
         id: CallId,
         /// Whether it succeeded.
         ok: bool,
+        /// SHA-256 of the result's text, in hexadecimal digits; absent if the host wraps results itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
+        /// The text, where the host has results logged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<Arc<str>>,
     },
     /// A second conversation began here: a fork, or a sub-agent's.
     Branched {

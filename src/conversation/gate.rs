@@ -1,40 +1,56 @@
 //! The gate: every call a model makes, and what to do with it.
 //!
-//! In this order: resolve the name (unwrapping `call_tool`), give a call that was made before its outcome again, policy's
-//! deny before anything that would reveal a schema, validate against the real schema, policy's decision, then the outcome.
-//! The loop breaker adds to answers.
+//! In this order: resolve the name (unwrapping `call_tool`), give a call that comes again its outcome, policy's deny before
+//! anything that would reveal a schema, validate against the real schema, policy's decision, then the outcome. The loop
+//! breaker adds to answers.
 
 mod again;
 mod answers;
 mod blind;
 mod consent;
 mod lookup;
+mod message;
 mod resolve;
 mod skill;
 
 use serde_json::Value;
 
 use self::blind::Shown;
+pub(super) use self::message::{Arrival, Arrived, Place};
 use self::resolve::Target;
 use super::breaker::Nudge;
 use super::event::Event;
 use super::outcome::{Context, Forward, Outcome, PolicyMark};
-use super::{CallError, CallId, Conversation, ReplyKind};
+use super::state::Became;
+use super::{CallError, CallId, CallIdentity, Conversation, ModelCall, ReplyKind};
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
-use crate::engine::{Checked, Coerced, Engine, Exact};
+use crate::engine::{CallRef, Checked, Engine, Exact};
 use crate::name::sha256_hex;
 use crate::policy::{CallUndo, Decision};
 use crate::profile::{Detail, definition};
-use crate::wire::{Arguments, NUMBERED};
+use crate::wire::Arguments;
 
 /// A call as the model made it.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
-    pub(super) id: CallId,
+    /// The id under which it is remembered.
+    pub(super) own: CallId,
+    pub(super) identity: CallIdentity,
     /// The name that the model wrote.
     pub(super) name: String,
-    pub(super) arguments: Arguments,
+}
+
+impl Call {
+    /// The id by which the host knows it.
+    fn id(&self) -> CallId {
+        self.identity.host_id(&self.own).clone()
+    }
+
+    /// The id of its answer.
+    fn label(&self) -> CallId {
+        self.identity.label(&self.own).clone()
+    }
 }
 
 /// A call that is being judged: what the model wrote, and the arguments of the real target.
@@ -43,6 +59,10 @@ struct Judging<'c> {
     arguments: &'c Arguments,
     /// SHA-256 of the target and its arguments.
     digest: &'c str,
+    /// Whether the host makes a call again that it ran before and that failed.
+    retried: bool,
+    /// Whether the call waited for an approval that is void now: another call used it, or it expired.
+    asks_anew: bool,
 }
 
 /// What kind of thing was called.
@@ -75,47 +95,56 @@ impl Conversation {
     /// Judges one call. `name` is the name that the model wrote, `arguments` are JSON text or a value. An empty id is
     /// replaced by one of the conversation's own.
     ///
-    /// The same id with the same arguments gives the same outcome again: one approval, one audit record, no loop count.
+    /// Use this for a host that gets calls one at a time and has no id of their message. Until its result is reported, the
+    /// same call (id, name and arguments) gives the same outcome again: one approval, one audit record, no loop count. A
+    /// call that is answered here is answered the same once more. After [`tools`](Self::tools), [`seen`](Self::seen) or
+    /// [`seen_calls`](Self::seen_calls) a new message begins, whose calls are new.
     ///
     /// # Errors
-    /// [`CallError::IdReused`] if the id was given to another call; nothing is judged then.
+    /// None today: every call is judged.
     pub fn call(
         &mut self,
         id: impl Into<CallId>,
         name: &str,
         arguments: impl Into<Arguments>,
     ) -> Result<Outcome, CallError> {
-        self.judge(Call { id: id.into(), name: name.to_owned(), arguments: arguments.into() })
+        let call = ModelCall { id: id.into(), name: name.to_owned(), arguments: arguments.into() };
+        Ok(self.judge_single(self.arrived(&call), None).1)
     }
 
-    pub(super) fn judge(&mut self, mut call: Call) -> Result<Outcome, CallError> {
-        if call.id.as_str().is_empty() {
-            call.id = CallId::from(format!("{NUMBERED}{}", self.state.called + 1));
+    /// As [`call`](Self::call), for a host that knows the assistant message of the call. `key` is an id that is unique for
+    /// each assistant message, such as `msg_…` or `resp_…`; an empty one is none.
+    ///
+    /// The same call under the same key is the same call whenever it comes: it gets its answer, its stored result, its
+    /// approval, or is forwarded again if its result was not reported. None of the calls under a key counts as written after
+    /// reading the answer to another.
+    ///
+    /// # Errors
+    /// None today: every call is judged.
+    pub fn call_in(
+        &mut self,
+        key: &str,
+        id: impl Into<CallId>,
+        name: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Result<Outcome, CallError> {
+        let call = ModelCall { id: id.into(), name: name.to_owned(), arguments: arguments.into() };
+        Ok(self.judge_single(self.arrived(&call), Some(key)).1)
+    }
+
+    /// Judges a call: the id under which it is remembered, and what becomes of it.
+    fn judge(&mut self, arrived: Arrived, place: Place) -> (CallId, Outcome) {
+        let (engine, bound) = (self.engine.clone(), self.bound.clone());
+        let call = self.identified(&arrived, &place);
+        let own = call.own.clone();
+        let before = self.state.calls.get(&own).map(|record| &record.became);
+        let retried = matches!(before, Some(Became::Forwarded { ok: Some(false), .. }));
+        let asks_anew = matches!(before, Some(Became::Waiting { .. }));
+        if let Some(outcome) = self.again(&call, &arrived.arguments, place.arrival) {
+            return (own, outcome.with_coerced(arrived.coerced));
         }
-        let engine = self.engine.clone();
-        let bound = self.bound.clone();
-        let (target, mut arguments) = resolve::target(&engine, &bound.names, &call);
-        if let Target::Tool(index) = target
-            && let Some(tool) = engine.catalog().at(index)
-        {
-            arguments = bound.read_back(tool, arguments);
-        }
-        // What is put right is what is judged, asked about and run.
-        let (mut checked, mut coerced) = (None, Vec::new());
-        if let Target::Tool(index) = target
-            && let Ok(value @ Value::Object(_)) = arguments.value()
-        {
-            let (found, mended) = engine.check(index, value, || arguments.text());
-            checked = Some(found);
-            if let Some(Coerced { text, notes }) = mended {
-                (arguments, coerced) = (Arguments::from_text(&text), notes);
-            }
-        }
-        let digest = digest_of(&target.name(&engine), &arguments);
-        if let Some(outcome) = self.again(&call, &arguments, &digest)? {
-            return Ok(outcome.with_coerced(coerced));
-        }
-        let judging = Judging { call: &call, arguments: &arguments, digest: &digest };
+        let Arrived { target, arguments, checked, coerced, digest, .. } = arrived;
+        let judging = Judging { call: &call, arguments: &arguments, digest: &digest, retried, asks_anew };
         let outcome = match target {
             Target::Expand => self.judge_expand(&judging),
             Target::Skill => self.judge_skill(&judging),
@@ -129,7 +158,15 @@ impl Conversation {
                 None => self.unknown(&judging, &call.name),
             },
         };
-        Ok(outcome.with_coerced(coerced))
+        (own, outcome.with_coerced(coerced))
+    }
+
+    /// The place in the catalogue of the tool that a call runs, and the arguments that it gets as the model wrote them.
+    pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
+        match resolve::target(&self.engine, &self.bound.names, name, arguments) {
+            (Target::Tool(index), inner) => Some((index, inner)),
+            _ => None,
+        }
     }
 
     /// The gate for a real tool: deny, validate, decide. `checked`: what checking the arguments found, if they are an object.
@@ -194,9 +231,16 @@ impl Conversation {
 
     fn called(&mut self, judging: &Judging<'_>, target: &str, kind: Kind) {
         let Judging { call, digest, .. } = judging;
-        let (id, name, target, digest) = (call.id.clone(), call.name.clone(), target.to_owned(), (*digest).to_owned());
+        let (id, identity, name) = (call.own.clone(), call.identity.clone(), call.name.clone());
+        let (target, digest) = (target.to_owned(), (*digest).to_owned());
         let (meta, unknown) = (kind == Kind::Meta, kind == Kind::Unknown);
-        self.record(Event::Called { id, name, target, digest, meta, unknown });
+        self.record(Event::Called { id, identity, name, target, digest, meta, unknown });
+    }
+
+    /// A call as records and approvals name it.
+    fn call_ref<'a>(&'a self, call: &'a Call) -> CallRef<'a> {
+        let (label, message) = (call.identity.label(&call.own).as_str(), call.identity.mark());
+        CallRef { conversation: self.id(), own: call.own.as_str(), label, message }
     }
 
     /// Whether the model has not been shown the tool's whole schema.
@@ -215,7 +259,8 @@ impl Conversation {
     /// Answers a call that failed at the host again and again, instead of running it once more.
     fn hold_back(&mut self, judging: &Judging<'_>, meant: Meant<'_>) -> Option<Outcome> {
         let nudge = self.state.breaker.before_forward(judging.digest);
-        if nudge == Nudge::None {
+        // The model did not repeat a call that its host retries.
+        if nudge == Nudge::None || judging.retried {
             return None;
         }
         let mut content = format!("{} was not run again: the same call has failed each time. Change it.", meant.shown);
@@ -235,10 +280,10 @@ impl Conversation {
         undo: Option<CallUndo>,
     ) -> Outcome {
         let blind = self.is_closed(meant);
-        let (id, policy, reason) = (judging.call.id.clone(), context.policy, context.reason.clone());
+        let (id, policy, reason) = (judging.call.own.clone(), context.policy, context.reason.clone());
         let (Passing { unchecked, note }, undo_noted) = (passing.clone(), undo.clone());
         self.record(Event::Forwarded { id, unchecked, note, blind, policy, reason, undo: undo_noted });
-        self.begins(&judging.call.id, meant.tool);
+        self.begins(&judging.call.own, meant.tool);
         Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, passing, context, undo))
     }
 
@@ -252,7 +297,7 @@ impl Conversation {
         undo: Option<CallUndo>,
     ) -> Forward {
         Forward {
-            id: call.id.clone(),
+            id: call.id(),
             name: call.name.clone(),
             target: tool.name().clone(),
             // What is forwarded was read as an object before.

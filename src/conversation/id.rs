@@ -1,6 +1,10 @@
-//! The ids of calls and of approvals: two kinds that must never be taken for each other.
+//! The ids of calls and of approvals, which are two types, and what identifies a call.
+//!
+//! Some models number the calls of each message anew (`delete_file:0`), and some servers give all parallel calls one id. So
+//! a provider's id is only the label of an answer. A call is identified by its message and its place there.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -70,10 +74,74 @@ macro_rules! id_type {
 }
 
 id_type! {
-    /// The provider's id of a call. An empty one is none: the conversation then gives one of its own.
+    /// The id of a call, as the provider gave it. The conversation replaces an empty one.
     CallId
 }
 id_type! {
     /// The id of an approval that a person gives or refuses.
     ApprovalId
+}
+
+/// What identifies a call beside the id under which the conversation remembers it.
+#[derive(Debug, Clone, Default, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallIdentity {
+    /// The provider's id, where the call is remembered under another one because an earlier call had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<CallId>,
+    /// The number of the call's message in the conversation, from 1. Calls of logs of form 2 are in message 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub message: u64,
+    /// The number of calls of the message, if it came whole; 0 if its calls came one at a time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub size: u64,
+    /// The key that the host gave the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Arc<str>>,
+    /// The number of earlier calls with this label: in the message if it has a key, otherwise in the conversation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier: u64,
+    /// Whether an earlier call of the same message has the same label. The host then knows the call by the id under which it
+    /// is remembered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
+}
+
+impl PartialEq for CallIdentity {
+    /// How the calls of the message came does not distinguish them: a transcript gives whole messages.
+    fn eq(&self, other: &Self) -> bool {
+        self.label == other.label
+            && self.message == other.message
+            && self.key == other.key
+            && self.earlier == other.earlier
+            && self.twin == other.twin
+    }
+}
+
+impl CallIdentity {
+    /// The provider's id of the call that is remembered under `own`.
+    pub(super) fn label<'r>(&'r self, own: &'r CallId) -> &'r CallId {
+        self.label.as_ref().unwrap_or(own)
+    }
+
+    /// The id by which the host knows the call that is remembered under `own`.
+    pub(super) fn host_id<'r>(&'r self, own: &'r CallId) -> &'r CallId {
+        if self.twin { own } else { self.label(own) }
+    }
+
+    /// What distinguishes the call in a store from other calls with its label in its conversation. It is the same when a
+    /// conversation is made again from the same history. `None` for the first call with its label, without a key.
+    pub(super) fn mark(&self) -> Option<String> {
+        match (&self.key, self.earlier) {
+            (None, 0) => None,
+            (None, earlier) => Some(format!("{}", earlier + 1)),
+            (Some(key), 0) => Some(key.to_string()),
+            (Some(key), earlier) => Some(format!("{key}/{}", earlier + 1)),
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that `skip_serializing_if` calls")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

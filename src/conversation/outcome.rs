@@ -94,6 +94,8 @@ pub enum ReplyKind {
     UnknownTool,
     /// The model went in circles; the answer says so.
     Loop,
+    /// The same call of the same message has run before; the answer is its result, if that is still stored.
+    Finished,
 }
 
 /// A tool whose whole schema an answer opened, under the name that the model sees: for hosts with an append channel.
@@ -128,6 +130,8 @@ pub struct Reply {
     pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
     pub context: Context,
+    /// The id of the answer: the provider's.
+    pub(super) label: CallId,
     pub(super) wire: Wire,
     /// What a provider with native deferral is answered, instead of the text.
     pub(super) native: Option<Vec<Value>>,
@@ -183,6 +187,8 @@ pub struct Confirm {
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
+    /// The id of the answer: the provider's.
+    pub(super) label: CallId,
     pub(super) wire: Wire,
     /// The tool's name as the model sees it.
     pub(super) shown_target: String,
@@ -203,6 +209,8 @@ pub struct Refuse {
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
+    /// The id of the answer: the provider's.
+    pub(super) label: CallId,
     pub(super) wire: Wire,
 }
 
@@ -312,7 +320,7 @@ impl Outcome {
 
 impl Reply {
     fn answers(&self) -> Vec<Value> {
-        let answered = Answered { id: self.id.as_str(), name: &self.name };
+        let answered = Answered { id: self.label.as_str(), name: &self.name };
         self.native.clone().unwrap_or_else(|| vec![self.wire.answer(answered, &self.content, self.is_error)])
     }
 }
@@ -330,13 +338,13 @@ impl Confirm {
     }
 
     fn answered(&self) -> Answered<'_> {
-        Answered { id: self.id.as_str(), name: &self.name }
+        Answered { id: self.label.as_str(), name: &self.name }
     }
 }
 
 impl Refuse {
     fn answered(&self) -> Answered<'_> {
-        Answered { id: self.id.as_str(), name: &self.name }
+        Answered { id: self.label.as_str(), name: &self.name }
     }
 }
 

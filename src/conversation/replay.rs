@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::bound::Bound;
-use super::event::{Event, LOG_VERSION, LogRecord};
+use super::event::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 use super::start::no_free_name;
 use super::state::{Snapshot, State};
 use super::{Conversation, RestoreError, StartError};
@@ -20,7 +20,7 @@ impl Engine {
     pub fn replay(&self, log: &[LogRecord]) -> Result<Conversation, RestoreError> {
         let first = log.first().ok_or(RestoreError::Empty)?;
         for (record, expected) in log.iter().zip(0_u64..) {
-            if record.v != LOG_VERSION {
+            if !(OLDEST_LOG_VERSION..=LOG_VERSION).contains(&record.v) {
                 return Err(RestoreError::Version(record.v));
             }
             if record.conversation != first.conversation {
@@ -42,7 +42,9 @@ impl Engine {
         for record in log {
             state.apply(&record.event);
         }
-        self.resumed(state)
+        let mut conversation = self.resumed(state)?;
+        conversation.store_logged_results(log);
+        Ok(conversation)
     }
 
     /// The conversation of a snapshot, with an empty log.
@@ -50,12 +52,14 @@ impl Engine {
     /// # Errors
     /// [`RestoreError`] if the snapshot is of another form, or this engine cannot carry the conversation.
     pub fn restore(&self, snapshot: Snapshot) -> Result<Conversation, RestoreError> {
-        if snapshot.version != LOG_VERSION {
+        if !(OLDEST_LOG_VERSION..=LOG_VERSION).contains(&snapshot.version) {
             return Err(RestoreError::Version(snapshot.version));
         }
         let mut state = snapshot.state;
         state.recount();
-        self.resumed(state)
+        let mut conversation = self.resumed(state)?;
+        conversation.results = snapshot.results;
+        Ok(conversation)
     }
 
     fn resumed(&self, state: State) -> Result<Conversation, RestoreError> {

@@ -6,13 +6,17 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::event::Event;
-use super::state::Became;
+use super::state::{Became, CallRecord};
 use super::{CallId, Conversation};
 use crate::profile::Delivery;
 use crate::wire::{Step, StepResult, WireError};
 
 /// The part of an answer that must be left for its schemas to count as visible, in hundredths of its length.
 const LEAST_LEFT: usize = 75;
+
+/// How many characters of an answer distinguish it from the answers to other calls with its id: the names of the first
+/// tools are among them.
+const COMPARED_CHARS: usize = 200;
 
 impl Conversation {
     /// Sets what is open to what the model can still see: `messages` are those of the next request, or the request itself.
@@ -26,23 +30,30 @@ impl Conversation {
     /// [`WireError`] names the place where the messages have not the wire's shape. Nothing has changed then.
     pub fn seen(&mut self, messages: &Value) -> Result<(), WireError> {
         let mut visible: IndexSet<CallId> = IndexSet::new();
-        // Where a provider gives no ids, calls are told by their order, as they were when they were made.
-        let mut unnamed: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
-        for (id, record) in &self.state.calls {
-            unnamed.entry(record.name.clone()).or_default().push(id.clone());
+        // Ids repeat, and some providers give none: any call with that label or name may have the answer.
+        let mut labelled: BTreeMap<CallId, Vec<CallId>> = BTreeMap::new();
+        let mut named: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
+        for (own, record) in &self.state.calls {
+            labelled.entry(record.identity.label(own).clone()).or_default().push(own.clone());
+            named.entry(record.name.clone()).or_default().push(own.clone());
         }
         let steps = self.wire().steps(messages)?;
+        self.ended = true;
         let appended = self.changed_tools(&steps);
         visible.extend(self.appending_calls(&appended));
         for step in steps {
             let Step::Result(StepResult { id, name, text, .. }) = step else { continue };
             let ids = match (id, name) {
-                (Some(id), _) => vec![CallId::from(id)],
-                // Without an id any call of that name may be meant: the text tells which.
-                (None, Some(name)) => unnamed.get(&name).cloned().unwrap_or_default(),
+                (Some(id), _) => labelled.get(id.as_str()).cloned().unwrap_or_default(),
+                (None, Some(name)) => named.get(&name).cloned().unwrap_or_default(),
                 (None, None) => Vec::new(),
             };
-            let left = |id: &CallId| self.is_appended(id, &appended).unwrap_or_else(|| self.is_left(id, &text));
+            // The text decides which of them it is.
+            let several = ids.len() > 1;
+            let left = |id: &CallId| {
+                let left = || self.is_left(id, &text) && (!several || self.begins_as(id, &text));
+                self.is_appended(id, &appended).unwrap_or_else(left)
+            };
             visible.extend(ids.into_iter().filter(left));
         }
         self.drop_unseen(&visible);
@@ -52,7 +63,15 @@ impl Conversation {
 
     /// The same for a host whose messages are of no wire: the calls whose answers the model still sees whole.
     pub fn seen_calls(&mut self, calls: impl IntoIterator<Item = impl Into<CallId>>) {
-        let visible: IndexSet<CallId> = calls.into_iter().map(Into::into).collect();
+        self.ended = true;
+        let mut visible: IndexSet<CallId> = IndexSet::new();
+        for id in calls.into_iter().map(Into::into) {
+            // An id that is given more than once refers to that many calls, the newest first.
+            let named =
+                |(own, record): &(&CallId, &CallRecord)| record.identity.host_id(own) == &id && !visible.contains(*own);
+            let newest = self.state.calls.iter().rev().find(named).map(|(own, _)| own.clone());
+            visible.extend(newest);
+        }
         self.drop_unseen(&visible);
     }
 
@@ -70,6 +89,18 @@ impl Conversation {
         if !calls.is_empty() {
             self.record(Event::Dropped { calls });
         }
+    }
+
+    /// Whether a text begins as the answer to a call, or the note before its result. Under native deferral an answer refers
+    /// to definitions and has another text.
+    fn begins_as(&self, id: &CallId, text: &str) -> bool {
+        let begin = match self.state.calls.get(id).map(|record| &record.became) {
+            Some(Became::Answered { content, .. }) if self.arm().delivery() != Delivery::Native => content,
+            Some(Became::Forwarded { note: Some(note), .. }) => note.as_str(),
+            _ => "",
+        };
+        let end = begin.char_indices().nth(COMPARED_CHARS).map_or(begin.len(), |(end, _)| end);
+        text.starts_with(begin.get(..end).unwrap_or_default())
     }
 
     /// Whether enough of the answer to a call is left: it names every tool that the call opened, and was not cut.

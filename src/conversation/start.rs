@@ -21,6 +21,7 @@ pub struct Start<'e> {
     model: Option<String>,
     id: String,
     arm: Option<Arm>,
+    without: Vec<Delivery>,
     capabilities: Cow<'e, Capabilities>,
     options: RenderOptions,
 }
@@ -34,6 +35,7 @@ impl Engine {
             model: None,
             id: String::new(),
             arm: None,
+            without: Vec::new(),
             capabilities: Cow::Borrowed(Capabilities::builtin()),
             options: RenderOptions::default(),
         }
@@ -59,6 +61,13 @@ impl<'e> Start<'e> {
         self
     }
 
+    /// A delivery that the host cannot carry, such as [`Delivery::Bridge`] where a framework's own rules apply to the names of
+    /// tools. [`Arm::Auto`] doesn't choose an arm of that delivery, and an explicit one is an error. Default: none.
+    pub fn without(mut self, delivery: Delivery) -> Self {
+        self.without.push(delivery);
+        self
+    }
+
     /// What is known of models. Default: [`Capabilities::builtin`].
     pub fn capabilities(mut self, capabilities: &'e Capabilities) -> Self {
         self.capabilities = Cow::Borrowed(capabilities);
@@ -74,8 +83,8 @@ impl<'e> Start<'e> {
     /// Begins the conversation. It has opened nothing.
     ///
     /// # Errors
-    /// [`StartError`] if the arm cannot be had on that wire (the wire cannot carry it, or the capability table says `no`;
-    /// what is unprobed may be tried), an explicit arm has nothing to fold with, an experiment has no id to choose by, or no
+    /// [`StartError`] if the arm cannot be had on that wire (the wire or the host cannot carry it, or the capability table says
+    /// `no`; what is unprobed may be tried), an explicit arm has nothing to fold with, an experiment has no id to choose by, or no
     /// free name is left for a meta-tool.
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
@@ -113,8 +122,11 @@ impl<'e> Start<'e> {
     }
 
     /// Whether an explicit arm can be had here.
-    fn possible(&self, arm: Arm) -> Result<(), WireError> {
+    fn possible(&self, arm: Arm) -> Result<(), StartError> {
         self.wire.supports(arm)?;
+        if self.without.contains(&arm.delivery()) {
+            return Err(StartError::NotCarried { arm, delivery: arm.delivery().name() });
+        }
         let known = self.capabilities.of(self.wire, self.model.as_deref());
         if known.of(arm.delivery()) != Support::No {
             return Ok(());
@@ -122,7 +134,7 @@ impl<'e> Start<'e> {
         let row = known.row(arm.delivery());
         let because = row.map(|row| format!("{} ({})", row.source, row.date)).unwrap_or_default();
         let why = format!("the capability table says no: {because}; use arm full or stable, or override the row");
-        Err(WireError::Arm { wire: self.wire, arm, model: self.model.clone(), why })
+        Err(WireError::Arm { wire: self.wire, arm, model: self.model.clone(), why }.into())
     }
 
     /// What arm `auto` takes: native only where the table says that it works there, never an arm whose delivery the table
@@ -138,7 +150,8 @@ impl<'e> Start<'e> {
             return Choice { arm: Arm::Full, reason };
         }
         let known = self.capabilities.of(wire, model);
-        let native = (known.of(Delivery::Native) == Support::Yes && wire.supports(Arm::Native).is_ok()).then(|| {
+        let carries_native = wire.supports(Arm::Native).is_ok() && !self.without.contains(&Delivery::Native);
+        let native = (known.of(Delivery::Native) == Support::Yes && carries_native).then(|| {
             let row = known.row(Delivery::Native);
             let because = row.map(|row| format!(" ({}, {})", row.source, row.date)).unwrap_or_default();
             format!("{wire} with {}{because}", model.unwrap_or("any model"))
@@ -155,7 +168,9 @@ impl<'e> Start<'e> {
         let (beside, grouped) = layout.map_or((0, 0), Layout::entries_beside);
         let extra = skill + beside;
         let too_many = limits.refuses(wire, engine.catalog(), engine.assignment(), Arm::Native, extra);
-        let refused: Vec<(Delivery, String)> = refused.chain(too_many.map(|why| (Delivery::Native, why))).collect();
+        let refused = refused.chain(too_many.map(|why| (Delivery::Native, why)));
+        let not_carried = self.without.iter().map(|own| (*own, format!("the host cannot carry {}", own.name())));
+        let refused: Vec<(Delivery, String)> = refused.chain(not_carried).collect();
         let meter = limits.tokens.map_or("OpenAI, as nothing is known of this model", |_| wire.name());
         let context = AutoContext {
             native: native.as_deref(),

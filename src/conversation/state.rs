@@ -1,5 +1,6 @@
 //! What a conversation knows: derived from its log, and from nothing else.
 
+mod calls;
 mod record;
 
 use indexmap::{IndexMap, IndexSet};
@@ -8,20 +9,13 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::record::{Became, CallRecord};
 use super::breaker::Breaker;
 use super::event::Event;
+use super::results::StoredResults;
+use super::unread::Unread;
 use super::{ApprovalId, CallId, ReplyKind};
 use crate::name::{CategoryName, ToolName};
 use crate::profile::{Arm, Delivery, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
-
-/// How many calls are remembered at least; the oldest are forgotten first. A forgotten id is judged anew.
-const MAX_CALLS: usize = 256;
-
-/// How many calls are forgotten at once: each time, what is left moves to the front.
-const FORGOTTEN_AT_ONCE: usize = 64;
-
-/// How much text of answers is remembered, in bytes; the oldest are forgotten first.
-const MAX_REMEMBERED_BYTES: usize = 1 << 20;
 
 /// How many calls that wait for a person are remembered.
 const MAX_WAITING: usize = 256;
@@ -83,6 +77,15 @@ pub struct State {
     /// How much text of answers that is, in bytes.
     #[serde(skip)]
     remembered: usize,
+    /// How many calls had a label, for labels that more than one call had; the ones used longest ago are forgotten first.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    repeated: IndexMap<CallId, u64>,
+    /// Whether calls were forgotten: then a label that no remembered call has may still have been used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) forgot: bool,
+    /// The number of the message that came last; 0 if no call was in a numbered message.
+    #[serde(default)]
+    pub(super) message: u64,
     pub(super) breaker: Breaker,
     /// Whether the calls come from models that cannot be told apart.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -118,6 +121,9 @@ impl State {
             rejected: IndexSet::new(),
             calls: IndexMap::new(),
             remembered: 0,
+            repeated: IndexMap::new(),
+            forgot: false,
+            message: 0,
             breaker: Breaker::default(),
             shared: false,
             called: 0,
@@ -145,17 +151,11 @@ impl State {
                 self.allowed.clone_from(allowed);
             }
             Event::Presented { digest } => self.presented = Some(digest.clone()),
-            Event::Called { id, name, target, digest, meta, unknown } => {
-                self.called += 1;
+            Event::Called { id, identity, name, target, digest, meta, unknown } => {
                 self.breaker.called(*meta, *unknown);
                 let (name, target, digest) = (name.clone(), target.clone(), digest.clone());
-                // A new call of a forgotten or reused id stands behind the others.
-                if let Some(before) = self.calls.shift_remove(id) {
-                    self.remembered -= before.became.bytes();
-                }
-                let record = CallRecord { name, target, digest, meta: *meta, became: Became::Judged };
-                self.calls.insert(id.clone(), record);
-                self.forget();
+                let (identity, meta, became) = (identity.clone(), *meta, Became::Judged);
+                self.remember(id, CallRecord { identity, name, target, digest, meta, became });
             }
             Event::Expanded { by, categories, tools } => {
                 let (by, categories, tools) = (by.clone(), categories.clone(), tools.clone());
@@ -176,12 +176,18 @@ impl State {
             }
             Event::Rejected { approval, content, reason, by_person } => {
                 if let Some(waiting) = self.pending.shift_remove(approval) {
+                    let refused = Became::Refused { content: content.clone(), reason: reason.clone() };
+                    self.became(&waiting.id, refused.clone());
                     if *by_person {
                         self.said_no(&waiting.digest);
+                        for id in self.waiting_for(approval) {
+                            self.became(&id, refused.clone());
+                        }
                     }
-                    let (content, reason) = (content.clone(), reason.clone());
-                    self.became(&waiting.id, Became::Refused { content, reason });
                 }
+            }
+            Event::Expired { approval } => {
+                self.pending.shift_remove(approval);
             }
             Event::Answered { id, kind, content, failed, notes, opened, mentioned } => {
                 // What was only shown first has not failed.
@@ -213,40 +219,13 @@ impl State {
                 let (content, reason) = (content.clone(), reason.clone());
                 self.became(id, Became::Refused { content, reason });
             }
-            Event::Finished { id, ok } => self.finished(id, *ok),
+            Event::Finished { id, ok, .. } => self.finished(id, *ok),
             Event::Branched { .. } => self.branches += 1,
             Event::Counted { .. } => {}
         }
         if self.shared {
             self.breaker = Breaker::default();
         }
-    }
-
-    fn became(&mut self, id: &CallId, became: Became) {
-        if let Some(record) = self.calls.get_mut(id) {
-            self.remembered = self.remembered - record.became.bytes() + became.bytes();
-            record.became = became;
-        }
-        self.forget();
-    }
-
-    /// Forgets the oldest calls beyond the limits, but never the newest.
-    fn forget(&mut self) {
-        let many = self.calls.len() >= MAX_CALLS + FORGOTTEN_AT_ONCE;
-        let mut oldest = if many { FORGOTTEN_AT_ONCE } else { 0 };
-        let bytes = |record: &CallRecord| record.became.bytes();
-        let mut left = self.remembered - self.calls.values().take(oldest).map(bytes).sum::<usize>();
-        while left > MAX_REMEMBERED_BYTES && oldest + 1 < self.calls.len() {
-            left -= self.calls.get_index(oldest).map_or(0, |(_, record)| bytes(record));
-            oldest += 1;
-        }
-        self.calls.drain(..oldest);
-        self.remembered = left;
-    }
-
-    /// Measures what is remembered, in a state that was read.
-    pub(super) fn recount(&mut self) {
-        self.remembered = self.calls.values().map(|record| record.became.bytes()).sum();
     }
 
     fn asked(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
@@ -261,6 +240,13 @@ impl State {
         }
     }
 
+    /// The calls that wait for an approval.
+    fn waiting_for(&self, wanted: &ApprovalId) -> Vec<CallId> {
+        let waits =
+            |record: &CallRecord| matches!(&record.became, Became::Waiting { approval, .. } if approval == wanted);
+        self.calls.iter().filter(|(_, record)| waits(record)).map(|(id, _)| id.clone()).collect()
+    }
+
     fn said_no(&mut self, digest: &str) {
         self.rejected.insert(digest.to_owned());
         if self.rejected.len() > MAX_WAITING {
@@ -271,19 +257,6 @@ impl State {
     /// Whether a person has said no to a call with the same target and arguments.
     pub(super) fn was_rejected(&self, digest: &str) -> bool {
         self.rejected.contains(digest)
-    }
-
-    fn finished(&mut self, id: &CallId, succeeded: bool) {
-        let Some(record) = self.calls.get_mut(id) else { return };
-        match &mut record.became {
-            Became::Forwarded { ok, .. } | Became::Resumed { ok, .. } => *ok = Some(succeeded),
-            _ => return,
-        }
-        if succeeded {
-            self.breaker.succeeded(&record.digest);
-        } else {
-            self.breaker.failed(&record.digest);
-        }
     }
 
     fn activate(&mut self, by: &CallId, name: &str, skill: &ActiveSkill) {
@@ -314,12 +287,6 @@ impl State {
         }
     }
 
-    /// Whether a call was forwarded and not reported yet.
-    pub(super) fn is_at_host(&self, id: &CallId) -> bool {
-        let became = self.calls.get(id).map(|record| &record.became);
-        matches!(became, Some(Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. }))
-    }
-
     /// Whether a tool's hidden parameters were named to the model.
     pub(super) fn is_named(&self, tool: &str) -> bool {
         self.named.contains_key(tool)
@@ -330,17 +297,25 @@ impl State {
         self.named.values().collect()
     }
 
-    /// How many openings there were.
+    /// The number of openings.
     pub(super) fn openings(&self) -> usize {
         self.openings.len()
     }
 
-    /// Whether a tool is open by one of the first `read` openings, or by any.
-    pub(super) fn was_open(&self, tool: &str, category: &str, read: Option<usize>) -> bool {
+    /// Whether a tool is open, leaving out what the model had not read.
+    pub(super) fn was_open(&self, tool: &str, category: &str, unread: Option<Unread>) -> bool {
         let opens = |opening: &Opening| {
             opening.tools.iter().any(|own| *own == tool) || opening.categories.iter().any(|own| *own == category)
         };
-        self.openings.iter().take(read.unwrap_or(usize::MAX)).any(opens)
+        let message = |opening: &Opening| {
+            opening.by.as_ref().and_then(|by| self.calls.get(by)).map_or(0, |record| record.identity.message)
+        };
+        let was_read = |(at, opening): &(usize, &Opening)| match unread {
+            None => true,
+            Some(Unread::Message(first)) => message(opening) < first,
+            Some(Unread::Openings(read)) => *at < read,
+        };
+        self.openings.iter().enumerate().filter(was_read).any(|(_, opening)| opens(opening))
     }
 
     /// The calls whose answers opened something, named something or brought a skill that counts as read.
@@ -371,6 +346,9 @@ pub struct Snapshot {
     pub version: u32,
     /// The state.
     pub state: State,
+    /// The results of calls whose message is open, redacted as audit records are.
+    #[serde(default, skip_serializing_if = "StoredResults::is_empty")]
+    pub(super) results: StoredResults,
 }
 
 impl Snapshot {

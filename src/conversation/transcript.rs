@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::outcome::Outcome;
 use super::turn::TurnError;
+use super::unread::Unread;
 use super::{CallId, Conversation, Start};
 use crate::profile::Delivery;
 use crate::wire::{Arguments, Step, StepResult, WireCall};
@@ -62,7 +63,7 @@ impl Start<'_> {
         let mut conversation = self.start()?;
         let steps = conversation.wire().steps(messages).map_err(TurnError::from)?;
         let changed = conversation.changed_tools(&steps);
-        conversation.recall(steps)?;
+        conversation.recall(steps);
         if conversation.arm().delivery() == Delivery::Append {
             conversation.drop_undefined(&changed);
         }
@@ -73,10 +74,10 @@ impl Start<'_> {
     /// arm that appends, the tools that an answer opened count as seen with it.
     ///
     /// # Errors
-    /// As [`start`](Self::start); and where one id stands for two calls.
+    /// As [`start`](Self::start).
     pub fn from_steps(self, steps: impl IntoIterator<Item = PastStep>) -> Result<Conversation, TranscriptError> {
         let mut conversation = self.start()?;
-        conversation.recall(steps.into_iter().map(Step::from).collect())?;
+        conversation.recall(steps.into_iter().map(Step::from).collect());
         Ok(conversation)
     }
 }
@@ -94,42 +95,46 @@ pub enum TranscriptError {
 }
 
 impl Conversation {
-    fn recall(&mut self, steps: Vec<Step>) -> Result<(), TurnError> {
+    fn recall(&mut self, steps: Vec<Step>) {
         self.recalling = true;
-        let taken = self.take(steps);
+        self.take(steps);
         (self.recalling, self.unread) = (false, None);
-        taken
+        // What is judged next may be a call that the transcript ends with.
+        self.ended = false;
     }
 
-    fn take(&mut self, steps: Vec<Step>) -> Result<(), TurnError> {
-        // Calls at the host: the call's id and the name it was made by.
-        let mut open: Vec<(CallId, String)> = Vec::new();
+    fn take(&mut self, steps: Vec<Step>) {
+        // Calls at the host: the call, its label, and the name it was made by.
+        let mut open: Vec<(CallId, CallId, String)> = Vec::new();
         for step in steps {
             match step {
                 Step::Call(call) => {
-                    // Calls that no result stands between are of one message.
-                    self.unread.get_or_insert(self.state.openings());
-                    let (call, _) = self.read(call);
-                    let name = call.name.clone();
-                    if let Outcome::Forward(forward) = self.judge(call)? {
-                        open.push((forward.id, name));
+                    // Calls without a result between them are of one message.
+                    let message = match self.unread {
+                        Some(Unread::Message(message)) => message,
+                        _ => self.new_message(),
+                    };
+                    self.unread = Some(Unread::Message(message));
+                    let arrived = self.arrived(&self.model_call(call.id, call.name, call.arguments));
+                    if let (own, Outcome::Forward(forward)) = self.recall_call(arrived, message) {
+                        let label = self.label_of(&own);
+                        open.push((own, label, forward.name));
                     }
                 }
                 Step::Changed(_) => {}
                 Step::Result(StepResult { id, name, ok, .. }) => {
                     self.unread = None;
-                    let same = |(own, called): &&(CallId, String)| match (&id, &name) {
-                        (Some(id), _) => *own == id.as_str(),
+                    let same = |(_, label, called): &&(CallId, CallId, String)| match (&id, &name) {
+                        (Some(id), _) => *label == id.as_str(),
                         (None, Some(name)) => called == name,
                         (None, None) => false,
                     };
                     let place = open.iter().position(|one| same(&one));
-                    if let Some((id, _)) = place.map(|at| open.remove(at)) {
-                        self.report_result(&id, ok);
+                    if let Some((own, ..)) = place.map(|at| open.remove(at)) {
+                        self.finished(&own, ok, None);
                     }
                 }
             }
         }
-        Ok(())
     }
 }

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::gate::Call;
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
-use crate::wire::{Message, MetaRole, Wire, WireCall, WireError};
+use crate::wire::{Arguments, Message, Wire, WireError};
 
 /// Why a message gives no turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,9 +18,24 @@ pub enum TurnError {
     Call(#[from] CallError),
 }
 
+/// A call of a model, for hosts that do not pass on the wire's message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCall {
+    /// The provider's id; an empty one is replaced by one of the conversation's own.
+    pub id: CallId,
+    /// The name that the model wrote.
+    pub name: String,
+    /// The arguments, as the model wrote them or as a value.
+    pub arguments: Arguments,
+}
+
 /// What became of one call of the message.
 #[derive(Debug)]
 struct Judged {
+    /// The id under which the conversation remembers the call.
+    own: CallId,
+    /// The call as the model wrote it.
+    call: ModelCall,
     /// The id of a JSON-RPC request, which may be a number.
     request: Option<Value>,
     outcome: Outcome,
@@ -58,31 +72,37 @@ impl Conversation {
 
     /// Reads and judges every call of an assistant message, in order. The message is a value or JSON text in the wire's own
     /// shape: the message (`openai-chat`, `anthropic`), the output items (`openai-responses`), the content (`gemini`), the
-    /// request or requests (`mcp`). As text, arguments keep every digit.
+    /// request or requests (`mcp`). As text, arguments keep every digit. [`Message::keyed`] gives the message a key.
+    ///
+    /// A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
+    /// calls has not ended. Each call of a resend gets its answer, its stored result or its approval, or is forwarded again
+    /// if its result was not reported. Every other message is new, whatever the ids of its calls.
     ///
     /// # Errors
     /// [`TurnError`] if the message is of another API, a whole response, or malformed: it names what it looks like, or the
-    /// place. Nothing is judged then. A call whose id belongs to another call ends the turn as an error, too; the calls
-    /// before it were judged.
+    /// place. Nothing is judged then.
     pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
-        let calls = self.wire().calls(&message.into())?;
-        self.unread = Some(self.state.openings());
-        let judged = calls.into_iter().map(|call| {
-            let (call, request) = self.read(call);
-            let outcome = self.judge(call)?;
-            Ok(Judged { request, answers: outcome.answers(), outcome })
-        });
-        let judged: Result<Vec<Judged>, CallError> = judged.collect();
-        self.unread = None;
-        let calls = judged?;
-        Ok(Turn { conversation: self, calls })
+        let message = message.into();
+        let calls = self.wire().calls(&message)?;
+        let each = calls.into_iter().map(|call| (self.model_call(call.id, call.name, call.arguments), call.request));
+        let (calls, requests) = each.unzip();
+        Ok(self.judged_turn(calls, requests, message.key()))
     }
 
-    /// A call off the wire as the gate takes it.
-    pub(super) fn read(&self, call: WireCall) -> (Call, Option<Value>) {
-        let name = call.name.unwrap_or_else(|| self.bound.names.meta(MetaRole::Expand).to_owned());
-        let id = CallId::from(call.id.unwrap_or_default());
-        (Call { id, name, arguments: call.arguments }, call.request)
+    /// The same for the calls of one message as a host has them that does not pass on the wire's message.
+    pub fn calls(&mut self, calls: impl IntoIterator<Item = ModelCall>, key: Option<&str>) -> Turn<'_> {
+        let calls: Vec<ModelCall> = calls.into_iter().collect();
+        let requests = vec![None; calls.len()];
+        self.judged_turn(calls, requests, key)
+    }
+
+    fn judged_turn(&mut self, calls: Vec<ModelCall>, requests: Vec<Option<Value>>, key: Option<&str>) -> Turn<'_> {
+        let arrived = calls.iter().map(|call| self.arrived(call)).collect();
+        let mut judged = Vec::with_capacity(calls.len());
+        for (((own, outcome), call), request) in self.judge_message(arrived, key).into_iter().zip(calls).zip(requests) {
+            judged.push(Judged { own, call, request, answers: outcome.answers(), outcome });
+        }
+        Turn { conversation: self, calls: judged }
     }
 }
 
@@ -138,26 +158,52 @@ impl Turn<'_> {
     /// # Errors
     /// [`CallError::NotAtHost`] if no call of that id in this turn is to be run, or it has its result already.
     pub fn finish(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<(), CallError> {
-        let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(own) if own.id == *id);
+        let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(forward) if forward.id == *id);
         let Some(call) = self.calls.iter_mut().filter(|call| call.answers.is_empty()).find(open) else {
             return Err(CallError::NotAtHost(id.clone()));
         };
-        call.answers = vec![self.conversation.answer_part(id, &result.into())?];
+        call.answers = vec![self.conversation.answer_part(&call.own, &result.into())?];
         Ok(())
     }
 
-    /// Takes up a person's answer to a call that waits. What is approved is [runnable](Self::runnable) from now on.
+    /// Takes up a person's answer to a call that waits. What is approved is [runnable](Self::runnable) from now on. Where a
+    /// call that is the same has used the approval, this one is judged anew: it usually waits for another approval.
     ///
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
-        let resumed = self.conversation.resume(approval)?;
+        // The same call may have asked before, in another message: the one of this turn is to run.
+        let mine = self.waiting_for(approval).map(|call| call.own.clone());
+        let (own, resumed) = match self.conversation.resume_call(approval, mine.as_ref()) {
+            Err(why @ CallError::NotWaiting(_)) => self.judge_anew(approval).ok_or(why)?,
+            other => other?,
+        };
         let outcome = Outcome::from(resumed.clone());
-        if let Some(call) = self.calls.iter_mut().find(|call| call.outcome.id() == outcome.id()) {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.own == own) {
             call.answers = outcome.answers();
             call.outcome = outcome;
         }
         Ok(resumed)
+    }
+
+    /// The first call of the message that waits for an approval.
+    fn waiting_for(&self, approval: &ApprovalId) -> Option<&Judged> {
+        self.calls.iter().find(|call| matches!(&call.outcome, Outcome::Confirm(own) if own.approval == *approval))
+    }
+
+    /// Judges the call anew that waits for an approval which a call that is the same has used.
+    fn judge_anew(&mut self, approval: &ApprovalId) -> Option<(CallId, Resumed)> {
+        let waits =
+            |call: &&Judged| matches!(&call.outcome, Outcome::Confirm(confirm) if confirm.approval == *approval);
+        let waiting = self.calls.iter().find(waits)?;
+        let arrived = self.conversation.arrived(&waiting.call);
+        let resumed = match self.conversation.judge_known(&waiting.own, arrived)? {
+            Outcome::Forward(forward) => Resumed::Run(forward),
+            Outcome::Confirm(confirm) => Resumed::Waiting(confirm),
+            Outcome::Refuse(refuse) => Resumed::Refused(refuse),
+            Outcome::Reply(_) => return None,
+        };
+        Some((waiting.own.clone(), resumed))
     }
 
     /// What to append to the conversation behind the assistant message: one answer a call, in the model's order and the

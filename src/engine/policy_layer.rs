@@ -12,8 +12,8 @@ use crate::policy::audit::{Entry, Kind};
 use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
-    Approval, ApprovalError, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed, Gate, Grant,
-    Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
+    Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
+    Gate, Grant, Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -69,10 +69,15 @@ impl Exact<'_> {
 }
 
 /// The conversation and the call in it, as records name them.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct CallRef<'a> {
     pub(crate) conversation: &'a str,
-    pub(crate) call: &'a str,
+    /// The id under which the conversation remembers the call: no other call of it has that.
+    pub(crate) own: &'a str,
+    /// The provider's id.
+    pub(crate) label: &'a str,
+    /// What distinguishes the call from others with that id; see [`Request::message`].
+    pub(crate) message: Option<String>,
 }
 
 impl PolicyLayer {
@@ -214,7 +219,7 @@ impl PolicyLayer {
     }
 
     /// The call as records and approvals hold it.
-    fn request(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>, displayed: Displayed) -> Request {
+    fn request(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, displayed: Displayed) -> Request {
         let (origin, name) = self.identity(tool);
         Request {
             origin: origin.clone(),
@@ -224,7 +229,8 @@ impl PolicyLayer {
             arguments_json: arguments.differing_text(),
             cwd: self.context.cwd.clone(),
             session: call_ref.conversation.to_owned(),
-            call_id: call_ref.call.to_owned(),
+            call_id: call_ref.label.to_owned(),
+            message: call_ref.message.clone(),
             policy_version: self.policy.version().to_owned(),
             displayed,
             redact: self.policy.redactions().into_iter().map(str::to_owned).collect(),
@@ -237,7 +243,7 @@ impl PolicyLayer {
         &self,
         tool: &Tool,
         arguments: &Exact<'_>,
-        call_ref: CallRef<'_>,
+        call_ref: &CallRef<'_>,
         judged: &Judged,
     ) -> Result<(), ApprovalError> {
         self.gate.record(&self.decision(tool, arguments, call_ref, judged))
@@ -249,7 +255,7 @@ impl PolicyLayer {
         &self,
         tool: &Tool,
         arguments: &Exact<'_>,
-        call_ref: CallRef<'_>,
+        call_ref: &CallRef<'_>,
         judged: &Judged,
     ) -> Result<CallUndo, ApprovalError> {
         let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(tool), false);
@@ -259,7 +265,7 @@ impl PolicyLayer {
         Ok(undo)
     }
 
-    fn decision(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>, judged: &Judged) -> Entry {
+    fn decision(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, judged: &Judged) -> Entry {
         let Judged { verdict, displayed, .. } = judged;
         let request = self.request(tool, arguments, call_ref, displayed.clone());
         Entry {
@@ -270,20 +276,23 @@ impl PolicyLayer {
     }
 
     /// Notes what became of a call that ran, and what the model was shown. Best effort: nothing depends on it.
-    pub(crate) fn note_outcome(&self, call_ref: CallRef<'_>, ok: bool, began: Option<&InFlight>) {
+    pub(crate) fn note_outcome(&self, call_ref: &CallRef<'_>, ok: bool, began: Option<&InFlight>) {
         if let Some(snapshots) = &self.snapshots {
-            snapshots.ended(call_ref.conversation, call_ref.call);
+            snapshots.ended(call_ref.conversation, call_ref.own);
         }
         let now = self.now_ms();
-        let entry = Entry {
+        let mut entry = Entry {
             session: call_ref.conversation.to_owned(),
-            call_id: call_ref.call.to_owned(),
+            call_id: call_ref.label.to_owned(),
             outcome: Some(if ok { "ok" } else { "failed" }.to_owned()),
             tool: began.map(|began| began.tool.clone()).unwrap_or_default(),
             origin: began.map(|began| began.origin.clone()),
             duration_ms: began.and_then(|began| u64::try_from(now.saturating_sub(began.at_ms)).ok()),
             ..Entry::new(Kind::Outcome, now)
         };
+        if let Some(message) = &call_ref.message {
+            entry.add_detail("message", json!(message));
+        }
         drop(self.gate.record(&entry));
     }
 
@@ -303,7 +312,7 @@ impl PolicyLayer {
         &self,
         tool: &Tool,
         arguments: &Exact<'_>,
-        call_ref: CallRef<'_>,
+        call_ref: &CallRef<'_>,
         displayed: Displayed,
         once: bool,
     ) -> Result<Approval, ApprovalError> {
@@ -315,11 +324,11 @@ impl PolicyLayer {
     }
 
     /// The approval that a call of this session waits for, or has and was not run with.
-    pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: CallRef<'_>) -> Option<Approval> {
+    pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>) -> Option<Approval> {
         let request = self.request(tool, arguments, call_ref, Displayed::default());
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
-        let same =
-            |asked: &Approval| asked.request.is_same_call(&request) && asked.request.has_same_arguments(&request);
+        // A transcript has no keys: a call that was asked about under one has none here.
+        let same = |asked: &Approval| asked.request.has_same_id(&request) && asked.request.has_same_arguments(&request);
         open.into_iter().rev().find(same)
     }
 
@@ -333,13 +342,18 @@ impl PolicyLayer {
         approval.is_open_at(self.gate.now(self.now_ms()))
     }
 
+    /// Whether an approval expired before its call ran.
+    pub(crate) fn has_expired(&self, approval: &Approval) -> bool {
+        approval.state_at(self.gate.now(self.now_ms())) == ApprovalState::Expired
+    }
+
     /// Uses an approval up for a call: what comes back has the stored arguments, and nothing else may run. Its snapshot is
     /// made before. A call that was shown as undoable does not leave without one.
     pub(crate) fn redeem(
         &self,
         id: &str,
         tool: &Tool,
-        call_ref: CallRef<'_>,
+        call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
         let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
@@ -358,7 +372,10 @@ impl PolicyLayer {
             undo = taken;
             Ok(())
         };
-        let redeemed = self.gate.redeem(id, &self.policy, &context, &schema_hash(tool), leaving);
+        // Another server's tool is another tool, also under the same name and with the same definition.
+        let is_same = self.identity(tool) == (&request.origin, request.tool.as_str());
+        let hash = if is_same { schema_hash(tool) } else { String::new() };
+        let redeemed = self.gate.redeem(id, &self.policy, &context, &hash, leaving);
         redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
 }

@@ -59,14 +59,14 @@ impl PolicyLayer {
     pub(crate) fn snapshot(
         &self,
         plan: &UndoPlan,
-        call_ref: CallRef<'_>,
+        call_ref: &CallRef<'_>,
         (origin, tool): (&ToolOrigin, &str),
         waits: bool,
     ) -> (CallUndo, bool) {
         let Some(snapshots) = self.snapshots.as_ref().filter(|_| plan.class == Undo::Snapshot) else {
             return (plan.undo(), false);
         };
-        let (session, call) = (call_ref.conversation, call_ref.call);
+        let (session, call) = (call_ref.conversation, call_ref.own);
         let call = SnapshotCall { session, call, origin, tool, now_ms: self.now_ms(), waits };
         match snapshots.take(&call, &plan.paths) {
             Ok(taken) => (CallUndo { snapshot: Some(taken), ..plan.undo() }, false),

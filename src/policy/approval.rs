@@ -59,8 +59,12 @@ pub struct Request {
     pub cwd: Option<String>,
     /// The session.
     pub session: String,
-    /// The call's id.
+    /// The call's id, as the provider gave it. Calls of several messages may have the same.
     pub call_id: String,
+    /// What distinguishes the call from others of the session with this id: the key of its message, or how many calls had the
+    /// id. `None` for the first one without a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// The policy's version.
     pub policy_version: String,
     /// What the person is shown.
@@ -85,7 +89,9 @@ impl Request {
             "cwd": self.cwd, "session": self.session, "call_id": self.call_id, "policy_version": self.policy_version,
             "shown": self.displayed,
         });
-        for (name, text) in [("arguments_json", &self.arguments_json), ("channel", &self.channel)] {
+        for (name, text) in
+            [("arguments_json", &self.arguments_json), ("channel", &self.channel), ("message", &self.message)]
+        {
             if let (Some(parts), Some(text)) = (parts.as_object_mut(), text) {
                 parts.insert(name.to_owned(), json!(text));
             }
@@ -93,8 +99,13 @@ impl Request {
         digest(&parts)
     }
 
-    /// Whether both are about one call: its id, session, channel, origin and tool.
+    /// Whether both are about one call: its id and message, session, channel, origin and tool.
     pub(crate) fn is_same_call(&self, other: &Self) -> bool {
+        self.message == other.message && self.has_same_id(other)
+    }
+
+    /// Whether both are about calls with one id, whatever their messages.
+    pub(crate) fn has_same_id(&self, other: &Self) -> bool {
         self.call_id == other.call_id
             && self.session == other.session
             && self.channel == other.channel
@@ -105,6 +116,15 @@ impl Request {
     /// Whether the arguments of both are the same text.
     pub(crate) fn has_same_arguments(&self, other: &Self) -> bool {
         self.arguments == other.arguments && self.arguments_json == other.arguments_json
+    }
+
+    /// Whether the arguments of both are the same without secrets.
+    fn has_same_redacted_arguments(&self, other: &Self) -> bool {
+        let redacted = |own: &Self| {
+            let hidden: Vec<&str> = own.redact.iter().map(String::as_str).collect();
+            redact(&own.arguments, &hidden)
+        };
+        redacted(self) == redacted(other)
     }
 
     /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`], `rule` the reasons
@@ -119,7 +139,7 @@ impl Request {
             lines(&pair) == pair
         });
         let links: Map<String, Value> = pairs.map(|(path, real)| (path.to_owned(), json!(real))).collect();
-        Entry {
+        let mut entry = Entry {
             session: self.session.clone(),
             origin: Some(self.origin.clone()),
             tool: self.tool.clone(),
@@ -131,7 +151,11 @@ impl Request {
             detail: if links.is_empty() { Value::Null } else { json!({ "links": links }) },
             undo: Some(self.displayed.undo.clone()).filter(|undo| !undo.is_empty()),
             ..Entry::new(kind, now_ms)
+        };
+        if let Some(message) = &self.message {
+            entry.add_detail("message", json!(message));
         }
+        entry
     }
 
     /// The request without secrets: what is kept once its call is over.
@@ -250,6 +274,9 @@ pub enum ApprovalError {
         /// Whether it may be possible later; then the approval still holds.
         passing: bool,
     },
+    /// The store has another approver's key.
+    #[error("the store has another approver's key")]
+    Key,
     /// The store cannot be read or written.
     #[error("the approval store cannot be used: {0}")]
     Store(#[from] StoreError),
@@ -271,9 +298,9 @@ impl Approval {
         }
     }
 
-    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of this id, session, channel,
-    /// origin and tool: the last that a person's answer has ended, whatever its arguments, which are not kept; otherwise the
-    /// last that is open, if its arguments and its policy are the same.
+    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of this id and message, session,
+    /// channel, origin and tool: the last that a person's answer has ended, if its arguments are the same without secrets,
+    /// as they are stored; otherwise the last that is open, if its arguments and its policy are the same.
     #[must_use]
     pub fn standing<'a>(
         approvals: impl IntoIterator<Item = &'a Self>,
@@ -287,7 +314,8 @@ impl Approval {
                     && own.has_same_arguments(request)
                     && own.policy_version == request.policy_version
             };
-            own.is_same_call(request) && (approval.state.is_settled() || is_open())
+            let is_settled = || approval.state.is_settled() && own.has_same_redacted_arguments(request);
+            own.is_same_call(request) && (is_settled() || is_open())
         };
         approvals.into_iter().filter(stands).max_by_key(|approval| approval.state.is_settled())
     }

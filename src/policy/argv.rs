@@ -14,7 +14,7 @@ pub struct Word {
     /// What it probably becomes: possibly several arguments after splitting. Used only to find what is denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guess: Vec<String>,
-    /// `~/…` with nothing else unknown: the part after the tilde.
+    /// `~/…` with nothing else unknown: the text, with the tilde.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tilde: Option<String>,
 }

@@ -16,6 +16,7 @@ mod redact;
 
 pub use consent::Consented;
 pub(crate) use consent::grant_digest;
+pub(crate) use redact::redact_text;
 pub use redact::{redact, redact_lines};
 
 /// The previous hash of the first record.
@@ -49,6 +50,8 @@ pub enum Kind {
     Purged,
     /// A person undid a call: once before anything is restored, and once after.
     Undone,
+    /// A person set or replaced the key with which they approve.
+    Approver,
 }
 
 impl std::fmt::Display for Kind {

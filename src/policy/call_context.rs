@@ -407,7 +407,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// A command given as one string, or as a list of words, in which denies look for what they name.
-fn command_text(arguments: &serde_json::Value, arg: &str) -> Option<String> {
+pub(super) fn command_text(arguments: &serde_json::Value, arg: &str) -> Option<String> {
     match arguments.get(arg)? {
         serde_json::Value::String(text) => Some(text.clone()),
         serde_json::Value::Array(items) => {

@@ -10,6 +10,7 @@ use super::rule::{Rule, ToolPattern};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
 
+pub(super) mod never;
 mod wide;
 
 /// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level arguments.
@@ -120,7 +121,11 @@ impl PolicyFile {
             if rule.effect == Effect::Allow {
                 wide::everything(rule, &mut report);
             }
-            wide::never(rule, &mut report);
+            // Of the others, loading has reported it.
+            if let Some(never) = never::never(rule, self).filter(|_| rule.effect == Effect::Allow) {
+                report(never.code, format!("`{}` never matches: {}", rule.text, never.why), &never.help);
+            }
+            wide::literally(rule, &mut report);
             self.paths(rule, &mut report);
             self.lifted(i, rule, &mut report);
             let mut all = self.rules.iter().enumerate();
@@ -131,7 +136,19 @@ impl PolicyFile {
             }
         }
         self.unrecorded(&mut found);
+        self.shells(&mut found);
         found
+    }
+
+    /// Shells whose tier allows every command.
+    fn shells(&self, found: &mut Vec<Diagnostic>) {
+        for (name, record) in self.capabilities.iter().filter(|(_, record)| record.command.is_some()) {
+            let Some(tier) = record.tier.filter(|tier| *tier < PolicyTier::A) else { continue };
+            let message =
+                format!("`{name}` runs shell commands, and its tier {tier} allows every one of them, `rm -rf x` too");
+            let help = "write tier = \"a\", and allow commands by rules: `Bash(git log:*)`";
+            found.push(Diagnostic::warning("policy-shell-tier", record.place.clone(), message).help(help));
+        }
     }
 
     /// A deny that holds only here, and an allow by path for a tool whose tier allows every path.

@@ -7,9 +7,11 @@
 //! - `*`: every command of the tool, whatever it does
 
 mod letters;
+mod mistakes;
 mod options;
 
 use self::letters::letters;
+pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
 use super::argv::{Word, program};
 use super::decision::Fit;
@@ -24,6 +26,8 @@ pub struct CommandPattern {
     over_paths: bool,
     /// `*`: every command.
     pub any: bool,
+    /// What its author may have taken it for.
+    mistake: Option<Mistake>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +48,7 @@ impl CommandPattern {
             return Err("a command pattern must not contain control characters".to_owned());
         }
         if matches!(text, "*" | ":*") {
-            return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true });
+            return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
         }
         let (body, mut open) = match text.strip_suffix(":*") {
             Some(body) => (body, true),
@@ -64,7 +68,7 @@ impl CommandPattern {
         }
         match tokens.first() {
             None => Err("a command pattern must name a program, or be `*`".to_owned()),
-            Some(_) => Ok(Self { tokens, open, over_paths, any: false }),
+            Some(_) => Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text) }),
         }
     }
 
@@ -78,6 +82,11 @@ impl CommandPattern {
     /// The plain words in front: the program and its subcommands.
     pub(crate) fn lead(&self) -> Vec<&str> {
         self.tokens.iter().map_while(|token| token.literal().filter(|text| !text.starts_with('-'))).collect()
+    }
+
+    /// What its author may have taken the pattern for: a command line, or a regular expression.
+    pub(crate) fn mistake(&self) -> Option<Mistake> {
+        self.mistake
     }
 
     /// How many words it names.
@@ -138,7 +147,7 @@ impl CommandPattern {
     pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
         let Some(word) = argv.get(at) else { return false };
         let fits = |tokens: &[Token], open, words: &[Word]| {
-            Self { tokens: tokens.to_vec(), open, over_paths: false, any: false }.fit(words) == Fit::Yes
+            Self { tokens: tokens.to_vec(), open, over_paths: false, any: false, mistake: None }.fit(words) == Fit::Yes
         };
         let (before, behind) = (argv.get(..at).unwrap_or_default(), argv.get(at + 1..).unwrap_or_default());
         self.tokens.iter().enumerate().any(|(i, token)| {
@@ -333,32 +342,39 @@ impl Token {
 
 /// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
 fn split(text: &str) -> Result<Vec<Token>, String> {
-    // The word that is being read, if one has begun, and whether it has a wildcard.
-    let (mut tokens, mut word, mut wild, mut quote) = (Vec::new(), None::<String>, false, None::<char>);
+    let token = |word: Vec<(char, bool)>| {
+        let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
+        let text: String = word.into_iter().map(|(c, _)| c).collect();
+        match (wild, text.as_str()) {
+            (true, "*") => Token::Many,
+            (true, _) => Token::Glob(text),
+            (false, _) => Token::Literal(text),
+        }
+    };
+    let words = lexed(text).ok_or("a quote is not closed")?;
+    Ok(words.into_iter().map(token).collect())
+}
+
+/// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is not closed.
+fn lexed(text: &str) -> Option<Vec<Vec<(char, bool)>>> {
+    // The word that is being read, if one has begun.
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<Vec<(char, bool)>>, None::<char>);
     let mut chars = text.chars();
     loop {
         match (quote, chars.next()) {
-            (Some(_), None) => return Err("a quote is not closed".to_owned()),
+            (Some(_), None) => return None,
             (Some(q), Some(c)) if q == c => quote = None,
-            (Some(_), Some(c)) => word.get_or_insert_default().push(c),
+            (Some(_), Some(c)) => word.get_or_insert_default().push((c, false)),
             (None, Some(c @ ('\'' | '"'))) => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            (None, Some('\\')) => word.get_or_insert_default().extend(chars.next()),
-            (None, Some(c)) if !c.is_whitespace() => {
-                wild |= matches!(c, '*' | '?');
-                word.get_or_insert_default().push(c);
-            }
+            (None, Some('\\')) => word.get_or_insert_default().extend(chars.next().map(|c| (c, false))),
+            (None, Some(c)) if !c.is_whitespace() => word.get_or_insert_default().push((c, true)),
             (None, end) => {
-                tokens.extend(word.take().map(|text| match (wild, text.as_str()) {
-                    (true, "*") => Token::Many,
-                    (true, _) => Token::Glob(text),
-                    (false, _) => Token::Literal(text),
-                }));
-                wild = false;
+                words.extend(word.take());
                 if end.is_none() {
-                    return Ok(tokens);
+                    return Some(words);
                 }
             }
         }

@@ -10,7 +10,7 @@ use super::capability::PolicyTier;
 use super::command::CommandPattern;
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
-use super::floor::{floor, may_be_protected};
+use super::floor::{doubt, floor, may_be_protected};
 use super::grant::{Grant, covers};
 use super::host::Host;
 use super::load::PolicyMode;
@@ -75,8 +75,12 @@ impl Policy {
         if let Some(reason) = floor(cx) {
             return (Decision::Deny, vec![reason], true);
         }
-        let mut restricted = !cx.context.protected.is_empty();
-        let (mut denies, mut asks, mut managed) = (Vec::new(), Vec::from_iter(may_be_protected(cx)), false);
+        let mut restricted = !cx.context.protected.is_empty() || !cx.context.secrets.is_empty();
+        // What the floor may deny asks in every mode, as what it denies is denied in every mode.
+        let in_doubt = doubt(cx);
+        let bound = in_doubt.is_some();
+        let (mut denies, mut managed) = (Vec::new(), bound);
+        let mut asks = Vec::from_iter(in_doubt.or_else(|| may_be_protected(cx)));
         let mut doubt = !asks.is_empty();
         for rule in self.rules().filter(|r| r.effect != Effect::Allow) {
             // A rule that does not match here may still match what an opaque part of the command runs.
@@ -106,8 +110,8 @@ impl Policy {
             return (Decision::Deny, denies, managed);
         }
         if self.broken {
-            let text = "a policy file could not be read completely: every call asks until it is fixed";
-            return (Decision::Confirm, vec![Reason::ask(text)], false);
+            let text = "a policy file has an error: every call asks until it is fixed";
+            return (Decision::Confirm, vec![Reason::ask(text)], bound);
         }
         let permission = match self.permission(cx, restricted, false) {
             // What a rule asks about is not left to a default that denies.
@@ -118,7 +122,7 @@ impl Policy {
         match permission {
             Ok(reason) if by_rules => return (audited(cx.tier), vec![reason], false),
             Ok(_) => {}
-            Err(refusal) if refusal.effect == Effect::Deny => return (Decision::Deny, vec![refusal], false),
+            Err(refusal) if refusal.effect == Effect::Deny => return (Decision::Deny, vec![refusal], bound),
             Err(refusal) => asks.push(refusal),
         }
         // Where a rule asks, an allow for the same command does not count: only grants do.
@@ -128,7 +132,7 @@ impl Policy {
                 let text = format!("a remembered approval covers it ({ids})");
                 (audited(cx.tier), vec![Reason::new(Effect::Allow, text)], false)
             }
-            None => (Decision::Confirm, asks, false),
+            None => (Decision::Confirm, asks, bound),
         }
     }
 

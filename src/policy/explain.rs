@@ -11,7 +11,7 @@ use super::command::CommandPattern;
 use super::compact::compact;
 use super::context::{Context, PolicyCall};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
-use super::floor::floor;
+use super::floor::{doubt, floor};
 use super::glob::is_glob;
 use super::grant::{Grant, offer};
 use super::host::Host;
@@ -93,8 +93,8 @@ impl Policy {
         for part in &cx.effects.unknowns {
             add("unknown", &part.text, Effect::Ask, part.kind.to_owned());
         }
-        if let Some(reason) = floor(&cx) {
-            parts.push(Part { kind: "floor", text: reason.text, got: Effect::Deny, by: "no rule lifts it".to_owned() });
+        if let Some(Reason { effect, text, .. }) = floor(&cx).or_else(|| doubt(&cx)) {
+            parts.push(Part { kind: "floor", text, got: effect, by: "no rule lifts it".to_owned() });
         }
         if parts.is_empty() {
             let got = verdict.reasons.first().map_or(Effect::Ask, |r| r.effect);

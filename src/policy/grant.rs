@@ -11,6 +11,7 @@ use super::call_context::CallContext;
 use super::canonical::canonical;
 use super::capability::Family;
 use super::context::{Context, ToolOrigin};
+use super::floor;
 use super::glob::is_glob;
 use super::programs;
 use super::rule::{Rule, ToolPattern};
@@ -110,6 +111,9 @@ pub enum GrantError {
     /// A part of the call is known only when it runs.
     #[error("`{0}` is known only when it runs, so it cannot be remembered")]
     NotStatic(String),
+    /// The floor may deny the call.
+    #[error("{0}, so it cannot be remembered")]
+    Floor(String),
 }
 
 impl Grant {
@@ -197,6 +201,9 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
 pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
     // A remembered yes is the very same call, and no more.
     let exact = || vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }];
+    if let Some(reason) = floor::doubt(cx) {
+        return Err(GrantError::Floor(reason.text));
+    }
     if let Some((file, _)) = cx.led_astray() {
         return Err(GrantError::NotStatic(file.text.clone()));
     }

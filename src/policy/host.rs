@@ -45,6 +45,11 @@ impl HostPattern {
         Ok(Self { plain, wide })
     }
 
+    /// The pattern as hosts in their plain form are compared with it.
+    pub(crate) fn text(&self) -> &str {
+        &self.plain
+    }
+
     /// Whether it covers every host.
     pub(crate) fn is_any(&self) -> bool {
         self.plain == "*"

@@ -42,6 +42,13 @@ pub trait Disk: Send + Sync {
         };
         Some(self.names(folder)?.into_iter().map(|name| (kind(&name), name)).map(|(kind, name)| (name, kind)).collect())
     }
+
+    /// Whether a program is the one that people approve calls with, under another name: its content decides. `program` is an
+    /// absolute path, links not followed, or a bare name that a shell would look up. By default no program is.
+    fn is_own_program(&self, program: &str) -> bool {
+        let _ = program;
+        false
+    }
 }
 
 /// What a name in a folder is.
@@ -78,6 +85,9 @@ pub struct Links {
     /// What a look below a folder found that fits a pattern, or why it found nothing out; `None`: nothing fits.
     #[serde(skip)]
     looked: Vec<(String, PathPattern, Option<String>)>,
+    /// The words of the call that name this program itself, which the floor denies to run.
+    #[serde(skip)]
+    own_programs: BTreeSet<String>,
 }
 
 /// Where paths lead is compared, and not what was looked for.
@@ -112,6 +122,21 @@ impl Links {
     /// Records that every path a glob names leads to itself.
     fn vouch(&mut self, glob: String) {
         self.leads.insert(glob.clone(), Some(glob));
+    }
+
+    /// Records that a word of a command names this program.
+    pub(crate) fn own_program(&mut self, word: &str) {
+        self.own_programs.insert(word.to_owned());
+    }
+
+    /// Whether the call names this program at all.
+    pub(crate) fn has_own_programs(&self) -> bool {
+        !self.own_programs.is_empty()
+    }
+
+    /// Whether [`own_program`](Self::own_program) recorded the word.
+    pub(crate) fn is_own_program(&self, word: &str) -> bool {
+        self.own_programs.contains(word)
     }
 
     /// Records what a look below a folder found that fits a pattern.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use super::capability::ToolCapability;
+use super::check::never::never;
 use super::decision::Effect;
 use super::rule::{PolicyScope, Rule};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
@@ -119,11 +120,23 @@ impl PolicyFile {
             reader.diagnostics.clear();
             reader.syntax(&errors);
         }
+        if errors.is_empty() {
+            loaded.never_matching(&mut reader);
+        }
         diagnostics.append(&mut reader.diagnostics);
         for rule in &mut loaded.rules {
             rule.scope = scope;
         }
         Loaded { value: loaded, diagnostics }
+    }
+
+    /// Reports each ask and deny that can never match. Its author believes that something is forbidden, so every call asks.
+    fn never_matching(&mut self, reader: &mut Reader<'_>) {
+        for rule in self.rules.iter().filter(|rule| rule.effect != Effect::Allow) {
+            let Some(never) = never(rule, self) else { continue };
+            reader.diagnostics.push(never.diagnostic(rule));
+            self.broken = true;
+        }
     }
 
     fn head(&mut self, reader: &mut Reader<'_>, head: &DeTable<'_>) {

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::capability::{PolicyTier, ToolCapability};
+use super::check::never::unmatched;
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::decision::Effect;
 use super::load::{PolicyFile, PolicyMode};
 use super::rule::{PolicyScope, Rule};
+use crate::diagnostic::Diagnostic;
 use crate::name::sha256_hex;
 
 /// What is known of a tool, and the record that says what its arguments are, if there is one.
@@ -49,8 +51,15 @@ impl Policy {
             (None, Some(Effect::Allow)) => None,
             (own, project) => own.max(project),
         };
-        let broken = files.iter().any(|f| f.broken);
+        let broken = files.iter().any(|f| f.broken) || !unmatched(&files).is_empty();
         Self { files: Arc::new(files), version: sha256_hex(identity.as_bytes()).into(), mode, default, broken }
+    }
+
+    /// The asks and denies that never match, as its files together show: because no file has a record of their tool, or
+    /// because another file's record has no such argument. While there is one, every call asks.
+    #[must_use]
+    pub fn unmatched(&self) -> Vec<Diagnostic> {
+        unmatched(&self.files)
     }
 
     /// A digest over all its files. An approval given under another version is void.

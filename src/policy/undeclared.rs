@@ -75,6 +75,14 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
     found
 }
 
+/// The texts of a call in arguments that do not hold text for people, models or files.
+pub(super) fn places(arguments: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    let Value::Object(map) = arguments else { return found };
+    map.iter().filter(|(name, _)| !OF_TEXT.contains(&name.as_str())).for_each(|(_, value)| collect(value, &mut found));
+    found
+}
+
 fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     if found.len() >= MAX_TEXTS {
         return;

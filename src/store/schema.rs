@@ -46,6 +46,10 @@ CREATE INDEX approval_call ON approval (
     CASE WHEN json_valid(body) THEN json_extract(body, '$.request.call_id') END
 );
 ",
+    "
+CREATE INDEX audit_approver ON audit (seq)
+    WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.\"toolfold.kind\"') END = 'approver';
+",
 ];
 
 /// How many steps have been applied to a file. A number that no program writes is damage.

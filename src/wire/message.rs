@@ -14,18 +14,33 @@ use super::{Arguments, Wire, WireError, shape};
 pub struct Message<'m> {
     read: Result<Cow<'m, Value>, String>,
     text: Option<&'m str>,
+    key: Option<&'m str>,
+}
+
+impl<'m> Message<'m> {
+    /// The message with its key: an id that is unique for each assistant message, such as `msg_…` or `resp_…`. An empty one
+    /// is none.
+    #[must_use]
+    pub fn keyed(self, key: &'m str) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    /// The key.
+    pub(crate) fn key(&self) -> Option<&'m str> {
+        self.key
+    }
 }
 
 impl<'m> From<&'m Value> for Message<'m> {
     fn from(value: &'m Value) -> Self {
-        Self { read: Ok(Cow::Borrowed(value)), text: None }
+        Self { read: Ok(Cow::Borrowed(value)), text: None, key: None }
     }
 }
 
 impl<'m> From<&'m str> for Message<'m> {
     fn from(text: &'m str) -> Self {
         let read = Arguments::from_text(text).value().cloned().map(Cow::Owned).map_err(str::to_owned);
-        Self { read, text: Some(text) }
+        Self { read, text: Some(text), key: None }
     }
 }
 

@@ -274,6 +274,30 @@ fn rules_speak_of_the_server_that_offers_a_tool() {
 }
 
 #[test]
+fn an_approval_is_for_the_server_that_offered_the_tool() {
+    let list = json!({"tools": [{"name": "delete", "inputSchema": {"type": "object"}}]}).to_string();
+    let rules = "[[rule]]\ndecide = \"ask\"\ntool = \"mcp:*/*\"\n";
+    let store = Arc::new(MemoryStore::new());
+    let engine = |server: &str| {
+        let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
+        let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), clock());
+        let of = (ToolOrigin::Mcp(server.to_owned()), "delete".to_owned());
+        let policy = policy.context(Context { interactive: true, ..Context::default() });
+        let policy = policy.origins(BTreeMap::from([("delete".to_owned(), of)]));
+        (Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy).build().unwrap(), approver)
+    };
+    let (mine, approver) = engine("github");
+    let mut before = mine.talk();
+    let Outcome::Confirm(asked) = before.dispatch(&Call::new("c", "delete", json!({}))) else { panic!("it waits") };
+    approver.approve(asked.approval.as_str(), 1_500).unwrap();
+    // The same name and the same definition, from another server.
+    let mut other = engine("evil").0.restore(before.snapshot()).unwrap();
+    assert!(matches!(other.resume(&asked.approval), Ok(Resumed::Refused(_))));
+    let mut again = mine.restore(before.snapshot()).unwrap();
+    assert!(matches!(again.resume(&asked.approval), Ok(Resumed::Run(_))));
+}
+
+#[test]
 fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
     let mut parent = builder(Arm::Stable).skills(skills(vec![])).build().unwrap().talk();
     for (allowed, knows) in [(&["read_excel"][..], false), (&["read_excel", "activate_skill"][..], true)] {

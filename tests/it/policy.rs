@@ -23,6 +23,7 @@ mod hosts;
 mod links;
 mod looking;
 mod narrow;
+mod never;
 mod newcomer;
 mod of_server;
 mod options;

@@ -24,6 +24,7 @@ use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tupl
 pub(crate) struct Approver {
     store: Arc<SqliteStore>,
     file: Option<PathBuf>,
+    by: String,
     person: policy::Approver,
 }
 
@@ -60,7 +61,7 @@ impl Approver {
             };
             let store = Arc::new(store);
             let (_, person) = open(store.clone());
-            Ok(Self { store, file: path, person: person.named(by) })
+            Ok(Self { store, file: path, by: by.to_owned(), person: person.named(by) })
         })
     }
 
@@ -83,10 +84,19 @@ impl Approver {
     /// again.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``, ``Approval.id``.
+    /// :param edited: the approval that was shown first, where the person changed its arguments to these. The record names
+    ///     it.
     /// :returns: the approval as it stands now.
     /// :raises ApprovalError: it is not pending: it was answered, used or has expired.
-    fn approve(&self, py: Python<'_>, approval: &str) -> PyResult<Approval> {
-        Self::one(py, || self.person.approve(approval, now_ms()))
+    #[pyo3(signature = (approval, *, edited=None))]
+    fn approve(&self, py: Python<'_>, approval: &str, edited: Option<&str>) -> PyResult<Approval> {
+        Self::one(py, || match edited {
+            None => self.person.approve(approval, now_ms()),
+            Some(first) => {
+                let (_, person) = open(self.store.clone());
+                person.named(format!("{}, who edited {first}", self.by)).approve(approval, now_ms())
+            }
+        })
     }
 
     /// Says no, for good. The model is told the reason.
@@ -174,6 +184,13 @@ impl Approval {
     #[getter]
     fn reason(&self) -> Option<&str> {
         self.inner.reason.as_deref()
+    }
+
+    /// Who answered, with the approval that was edited first where the person changed the arguments; None while it is
+    /// pending.
+    #[getter]
+    fn by(&self) -> Option<&str> {
+        self.inner.answered_by.as_deref()
     }
 
     /// The host's id of the conversation that asked; empty if it gave none.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use toolfold::conversation::{self, ApprovalId, CallId, ToolResult, TurnError};
+use toolfold::wire::Message;
 use toolfold_cli::edge::now_ms;
 
 use crate::entry::Entry;
@@ -79,7 +80,8 @@ impl Conversation {
     /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
     /// is the same.
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
-        let digest = self.digest(py)?;
+        // The array is asked for, also where its entries are at hand: the model's next message begins here.
+        let digest = self.with(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
         drop(kept);
@@ -96,37 +98,65 @@ impl Conversation {
 
     /// Judges one call: whether it is run, answered here, refused, or put before a person.
     ///
-    /// The same id with the same arguments gives the same outcome again, so that asking twice does no harm.
+    /// Until its result is reported, the same call (id, name, arguments) gives the same outcome again, so that asking twice
+    /// does no harm. With ``message`` it is the same call whenever it comes.
     ///
     /// :param name: the name that the model wrote.
     /// :param arguments: JSON text as the model wrote it (``str`` or ``bytes``), or a mapping. Text keeps every digit.
     /// :param id: the provider's id of the call; None: the conversation gives one.
+    /// :param message: the key of its assistant message, an id that is unique for each message; None: it has none. Calls
+    ///     under one key were written before the answer to any of them was read.
     /// :returns: Reply, Forward, Confirm or Refuse.
-    /// :raises CallError: the id belongs to another call.
     /// :raises InputError: the arguments cannot be written as JSON.
-    #[pyo3(signature = (name, arguments=None, id=None))]
+    #[pyo3(signature = (name, arguments=None, id=None, message=None))]
     fn call(
         &self,
         py: Python<'_>,
         name: &str,
         arguments: Option<Typed<'_, Arguments>>,
         id: Option<&str>,
+        message: Option<&str>,
     ) -> PyResult<Judged> {
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
-        self.with(py, |own| own.call(id.unwrap_or_default(), name, arguments).map(Judged::from).map_err(call_trouble))
+        let (id, message) = (id.unwrap_or_default(), message.unwrap_or_default());
+        self.with(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
+    }
+
+    /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
+    /// call has that name already, or resolves to no tool. Nothing is judged.
+    ///
+    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers see the call, and give the
+    /// model its own words back in the next request.
+    ///
+    /// :param name: the name that the model wrote.
+    /// :param arguments: as of ``call``.
+    /// :raises InputError: the arguments cannot be written as JSON.
+    #[pyo3(signature = (name, arguments=None))]
+    fn direct(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Option<Typed<'_, Arguments>>,
+    ) -> PyResult<Option<(String, String)>> {
+        let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
+        self.with(py, |own| Ok(own.direct(name, arguments)))
     }
 
     /// Reads and judges every call of an assistant message, in order.
     ///
+    /// A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
+    /// calls has not ended. Its calls get their answers, stored results and approvals again; nothing runs twice.
+    ///
     /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every
     ///     digit.
+    /// :param key: an id that is unique for each assistant message, such as ``msg_…``; None: it has none.
     /// :raises WireError: the message is of another API, a whole response, or malformed.
-    /// :raises CallError: a call's id belongs to another call.
     /// :raises InputError: the message cannot be written as JSON.
-    fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>) -> PyResult<Turn> {
+    #[pyo3(signature = (message, key=None))]
+    fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>, key: Option<&str>) -> PyResult<Turn> {
         let text = json_text(&message.0, "the message")?;
         let paused = self.with(py, |own| {
-            let message = crate::engine::raw(&text)?;
+            let message = Message::from(crate::engine::raw(&text)?).keyed(key.unwrap_or_default());
             let turn = own.turn(message).map_err(|why| match why {
                 TurnError::Call(why) => call_trouble(why),
                 why => Trouble::new(Kind::Wire, why),
@@ -163,6 +193,15 @@ impl Conversation {
             own.report_result(&CallId::from(id), ok);
             Ok(())
         })
+    }
+
+    /// Reports that the host paused a forwarded call: the tool itself asked for something, and its message is made again.
+    /// The call is then handed over once more, although its approval was used.
+    ///
+    /// :param id: the id of the call: ``Forward.id``.
+    /// :raises CallError: no call of that id is at the host.
+    fn pause(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        self.with(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
     }
 
     /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered, else Refuse.
@@ -210,16 +249,16 @@ impl Conversation {
     /// :param steps: as in ``Engine.conversation``.
     /// :raises InputError: a step is of neither shape.
     fn follows(&self, py: Python<'_>, steps: Sequence<Step<'_>>) -> PyResult<bool> {
-        // Nobody reads the arguments of calls that were made here.
-        let ids = |(calls, answers): &mut (Vec<CallId>, Vec<CallId>), step: Step<'_>| match step {
-            Step::Call((id, ..)) => calls.push(CallId::from(id)),
-            Step::Answer((id, _)) => answers.push(CallId::from(id)),
-        };
-        let mut seen = (Vec::new(), Vec::new());
-        steps.0.into_iter().for_each(|step| ids(&mut seen, step));
-        let (calls, answers) = seen;
+        // The arguments of calls that were made here are not compared.
+        let (mut calls, mut answers) = (Vec::new(), Vec::new());
+        for step in steps.0 {
+            match step {
+                Step::Call((id, name, _)) => calls.push((CallId::from(id), name)),
+                Step::Answer((id, _)) => answers.push(CallId::from(id)),
+            }
+        }
         self.with(py, |own| {
-            let known = calls.iter().chain(&answers).all(|id| own.knows(id));
+            let known = own.made(&calls) && answers.iter().all(|id| own.knows(id));
             if known {
                 own.seen_calls(answers);
             }

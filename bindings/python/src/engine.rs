@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use serde_json::value::RawValue;
 use toolfold::conversation::{LogRecord, PastStep, Snapshot, Start, TranscriptError, TurnError};
 use toolfold::engine;
-use toolfold::profile::Arm;
+use toolfold::profile::{Arm, Delivery};
 use toolfold::wire::Wire;
 
 use crate::conversation::Conversation;
@@ -50,6 +50,13 @@ pub(crate) fn arm_named(name: &str) -> PyResult<Arm> {
 /// A wire by its name.
 pub(crate) fn wire_named(name: &str) -> PyResult<Wire> {
     name.parse().map_err(|why| Trouble::new(Kind::Input, why).into())
+}
+
+/// A delivery by its name.
+fn delivery_named(name: &str) -> PyResult<Delivery> {
+    let found = Delivery::ALL.into_iter().find(|delivery| delivery.name() == name);
+    let known = || Delivery::ALL.map(Delivery::name).join(", ");
+    found.ok_or_else(|| Trouble::new(Kind::Input, format!("unknown delivery `{name}`; use {}", known())).into())
 }
 
 impl Engine {
@@ -109,11 +116,13 @@ impl Engine {
     ///     what they opened is open.
     /// :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)``
     ///     for a call, ``(id, ok)`` for its answer.
+    /// :param without: the deliveries that the host cannot carry, by name: in_place, in_result, bridge, native, append. An
+    ///     arm of such a delivery is an error, and ``auto`` chooses among the others.
     /// :raises StartError: the arm cannot be had there.
     /// :raises WireError: the history has not the wire's shape.
     /// :raises InputError: there is no such wire or arm, history or arguments cannot be written as JSON, a step is of
     ///     neither shape, or both history and steps are given.
-    #[pyo3(signature = (wire="openai-chat", model=None, id=None, *, arm=None, history=None, steps=None))]
+    #[pyo3(signature = (wire="openai-chat", model=None, id=None, *, arm=None, history=None, steps=None, without=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn conversation(
         &self,
@@ -124,6 +133,7 @@ impl Engine {
         arm: Option<&str>,
         history: Option<Typed<'_, Messages>>,
         steps: Option<Sequence<Step<'_>>>,
+        without: Option<Sequence<String>>,
     ) -> PyResult<Conversation> {
         let (wire, arm) = (wire_named(wire)?, arm.map(arm_named).transpose()?);
         let history = history.map(|messages| json_text(&messages.0, "the history")).transpose()?;
@@ -132,8 +142,10 @@ impl Engine {
         if history.is_some() && steps.is_some() {
             return Err(Trouble::new(Kind::Input, "give `history` or `steps`, not both").into());
         }
+        let without = without.map_or_else(Vec::new, |names| names.0);
+        let without = without.iter().map(|name| delivery_named(name)).collect::<PyResult<Vec<_>>>()?;
         let made = detached(py, || {
-            let start = self.start(wire, model, id, arm);
+            let start = without.into_iter().fold(self.start(wire, model, id, arm), Start::without);
             match (history, steps) {
                 (Some(text), _) => {
                     let messages = serde_json::from_str(&text)

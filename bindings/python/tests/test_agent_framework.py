@@ -12,7 +12,7 @@ from agent_framework import Agent, Message  # noqa: E402
 from dialogue import ARMS, DONE, Dialogue, settings  # noqa: E402
 from hosts.agent_framework import Scripted, agent, tools_of  # noqa: E402
 
-from toolfold import InputError  # noqa: E402
+from toolfold import StartError  # noqa: E402
 from toolfold.agent_framework import fold  # noqa: E402
 
 
@@ -38,7 +38,7 @@ def test_a_no_never_runs(dialogue: Dialogue) -> None:
 
 
 def test_an_arm_that_grows_the_array_is_refused(dialogue: Dialogue) -> None:
-    with pytest.raises(InputError, match="arm seed"):
+    with pytest.raises(StartError, match="arm seed"):
         fold(tools_of(dialogue.book), arm="seed", profile="excel")
 
 
@@ -47,3 +47,10 @@ def test_tools_without_the_middleware_do_not_run(dialogue: Dialogue) -> None:
     own: Agent[Any] = Agent(client=Scripted(dialogue), tools=folded.tools)
     asyncio.run(own.run("go"))
     assert dialogue.book.calls == []
+
+
+def test_without_a_session_a_call_that_asks_is_refused(dialogue: Dialogue) -> None:
+    """The framework takes an answer only for the session that asked."""
+    made = asyncio.run(agent(dialogue).run("go"))
+    assert not made.user_input_requests
+    dialogue.verify(deleted=False)

@@ -75,8 +75,8 @@ def test_the_four_outcomes() -> None:
     again = conversation.call("expand_tools", {"categories": ["sheet"]}, "4")
     assert again == opened, "the same id gives the same outcome"
     assert opened.messages == [{"role": "tool", "tool_call_id": "4", "content": opened.content}]
-    with pytest.raises(toolfold.CallError, match="belongs to a call of `expand_tools`"):
-        conversation.call("list_sheets", {"file_path": "b"}, "4")
+    other = conversation.call("list_sheets", {"file_path": "b"}, "4")
+    assert isinstance(other, Forward) and other.arguments == {"file_path": "b"}, "an id is a label"
 
 
 def test_approve_reject_and_refuse(tmp_path: Path) -> None:

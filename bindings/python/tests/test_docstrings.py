@@ -19,7 +19,6 @@ FULL = Engine(TOOLS, "excel", "full")
 ASKING = '[[rule]]\ntool = "drop"\ndecide = "ask"\n'
 COUNT = {"type": "object", "properties": {"count": {"type": "integer"}}}
 #: A call that uses an id again.
-OTHER = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 #: An integer with more digits than Python reads by default.
 HUGE = '{"count":' + "9" * 5000 + "}"
 
@@ -46,12 +45,6 @@ def test_no_docstring_speaks_rust() -> None:
 
 def talk() -> Conversation:
     return FULL.conversation(id="c")
-
-
-def with_a_call() -> Conversation:
-    conversation = talk()
-    conversation.call("list_sheets", {"file_path": "a"}, "1")
-    return conversation
 
 
 def forwarded(arguments: str) -> Forward:
@@ -106,17 +99,17 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
     "Approver.verify ApprovalError": [lambda place: broken(place).verify()],
     "Confirm.arguments InputError": [lambda _: asked(Approver(), HUGE).arguments],
     "Conversation.answer CallError": [lambda _: talk().answer("1", "ok")],
-    "Conversation.call CallError": [lambda _: with_a_call().call("read_excel", {}, "1")],
     "Conversation.call InputError": [
         lambda _: talk().call("list_sheets", {"file_path": object()}),
         lambda _: talk().call("list_sheets", b"\xff"),
     ],
     "Conversation.child StartError": [lambda _: talk().child(["nope"])],
+    "Conversation.direct InputError": [lambda _: talk().direct("list_sheets", {"file_path": object()})],
     "Conversation.follows InputError": [lambda _: talk().follows([("1",)])],  # type: ignore[list-item]
+    "Conversation.pause CallError": [lambda _: talk().pause("1")],
     "Conversation.resume CallError": [lambda _: talk().resume("ap-1")],
     "Conversation.seen InputError": [lambda _: talk().seen({"messages": object()})],
     "Conversation.seen WireError": [lambda _: talk().seen("no JSON"), lambda _: talk().seen({"role": "user"})],
-    "Conversation.turn CallError": [lambda _: with_a_call().turn({"role": "assistant", "tool_calls": [OTHER]})],
     "Conversation.turn InputError": [lambda _: talk().turn({"role": object()})],
     "Conversation.turn WireError": [
         lambda _: talk().turn({"type": "tool_use", "id": "1", "name": "f", "input": {}}),
@@ -145,11 +138,13 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
         lambda _: FULL.conversation(steps=[("1", "list_sheets", {"file_path": object()})]),
         lambda _: FULL.conversation(steps=[("1", 5)]),  # type: ignore[list-item]
         lambda _: FULL.conversation(history=[], steps=[]),
+        lambda _: FULL.conversation(without=["nope"]),
     ],
     "Engine.conversation StartError": [
         lambda _: FULL.conversation(arm="native"),
         lambda _: FULL.conversation(arm="native", history=[]),
         lambda _: FULL.conversation(arm="native", steps=[]),
+        lambda _: FULL.conversation(arm="index", without=["bridge"]),
     ],
     "Engine.conversation WireError": [lambda _: FULL.conversation(history="no JSON")],
     "Engine.replay RestoreError": [

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::approver_key::{InitArgs, KeyArgs, init};
 use super::layers::project_of;
 use super::ledger::{ListArgs, OneArgs, failure, now_ms, time, user};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
@@ -29,6 +30,18 @@ Examples:
 
 Exit codes: 0 ok, even if none is pending; 3 no usable store.")]
     List(ListArgs),
+    /// Make the key with which you approve, and give it to the store. Run this yourself, before an agent runs.
+    #[command(after_help = "\
+Examples:
+  toolfold approvals init                              the key of the default store
+  toolfold approvals init --store work.sqlite          the same key for another store
+  toolfold approvals init --old-key old.key            another key in place of the store's
+
+approve, reject and undo need this key in every process; a terminal proves nothing. It is read from
+its file alone, never from the environment. No call that the policy judges may read or write that
+file. A store that has a key takes another one only from who shows the old one.
+Exit codes: 0 ok, 1 the store has another key, or the file cannot be used, 3 no usable store.")]
+    Init(InitArgs),
     /// Approve once, or for a period.
     #[command(after_help = "\
 Examples:
@@ -38,8 +51,9 @@ Examples:
   toolfold approvals approve ap-12 --project        … in the project the call came from
   toolfold approvals approve ap-12 --session --prefix 'git log'      … nor for any other `git log`
 
-`approvals why` shows what would be remembered.
-Exit codes: 0 approved, 1 it is not pending or cannot be remembered, 2 usage, 3 no usable store.")]
+`approvals why` shows what would be remembered. Needs the key that `approvals init` made.
+Exit codes: 0 approved, 1 no key, it is not pending or cannot be remembered, 2 usage, 3 no usable
+store.")]
     #[command(visible_alias = "accept")]
     Approve(ApproveArgs),
     /// Reject. A rejection is final.
@@ -48,7 +62,8 @@ Examples:
   toolfold approvals reject ap-12
   toolfold approvals reject ap-12 'the file is still needed'      the model reads the reason
 
-Exit codes: 0 rejected, 1 it is not pending, 3 no usable store.")]
+Needs the key that `approvals init` made.
+Exit codes: 0 rejected, 1 no key, or it is not pending, 3 no usable store.")]
     Reject(RejectArgs),
     /// Show one approval with everything it is bound to.
     #[command(after_help = "\
@@ -80,6 +95,8 @@ pub(super) struct PurgeArgs {
 pub(super) struct ApproveArgs {
     #[command(flatten)]
     one: OneArgs,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Remember it for a period: 90s, 15m, 8h, 7d
     #[arg(long = "for", value_name = "TIME", value_parser = period_ms, group = "remember")]
     for_ms: Option<i64>,
@@ -102,15 +119,18 @@ pub(super) struct RejectArgs {
     one: OneArgs,
     /// The reason, for the model to read
     reason: Option<String>,
+    #[command(flatten)]
+    key: KeyArgs,
 }
 
 pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
     match command {
         ApprovalsCommand::List(args) => list(args)?,
+        ApprovalsCommand::Init(args) => init(args)?,
         ApprovalsCommand::Approve(args) => approve(args)?,
         ApprovalsCommand::Reject(args) => {
             let OneArgs { id, rest } = &args.one;
-            let (_, approver) = handles(rest)?;
+            let (_, approver) = handles(rest, &args.key)?;
             let rejected = approver.reject(id, args.reason.as_deref(), now_ms()).map_err(failure)?;
             if rest.json {
                 emit_json(&rejected)?;
@@ -133,9 +153,11 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The two handles on the store, the person's in the name of who runs the command.
-fn handles(rest: &ListArgs) -> Result<(Gate, Approver), Failure> {
-    let (gate, approver) = open(Arc::new(rest.store.to_write()?));
+/// The two handles on the store, the person's in the name of who runs the command and has the key.
+fn handles(rest: &ListArgs, key: &KeyArgs) -> Result<(Gate, Approver), Failure> {
+    let store = rest.store.to_write()?;
+    key.require(&store, &rest.store.flag())?;
+    let (gate, approver) = open(Arc::new(store));
     Ok((gate, approver.named(format!("{}, by toolfold approvals", user()))))
 }
 
@@ -176,7 +198,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 
 fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let OneArgs { id, rest } = &args.one;
-    let (gate, approver) = handles(rest)?;
+    let (gate, approver) = handles(rest, &args.key)?;
     let now = gate.now(now_ms());
     let waiting = gate.get(id).map_err(failure)?;
     let scope =

@@ -1,6 +1,9 @@
 //! This machine's disk as the policy sees it: where symbolic links lead. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
+#[cfg(unix)]
+pub(super) mod own_program;
+
 use std::io::ErrorKind;
 
 use toolfold::policy::Disk;
@@ -80,5 +83,10 @@ impl Disk for OwnDisk {
         };
         let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(read).collect();
         all.filter(|all| all.len() <= MOST_NAMES)
+    }
+
+    #[cfg(unix)]
+    fn is_own_program(&self, program: &str) -> bool {
+        own_program::is_own(program)
     }
 }

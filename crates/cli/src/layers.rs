@@ -167,6 +167,7 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
         return Ok(None);
     }
     let policy = Policy::new(files);
+    say_all(&policy.unmatched());
     Ok(Some(if mode == Some("audit") { policy.with_mode(PolicyMode::Audit) } else { policy }))
 }
 
@@ -186,6 +187,7 @@ pub(super) fn context(own: &[&Path]) -> Context {
         home: home(),
         interactive: true,
         protected: protected(own),
+        secrets: super::approver_key::places(),
         ..Context::default()
     }
 }

@@ -4,6 +4,7 @@
 
 mod ab;
 mod approvals;
+mod approver_key;
 mod audit;
 mod builtin;
 mod capture;
@@ -173,6 +174,8 @@ enum Command {
 /// Parses the arguments of this process, runs the command and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    disk::own_program::is_the_command();
     run_with(std::env::args_os())
 }
 

@@ -19,7 +19,7 @@ use super::input::load_tools;
 use super::layers::load_policy;
 use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
 use toolfold::diagnostic::Diagnostic;
-use toolfold::policy::{Covered, policy_schema};
+use toolfold::policy::{Covered, Policy, policy_schema};
 
 /// Work on policy files: tiers, rules, decisions.
 #[derive(Debug, Subcommand)]
@@ -162,6 +162,7 @@ fn check(args: &CheckArgs) -> Outcome {
         None => None,
     };
     diagnostics.extend(policy.check(tools.as_deref()));
+    diagnostics.extend(Policy::new(vec![policy.clone()]).unmatched());
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     if args.json {
         let value = json!({"ok": ok, "tools": policy.capabilities.len(), "rules": policy.rules.len(), "diagnostics": diagnostics});
@@ -203,6 +204,7 @@ fn lint(args: &LintArgs) -> Outcome {
     let loaded = load_policy(args.policy.name())?;
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(loaded.value.lint());
+    diagnostics.extend(Policy::new(vec![loaded.value]).unmatched());
     if args.json {
         emit_json(&diagnostics)?;
     } else if diagnostics.is_empty() {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 use serde::Deserialize;
-use toolfold::conversation::{LOG_VERSION, LogRecord};
+use toolfold::conversation::{LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 
 use super::lines::not_json;
 
@@ -67,6 +67,9 @@ impl<R: BufRead> Records<R> {
     }
 }
 
+/// The forms of records that are read.
+const READ: [u32; 2] = [OLDEST_LOG_VERSION, LOG_VERSION];
+
 /// A record of any version.
 #[derive(Deserialize)]
 struct Version {
@@ -76,19 +79,21 @@ struct Version {
 
 fn record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
     // What every record begins with, and what a disk gives that lost the end of a file.
-    let begin = format!("{{\"v\":{LOG_VERSION},");
-    let begin = begin.as_bytes();
-    let begins = bytes.starts_with(begin) || begin.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0);
+    let begins = bytes.iter().all(|byte| *byte == 0)
+        || READ.into_iter().any(|version| {
+            let begin = format!("{{\"v\":{version},");
+            bytes.starts_with(begin.as_bytes()) || begin.as_bytes().starts_with(bytes)
+        });
     let bad = |message: String| Bad { message, begins };
     let text = std::str::from_utf8(bytes).map_err(|_| bad("is not UTF-8".to_owned()))?;
-    let read = serde_json::from_str::<LogRecord>(text).ok().filter(|record| record.v == LOG_VERSION);
+    let read = serde_json::from_str::<LogRecord>(text).ok().filter(|record| READ.contains(&record.v));
     read.map(Box::new).ok_or_else(|| {
         bad(match serde_json::from_str::<Version>(text) {
-            Ok(Version { v: Some(v), .. }) if v != u64::from(LOG_VERSION) => {
-                format!("is a record of form {v}, and only form {LOG_VERSION} is read")
+            Ok(Version { v: Some(v), .. }) if !READ.iter().any(|read| u64::from(*read) == v) => {
+                format!("is a record of form {v}, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read")
             }
             Ok(Version { v: None, event: Some(_) }) => {
-                format!("is an event of an older form without `v`, and only form {LOG_VERSION} is read")
+                format!("is an event of an older form without `v`, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read")
             }
             Err(why) if !why.is_data() => not_json(&why).replace("the line is not JSON", "is not JSON"),
             _ => "is not a log record".to_owned(),

@@ -31,10 +31,11 @@ One JSON object a line in, one out:
   {\"tools\":true}                                    the array to send, and its digest
   {\"tools\":{\"count\":true,\"entries\":true}}           also its tokens, and the neutral form
   {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}    what to do: reply, forward, confirm, refuse
-  {\"calls\":[…]}                                     the calls of one message, in order
-  {\"message\":{…}}                                   one assistant message as the wire has it
+  {\"calls\":[…],\"key\":\"msg_1\"}                     the calls of one message, in order
+  {\"message\":{…},\"key\":\"msg_1\"}                   one assistant message as the wire has it
   {\"result\":{\"id\":\"c1\",\"content\":\"…\"}}              wraps the result of a forwarded call
   {\"finished\":{\"id\":\"c1\",\"ok\":true}}                it ran, and the host wraps the result
+  {\"pause\":\"c1\"}                                    it paused, and its message is made again
   {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a person's answer to a call that waits
   {\"resume\":\"ap-1\"}                                 what a person answered elsewhere
   {\"approve_skill\":\"name\"}                          a person approves a skill that asks first
@@ -76,6 +77,11 @@ pub(super) struct SessionArgs {
     /// Wait until every record of the log is on the disk (fsync)
     #[arg(long, requires = "log")]
     durable: bool,
+
+    /// Write the text of results to the log, too, so that a resumed conversation can give them again [default: their
+    /// digests]
+    #[arg(long, requires = "log")]
+    log_results: bool,
 
     /// When the session ends, append a checkpoint of the audit to this file: see toolfold audit verify
     #[arg(long, value_name = "FILE")]
@@ -127,11 +133,12 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue,
         }
         None => (None, Vec::new()),
     };
-    let (conversation, records) = match &args.log {
+    let (mut conversation, records) = match &args.log {
         Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
         _ => (presented.start()?, Vec::new()),
     };
     let Layers { person, skill_names, .. } = layers;
+    conversation.log_results(args.log_results);
     Ok((Dialogue::new(conversation, person, skill_names, records, log.is_some()), log))
 }
 

@@ -20,6 +20,7 @@ use self::folder::{Folder, Snapshot};
 use self::restore::{Did, Step, apply};
 use self::scan::{Found, shown};
 use self::state::{Standing, State, audited, standing};
+use super::approver_key::KeyArgs;
 use super::ledger::{ListArgs, failure, now_ms, time};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{short, table};
@@ -37,8 +38,10 @@ Examples:
 
 What is there now must be what the call left: a file that has changed since is not overwritten.
 Where another call wrote it later, undo that one first. --force overwrites it all the same, and is
-needed where nobody reported the call's result. Nothing is written through a symbolic link.
-Exit codes: 0 undone, or listed; 1 it cannot be undone, and why; 2 usage; 3 no usable store.";
+needed where nobody reported the call's result. Nothing is written through a symbolic link. Undoing
+needs the key that `toolfold approvals init` made; --list and --dry-run do not.
+Exit codes: 0 undone, or listed; 1 no key, or it cannot be undone, and why; 2 usage; 3 no usable
+store.";
 
 /// How many paths are listed for people.
 const MOST_TOLD: usize = 40;
@@ -62,6 +65,8 @@ pub(super) struct UndoArgs {
     /// Only calls of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    #[command(flatten)]
+    key: KeyArgs,
     #[command(flatten)]
     rest: ListArgs,
 }
@@ -166,6 +171,7 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     if args.dry_run {
         return tell(args, &snapshot, &plan.steps);
     }
+    args.key.require(&store, &args.rest.store.flag())?;
     let record = |outcome: &str| {
         let entry = Entry {
             session: snapshot.session.clone(),

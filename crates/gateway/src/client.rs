@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use crate::hub::Receipt;
 use crate::object::Object;
 use crate::rpc::{Id, Message, Raw};
 use crate::state::Record;
@@ -14,6 +15,14 @@ pub trait Sink: Send + Sync {
     /// Hands a message over. `of` is the client's request that it belongs to, if it belongs to one: transports with a stream
     /// for each request need it.
     fn send(&self, message: Message, of: Option<&Id>);
+
+    /// The same for an answer whose writing is waited for: `receipt` is dropped once the message was written, or cannot be.
+    /// Default: once it was handed over.
+    fn deliver(&self, message: Message, of: Option<&Id>, receipt: Option<Receipt>) {
+        // What reads the answer may be faster than this thread.
+        drop(receipt);
+        self.send(message, of);
+    }
 
     /// A request of the client will not be answered: it has cancelled it. Default: nothing was kept for it.
     fn cancelled(&self, of: &Id) {
@@ -62,6 +71,8 @@ pub enum ToHub {
     Gone(u64),
     /// Another process has changed what the conversation knows.
     Changed(Box<Record>),
+    /// An answer that opened tools has been written to the client.
+    Written(u64),
     /// The client has ended the conversation: nothing of it is kept.
     Forget,
     /// No more calls are taken; those that run are waited for, and then the hub ends.

@@ -11,6 +11,7 @@ mod greet;
 mod keep;
 mod list;
 mod merge;
+mod names;
 mod parked;
 mod pending;
 mod rounds;
@@ -18,6 +19,7 @@ mod route;
 mod seen;
 mod server;
 mod skills;
+mod unread;
 mod view;
 
 use std::collections::HashMap;
@@ -30,10 +32,13 @@ use self::ask::Asked;
 pub(crate) use self::keep::Begin;
 use self::keep::Keeps;
 use self::merge::Fan;
+use self::names::Naming;
 use self::parked::Parked;
 use self::pending::Pending;
 use self::rounds::Round;
 use self::server::{Server, State};
+use self::unread::Openings;
+pub use self::unread::Receipt;
 use self::view::View;
 use crate::client::{Client, ToHub};
 use crate::link::{Event, Incoming};
@@ -84,6 +89,8 @@ pub struct Hub {
     fans: HashMap<u64, Fan>,
     asked: HashMap<u64, Asked>,
     rounds: HashMap<u64, Round>,
+    names: Naming,
+    openings: Openings,
     parked: HashMap<u64, Parked>,
     held: Vec<(Client, Request)>,
     view: Option<View>,
@@ -112,6 +119,7 @@ impl Hub {
         let (to, clients) = mpsc::channel(INBOX);
         let (inbox, servers) = mpsc::channel(INBOX);
         let own = settings.servers.iter().map(Server::of).collect();
+        let names = Naming::of(&settings);
         let mut hub = Self {
             settings,
             id,
@@ -123,6 +131,8 @@ impl Hub {
             fans: HashMap::new(),
             asked: HashMap::new(),
             rounds: HashMap::new(),
+            names,
+            openings: Openings::of(&to),
             parked: HashMap::new(),
             held: Vec::new(),
             view: None,
@@ -147,6 +157,7 @@ impl Hub {
         }
         loop {
             let waits = self.ends.is_some() || self.has_deadlines();
+            let held = self.openings.due();
             tokio::select! {
                 said = clients.recv(), if has_clients => match said {
                     Some(said) => self.hear(said),
@@ -157,12 +168,16 @@ impl Hub {
                 // It cannot be closed: the hub holds a sender.
                 Some(incoming) = servers.recv() => self.take(incoming),
                 _ = tick.tick(), if waits => self.overdue(Instant::now()),
+                () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
+                    self.give_held(Instant::now(), &mut clients);
+                }
             }
             if self.ends.is_some_and(|ends| self.running.is_empty() || Instant::now() >= ends) {
                 break;
             }
         }
         if self.ends.is_some() {
+            self.give_all_held();
             self.end_unfinished();
         }
         // Nobody hears them any more, so that none waits to be heard.
@@ -181,6 +196,7 @@ impl Hub {
             // The client could not read something: nobody can say what.
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
+            ToHub::Written(number) => self.openings.written(number),
             ToHub::Changed(record) => self.changed_elsewhere(*record),
             ToHub::Forget => self.forget(),
             ToHub::Drain => {

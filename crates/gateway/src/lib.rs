@@ -10,6 +10,7 @@ pub mod front;
 pub mod hub;
 pub mod lines;
 pub mod link;
+pub mod names;
 pub mod object;
 #[cfg(feature = "otel")]
 pub mod otel;

@@ -12,6 +12,7 @@ use wildmatch::WildMatch;
 
 use crate::capture::{Capture, digest};
 use crate::link::Target;
+use crate::names::ListedNames;
 use crate::rpc::{Answer, Raw};
 use crate::seal::{Opened as Unsealed, Seal, Sealed};
 use crate::selection::Selection;
@@ -63,15 +64,15 @@ impl ServerSettings {
         }
     }
 
-    /// A tool's definition as it is taken from this server; `None`, with a line of the log, if it is not.
-    #[must_use]
-    pub(crate) fn taken(&self, definition: &Raw) -> Option<Raw> {
-        if self.trust != Trust::Untrusted {
-            return Some(definition.clone());
+    /// A tool's definition as it is taken from this server.
+    ///
+    /// # Errors
+    /// Why it is not taken.
+    pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, String> {
+        match self.trust {
+            Trust::Untrusted => trust::tool(definition),
+            Trust::Unstated | Trust::Trusted => Ok(definition.clone()),
         }
-        trust::tool(definition)
-            .map_err(|why| tracing::warn!(server = self.name, "a tool of this untrusted server is left out: {why}"))
-            .ok()
     }
 
     /// An answer as it is taken from this server.
@@ -221,6 +222,8 @@ pub struct Settings {
     pub seal: Seal,
     /// Whose gateway this is: nothing that is sealed or kept for one tenant is taken for another.
     pub tenant: Arc<str>,
+    /// The names that this tenant's servers have ever listed, which names of tools depend on.
+    pub names: Arc<ListedNames>,
     /// Where conversations are kept; `None`: they end with their hubs.
     pub state: Option<State>,
     /// Who looks on.
@@ -240,6 +243,7 @@ impl std::fmt::Debug for Settings {
             layers: _,
             seal: _,
             tenant,
+            names: _,
             state: _,
             watch: _,
             selection,

@@ -46,6 +46,30 @@ pub enum Observed<'o> {
         /// Why.
         why: &'o str,
     },
+    /// A tool or a prompt has got a name that is not its own.
+    Renamed {
+        /// The server's name.
+        server: &'o str,
+        /// `tool` or `prompt`.
+        kind: &'o str,
+        /// The name at the server.
+        name: &'o str,
+        /// The name that clients are shown.
+        shown: &'o str,
+        /// Why the two differ.
+        why: &'o str,
+        /// Whether the configuration asks for a prefix before every name.
+        asked: bool,
+    },
+    /// A tool is not shown. Tools that the configuration excludes are not reported.
+    LeftOut {
+        /// The server's name.
+        server: &'o str,
+        /// The tool's name at the server; empty if it has none.
+        name: &'o str,
+        /// Why it is left out.
+        why: &'o str,
+    },
     /// What a server's process said beside its messages until its connection ended. It may hold secrets: it is for the person
     /// at the terminal, never for a model.
     Heard {

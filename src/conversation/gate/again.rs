@@ -1,34 +1,29 @@
-//! A call that was made before: the same id with the same arguments gives the same outcome again.
+//! A call that comes again with its message: it gets its answer, its stored result, its approval, or is forwarded again.
 
-use super::{Call, Passing};
+use std::sync::Arc;
+
+use super::consent::already_used;
+use super::{Arrival, Call, Passing};
 use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply};
 use crate::conversation::state::{Became, CallRecord};
-use crate::conversation::{CallError, Conversation};
+use crate::conversation::{Conversation, ReplyKind};
 use crate::engine::ACTIVATE_SKILL;
 use crate::policy::CallUndo;
 use crate::skill::{self, Activation, ActiveSet};
 use crate::wire::Arguments;
 
 impl Conversation {
-    /// The outcome of the call of that id, if it was made before.
-    pub(super) fn again(
-        &mut self,
-        call: &Call,
-        arguments: &Arguments,
-        digest: &str,
-    ) -> Result<Option<Outcome>, CallError> {
-        let Some(record) = self.state.calls.get(&call.id).filter(|_| !self.recalling).cloned() else { return Ok(None) };
-        if record.digest != digest {
-            return Err(CallError::IdReused { id: call.id.clone(), before: record.name, now: call.name.clone() });
-        }
-        let CallRecord { target, became, .. } = record;
-        Ok(match became {
-            // It was being judged when the log ended: nothing was said of it.
+    /// The outcome of a call that was judged before; `None` if it is to be judged anew.
+    pub(super) fn again(&mut self, call: &Call, arguments: &Arguments, arrival: Arrival) -> Option<Outcome> {
+        let CallRecord { target, became, .. } = self.state.calls.get(&call.own).cloned()?;
+        match became {
+            // The log ended while it was being judged: no outcome was given.
             Became::Judged => None,
             Became::Answered { kind, content, failed, notes, opened, mentioned } => {
-                let named = Some(target.clone()).filter(|_| kind != super::ReplyKind::UnknownTool);
+                let named = Some(target.clone()).filter(|_| kind != ReplyKind::UnknownTool);
                 let reply = Reply {
-                    id: call.id.clone(),
+                    id: call.id(),
+                    label: call.label(),
                     name: call.name.clone(),
                     target: named.clone(),
                     kind,
@@ -43,24 +38,74 @@ impl Conversation {
                 };
                 Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
             }
-            // Remembered out of a message array, and policy asks: whether it was ever approved, nobody knows.
+            Became::Forwarded { ok: Some(true), .. } | Became::Resumed { ok: Some(true), .. } => {
+                Some(self.finished_before(call, &target))
+            }
+            // Its host tries once more: that is another run, with a record and a copy of its own.
+            Became::Forwarded { ok: Some(false), .. } => None,
+            // Read from a transcript, and policy asks: whether it was approved is unknown.
             Became::Forwarded { policy: PolicyMark::Confirm, .. } => None,
             Became::Forwarded { unchecked, note, policy, reason, undo, .. } => {
                 let context = Context { policy, reason, ..self.context() };
                 self.forward_again(call, &target, arguments, Passing { unchecked, note }, context, undo)
             }
-            Became::Resumed { approval, undo, .. } => {
-                let context = self.approved(&approval);
-                self.forward_again(call, &target, arguments, Passing::default(), context, undo)
+            Became::Resumed { approval, ok: Some(false), .. } => {
+                let reason = format!("it was approved ({approval}), ran and failed; the approval is used");
+                self.refuse_again(call, &target, &reason)
             }
-            // None where the approval was taken up for a later call that is the same: this one is judged anew.
-            Became::Waiting { approval, .. } => self.take_up(&approval, &call.id, &call.name).ok().map(Outcome::from),
+            Became::Resumed { approval, undo, .. } => match self.may_hand_over(call, arrival) {
+                true => {
+                    let context = self.approved(&approval);
+                    self.forward_again(call, &target, arguments, Passing::default(), context, undo)
+                }
+                false => self.refuse_again(call, &target, &already_used(approval.as_str())),
+            },
+            // `None` where the approval was used for a later call that is the same, or expired: this one is judged anew.
+            Became::Waiting { approval, .. } if self.has_lapsed(&approval) => None,
+            Became::Waiting { approval, .. } => self.take_up(&approval, call).ok().map(Outcome::from),
             Became::Refused { content, reason } => {
                 let context = Context { policy: PolicyMark::Deny, reason: Some(reason.clone()), ..self.context() };
-                let (id, name, wire) = (call.id.clone(), call.name.clone(), self.wire());
-                Some(Outcome::Refuse(Refuse { id, name, target, content, reason, context, wire }))
+                let (id, label, name, wire) = (call.id(), call.label(), call.name.clone(), self.wire());
+                Some(Outcome::Refuse(Refuse { id, label, name, target, content, reason, context, wire }))
             }
+        }
+    }
+
+    /// Whether an approved call that has no result may be handed to its host once more: the host paused it, or asks in this
+    /// process for a call that it has not reported.
+    fn may_hand_over(&mut self, call: &Call, arrival: Arrival) -> bool {
+        let paused = self.paused.shift_remove(&call.own);
+        paused || arrival == Arrival::Single && self.in_flight.contains_key(&call.own)
+    }
+
+    /// The answer to a call that ran and was reported.
+    fn finished_before(&self, call: &Call, target: &str) -> Outcome {
+        let shown = self.bound.names.tools.sent(target);
+        let (content, is_error) = self.stored_result(&call.own).unwrap_or_else(|| {
+            let content = format!("{shown} already ran for this call; its result is no longer stored.");
+            (Arc::from(content), true)
+        });
+        Outcome::Reply(Reply {
+            id: call.id(),
+            label: call.label(),
+            name: call.name.clone(),
+            target: Some(target.to_owned()),
+            kind: ReplyKind::Finished,
+            content,
+            opened: Vec::new(),
+            is_error,
+            activation: None,
+            context: self.context(),
+            wire: self.wire(),
+            native: None,
+            additions: Vec::new(),
         })
+    }
+
+    fn refuse_again(&self, call: &Call, target: &str, reason: &str) -> Option<Outcome> {
+        let engine = self.engine.clone();
+        let tool = engine.catalog().get(target)?;
+        Some(Outcome::Refuse(self.refusal(call, tool, reason)))
     }
 
     fn forward_again(

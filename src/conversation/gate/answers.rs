@@ -88,7 +88,7 @@ impl Conversation {
         }
         let opened = if opens { vec![meant.tool.name().clone()] } else { Vec::new() };
         if opens {
-            let by = Some(judging.call.id.clone());
+            let by = Some(judging.call.own.clone());
             self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
         }
         let kind = if nudge == Nudge::None { ReplyKind::Invalid } else { ReplyKind::Loop };
@@ -118,7 +118,7 @@ impl Conversation {
         let Answer { content, notes, opened, mentioned, failed } = answer;
         let content: Arc<str> = Arc::from(content);
         let event = Event::Answered {
-            id: judging.call.id.clone(),
+            id: judging.call.own.clone(),
             kind,
             content: content.clone(),
             failed,
@@ -128,7 +128,8 @@ impl Conversation {
         };
         self.record(event);
         let reply = Reply {
-            id: judging.call.id.clone(),
+            id: judging.call.id(),
+            label: judging.call.label(),
             name: judging.call.name.clone(),
             target: target.map(str::to_owned),
             kind,
@@ -159,7 +160,7 @@ impl Conversation {
         reply.native = match self.wire() {
             Wire::OpenAiResponses if expands && reply.name == names.meta(MetaRole::Expand) => {
                 let (engine, presentation) = (&self.engine, self.presentation());
-                let id = reply.id.as_str();
+                let id = reply.label.as_str();
                 let found =
                     search_output(engine.catalog(), presentation, &names.tools, &names.namespaces, id, mentioned);
                 // Where nothing was found, the whole answer is what has to be read.
@@ -169,7 +170,7 @@ impl Conversation {
             }
             Wire::Anthropic if expands && !mentioned.is_empty() => {
                 let shown: Vec<&str> = mentioned.iter().map(|name| names.tools.sent(name.as_str())).collect();
-                Some(references(&reply.id, &shown, notes))
+                Some(references(&reply.label, &shown, notes))
             }
             _ => None,
         };

@@ -68,7 +68,7 @@ impl Conversation {
                 content.push_str(&definition(meant.tool, meant.shown));
             }
             opened.push(meant.tool.name().clone());
-            let by = Some(judging.call.id.clone());
+            let by = Some(judging.call.own.clone());
             self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
         }
         let answer = Answer { content, mentioned: opened.clone(), opened, failed: true, ..Answer::default() };

@@ -7,8 +7,8 @@ use crate::catalog::Tool;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
 use crate::conversation::state::Waiting;
-use crate::conversation::{ApprovalId, CallError, CallId, Conversation};
-use crate::engine::{CallRef, Exact, Judged, PolicyLayer};
+use crate::conversation::{ApprovalId, CallError, CallId, CallIdentity, Conversation};
+use crate::engine::{Exact, Judged, PolicyLayer};
 use crate::policy::{Approval, ApprovalError, ApprovalState, Decision, Verdict};
 use crate::wire::{Arguments, NUMBERED};
 
@@ -31,13 +31,9 @@ impl Conversation {
         judged: &Judged,
     ) -> Outcome {
         if !self.recalling {
-            drop(policy.record(meant.tool, &exact, self.call_ref(&judging.call.id), judged));
+            drop(policy.record(meant.tool, &exact, &self.call_ref(judging.call), judged));
         }
         self.refuse(judging.call, meant, &judged.verdict.reason())
-    }
-
-    fn call_ref<'a>(&'a self, call: &'a CallId) -> CallRef<'a> {
-        CallRef { conversation: self.id(), call: call.as_str() }
     }
 
     /// A valid call that policy does not deny: it runs, runs recorded, or waits.
@@ -60,7 +56,7 @@ impl Conversation {
             Decision::AllowAudited => {
                 let recorded = match self.recalling {
                     true => Ok(judged.undo.recalled()),
-                    false => policy.let_go(meant.tool, &exact, self.call_ref(&call.id), &judged).map(Some),
+                    false => policy.let_go(meant.tool, &exact, &self.call_ref(call), &judged).map(Some),
                 };
                 let undo = match recorded {
                     Ok(undo) => undo,
@@ -87,10 +83,10 @@ impl Conversation {
                 }
                 let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
                 let asked = match self.recalling {
-                    true => policy.asked_before(meant.tool, &exact, self.call_ref(&call.id)).map(Ok),
+                    true => policy.asked_before(meant.tool, &exact, &self.call_ref(call)).map(Ok),
                     false => {
-                        let once = self.is_told_apart(&call.id);
-                        Some(policy.ask(meant.tool, &exact, self.call_ref(&call.id), judged.displayed, once))
+                        let once = !judging.asks_anew && self.is_distinct(call);
+                        Some(policy.ask(meant.tool, &exact, &self.call_ref(call), judged.displayed, once))
                     }
                 };
                 match asked {
@@ -103,10 +99,14 @@ impl Conversation {
                     Some(Ok(approval)) => {
                         let id = ApprovalId::from(&approval.id);
                         let answered = approval.state == ApprovalState::Approved && !self.recalling;
-                        self.record(Event::Asked { id: call.id.clone(), approval: id.clone(), reason: reason.clone() });
-                        let taken = if answered { self.take_up(&id, &call.id, &call.name).ok() } else { None };
+                        self.record(Event::Asked {
+                            id: call.own.clone(),
+                            approval: id.clone(),
+                            reason: reason.clone(),
+                        });
+                        let taken = if answered { self.take_up(&id, call).ok() } else { None };
                         taken.map_or_else(
-                            || Outcome::Confirm(self.confirm(&call.id, &call.name, meant.tool, approval, reason)),
+                            || Outcome::Confirm(self.confirm(call, meant.tool, approval, reason)),
                             Outcome::from,
                         )
                     }
@@ -115,38 +115,55 @@ impl Conversation {
         }
     }
 
-    /// Whether an id tells a call from every other, also after its host began again: conversations without an id are not told
-    /// apart, and ids that a conversation gave itself begin anew with it.
-    fn is_told_apart(&self, id: &CallId) -> bool {
-        !self.id().is_empty() && !id.as_str().starts_with(NUMBERED)
+    /// Whether what identifies a call distinguishes it from every other one, also after its host began again. Conversations
+    /// without an id are indistinguishable, ids that a conversation makes begin anew with it, and a call that was forgotten
+    /// may have had the label.
+    fn is_distinct(&self, call: &Call) -> bool {
+        let keyed = call.identity.key.is_some();
+        !self.id().is_empty() && (keyed || !self.state.forgot && !call.label().as_str().starts_with(NUMBERED))
+    }
+
+    /// Whether the approval that a call waits for has expired. Then it is void, and the call is judged anew.
+    pub(super) fn has_lapsed(&mut self, approval: &ApprovalId) -> bool {
+        let engine = self.engine.clone();
+        let Some(policy) = engine.policy() else { return false };
+        let lapsed = policy.waiting(approval.as_str()).is_ok_and(|stored| policy.has_expired(&stored));
+        if lapsed && self.state.pending.contains_key(approval) {
+            self.record(Event::Expired { approval: approval.clone() });
+        }
+        lapsed
     }
 
     /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
     fn asked_already(&mut self, judging: &Judging<'_>) -> Option<Outcome> {
         let same = |(_, waiting): &(&ApprovalId, &Waiting)| waiting.digest == judging.digest;
-        let (approval, waiting) = self.state.pending.iter().find(same)?;
-        let (approval, reason) = (approval.clone(), waiting.reason.clone());
-        let (id, name) = (judging.call.id.clone(), judging.call.name.clone());
+        let approval = self.state.pending.iter().find(same)?.0.clone();
+        if !self.recalling && self.has_lapsed(&approval) {
+            return None;
+        }
+        let waiting = self.state.pending.get(&approval)?;
+        let (reason, id) = (waiting.reason.clone(), judging.call.own.clone());
         if self.recalling {
             // Nothing is taken up a second time; what still waits waits for this call too.
             let (engine, target) = (self.engine.clone(), waiting.target.clone());
             let (policy, tool) = (engine.policy()?, engine.catalog().get(&target)?);
             let stored = policy.waiting(approval.as_str()).ok().filter(|stored| policy.is_open(stored))?;
-            self.record(Event::Asked { id: id.clone(), approval, reason: reason.clone() });
-            return Some(Outcome::Confirm(self.confirm(&id, &name, tool, stored, reason)));
+            self.record(Event::Asked { id, approval, reason: reason.clone() });
+            return Some(Outcome::Confirm(self.confirm(judging.call, tool, stored, reason)));
         }
         // The later call waits for the same approval, and is the one that runs.
-        self.record(Event::Asked { id: id.clone(), approval: approval.clone(), reason });
-        self.take_up(&approval, &id, &name).ok().map(Outcome::from)
+        self.record(Event::Asked { id, approval: approval.clone(), reason });
+        self.take_up(&approval, judging.call).ok().map(Outcome::from)
     }
 
     /// A call that waits for a person.
-    fn confirm(&self, id: &CallId, name: &str, tool: &Tool, approval: Approval, reason: String) -> Confirm {
+    fn confirm(&self, call: &Call, tool: &Tool, approval: Approval, reason: String) -> Confirm {
         let request = approval.request;
         let shown = self.bound.names.tools.sent(tool.name().as_str()).to_owned();
         Confirm {
-            id: id.clone(),
-            name: name.to_owned(),
+            id: call.id(),
+            label: call.label(),
+            name: call.name.clone(),
             approval: ApprovalId::from(approval.id),
             target: tool.name().clone(),
             arguments_json: request.arguments_json.unwrap_or_else(|| request.arguments.to_string()),
@@ -170,21 +187,22 @@ impl Conversation {
     }
 
     pub(super) fn refuse(&mut self, call: &Call, meant: Meant<'_>, reason: &str) -> Outcome {
-        let refuse = self.refusal(&call.id, &call.name, meant.tool, reason);
-        let (id, content, reason) = (call.id.clone(), refuse.content.clone(), reason.to_owned());
+        let refuse = self.refusal(call, meant.tool, reason);
+        let (id, content, reason) = (call.own.clone(), refuse.content.clone(), reason.to_owned());
         self.record(Event::Refused { id, content, reason });
         Outcome::Refuse(refuse)
     }
 
-    fn refusal(&self, id: &CallId, name: &str, tool: &Tool, reason: &str) -> Refuse {
+    pub(super) fn refusal(&self, call: &Call, tool: &Tool, reason: &str) -> Refuse {
         let own = tool.name().as_str();
         let shown = self.bound.names.tools.sent(own);
         // Policy names tools between backticks, as the host does; the model knows them by another name.
         let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
         let content = format!("{shown} was not run: {said}. Do not repeat the call; choose another way or say so.");
         Refuse {
-            id: id.clone(),
-            name: name.to_owned(),
+            id: call.id(),
+            label: call.label(),
+            name: call.name.clone(),
             target: own.to_owned(),
             content: Arc::from(content),
             reason: reason.to_owned(),
@@ -203,15 +221,28 @@ impl Conversation {
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id in this conversation.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
+        self.resume_call(approval, None).map(|(_, resumed)| resumed)
+    }
+
+    /// As [`resume`](Self::resume), for the call that is remembered under `own`, if it waits for this approval too; otherwise
+    /// for the call that asked first. Returns the id under which the resumed call is remembered.
+    pub(in crate::conversation) fn resume_call(
+        &mut self,
+        approval: &ApprovalId,
+        own: Option<&CallId>,
+    ) -> Result<(CallId, Resumed), CallError> {
         let waiting = self.state.pending.get(approval).ok_or_else(|| CallError::NotWaiting(approval.clone()))?;
-        let id = waiting.id.clone();
-        let name =
-            self.state.calls.get(&id).map(|record| record.name.clone()).unwrap_or_else(|| waiting.target.clone());
-        self.take_up(approval, &id, &name)
+        let own = own.unwrap_or(&waiting.id).clone();
+        let call = match self.state.calls.get(&own) {
+            Some(record) => Call { own, identity: record.identity.clone(), name: record.name.clone() },
+            None => Call { own, identity: CallIdentity::default(), name: waiting.target.clone() },
+        };
+        let resumed = self.take_up(approval, &call)?;
+        Ok((call.own, resumed))
     }
 
     /// As [`resume`](Self::resume), for the call that is to run: the one that asked, or a later one that is the same.
-    pub(super) fn take_up(&mut self, approval: &ApprovalId, id: &CallId, name: &str) -> Result<Resumed, CallError> {
+    pub(super) fn take_up(&mut self, approval: &ApprovalId, call: &Call) -> Result<Resumed, CallError> {
         let engine = self.engine.clone();
         let missing = || CallError::NotWaiting(approval.clone());
         let waiting = self.state.pending.get(approval).cloned().ok_or_else(missing)?;
@@ -219,23 +250,17 @@ impl Conversation {
         let Some(tool) = engine.catalog().get(&waiting.target) else {
             return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
         };
-        let why = match policy.redeem(approval.as_str(), tool, self.call_ref(id)) {
+        let why = match policy.redeem(approval.as_str(), tool, &self.call_ref(call)) {
             Ok((redeemed, undo)) => {
                 let undo = Some(undo);
-                self.record(Event::Resumed { id: id.clone(), approval: approval.clone(), undo: undo.clone() });
-                self.begins(id, tool);
+                let id = call.own.clone();
+                self.record(Event::Resumed { id, approval: approval.clone(), undo: undo.clone() });
+                self.begins(&call.own, tool);
                 let context = self.approved(approval);
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
-                let call = Call { id: id.clone(), name: name.to_owned(), arguments: Arguments::from_text(&text) };
-                return Ok(Resumed::Run(self.forwarded(
-                    &call,
-                    tool,
-                    &call.arguments,
-                    Passing::default(),
-                    context,
-                    undo,
-                )));
+                let (arguments, passing) = (Arguments::from_text(&text), Passing::default());
+                return Ok(Resumed::Run(self.forwarded(call, tool, &arguments, passing, context, undo)));
             }
             Err(why) => why,
         };
@@ -244,11 +269,11 @@ impl Conversation {
         let reason = match (&why, stored) {
             (ApprovalError::Not { state: ApprovalState::Pending, .. }, Ok(stored)) => {
                 let reason = "nobody has answered yet".to_owned();
-                return Ok(Resumed::Waiting(self.confirm(id, name, tool, stored, reason)));
+                return Ok(Resumed::Waiting(self.confirm(call, tool, stored, reason)));
             }
             (ApprovalError::Store(_) | ApprovalError::NoSnapshot { passing: true, .. }, Ok(stored)) => {
                 let reason = format!("it was not run: {why}");
-                return Ok(Resumed::Waiting(self.confirm(id, name, tool, stored, reason)));
+                return Ok(Resumed::Waiting(self.confirm(call, tool, stored, reason)));
             }
             (ApprovalError::Not { state: ApprovalState::Rejected, .. }, Ok(stored)) => match stored.reason {
                 Some(why) => format!("a person said no: {why}"),
@@ -256,7 +281,7 @@ impl Conversation {
             },
             _ => why.to_string(),
         };
-        let refuse = self.refusal(id, name, tool, &reason);
+        let refuse = self.refusal(call, tool, &reason);
         self.record(Event::Rejected { approval: approval.clone(), content: refuse.content.clone(), reason, by_person });
         Ok(Resumed::Refused(refuse))
     }
@@ -273,8 +298,14 @@ fn settled_before(approval: &Approval) -> String {
     let id = &approval.id;
     match approval.state {
         ApprovalState::Rejected => format!("a person has said no to this very call ({id})"),
-        _ => {
-            format!("it was approved before ({id}) and handed over once; whether it took effect is not known, so look")
-        }
+        _ => already_used(id),
     }
+}
+
+/// Why a call does not run whose approval was handed over: how that run ended is unknown.
+pub(super) fn already_used(approval: &str) -> String {
+    format!(
+        "it was approved before ({approval}) and handed over once, so that the approval is already used; check whether it \
+         took effect"
+    )
 }

@@ -15,7 +15,7 @@ impl Conversation {
         let request = read.and_then(|value| ExpandRequest::from_arguments(value).map_err(|why| why.to_string()));
         let (answer, kind) = match request {
             Ok(request) => {
-                let expansion = self.open(Some(&judging.call.id), &request);
+                let expansion = self.open(Some(&judging.call.own), &request);
                 (Self::expanded_answer(&expansion), ReplyKind::Expanded)
             }
             Err(why) => (self.malformed_answer(&why), ReplyKind::Invalid),

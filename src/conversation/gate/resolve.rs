@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Call;
 use crate::engine::Engine;
 use crate::name::nearest;
 use crate::profile::{Bridge, Naming};
@@ -42,8 +41,8 @@ impl Target {
 }
 
 /// What a call means, with `call_tool` taken off: a model that uses it means its target, in every arm.
-pub(super) fn target(engine: &Engine, names: &NameTable, call: &Call) -> (Target, Arguments) {
-    let (mut name, mut arguments) = (call.name.clone(), call.arguments.clone());
+pub(super) fn target(engine: &Engine, names: &NameTable, name: &str, written: &Arguments) -> (Target, Arguments) {
+    let (mut name, mut arguments) = (name.to_owned(), written.clone());
     let mut through = Bridge::Any;
     for _ in 0..MAX_WRAPPING {
         match find(engine, names, &name) {
@@ -59,7 +58,7 @@ pub(super) fn target(engine: &Engine, names: &NameTable, call: &Call) -> (Target
                         (known, own) => known.min(own),
                     };
                 }
-                Err(why) => return (Target::BadWrapping(why.to_owned()), call.arguments.clone()),
+                Err(why) => return (Target::BadWrapping(why.to_owned()), written.clone()),
             },
             Some(Named::Tool(index)) => {
                 let needs = engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::of);
@@ -67,14 +66,14 @@ pub(super) fn target(engine: &Engine, names: &NameTable, call: &Call) -> (Target
                     None => (Target::Tool(index), arguments),
                     Some(needs) => {
                         let why = format!("`{name}` is not for it; run it with {}", names.bridge(needs));
-                        (Target::BadWrapping(why), call.arguments.clone())
+                        (Target::BadWrapping(why), written.clone())
                     }
                 };
             }
             None => return (Target::Unknown(name), arguments),
         }
     }
-    (Target::BadWrapping(format!("it wraps itself more than {MAX_WRAPPING} times")), call.arguments.clone())
+    (Target::BadWrapping(format!("it wraps itself more than {MAX_WRAPPING} times")), written.clone())
 }
 
 fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {

@@ -44,12 +44,12 @@ impl Conversation {
                 rendered: activation.rendered.clone(),
                 scope: activation.scope,
             };
-            let (by, name) = (judging.call.id.clone(), activation.name.clone());
+            let (by, name) = (judging.call.own.clone(), activation.name.clone());
             self.record(Event::Activated { by, name, skill });
             let preloads = engine.skills().is_some_and(crate::engine::SkillLayer::preloads);
             if preloads && !activation.categories.is_empty() {
                 let request = ExpandRequest { categories: activation.categories.clone(), tools: vec![] };
-                opened = self.open(Some(&judging.call.id), &request).opened;
+                opened = self.open(Some(&judging.call.own), &request).opened;
             }
         }
         let answer = Answer { content, mentioned: opened.clone(), opened, ..Answer::default() };
@@ -65,10 +65,11 @@ impl Conversation {
     fn skill_waits(&mut self, judging: &Judging<'_>, skill: &str) -> Outcome {
         let reason = format!("skill {skill} needs a person's approval first");
         let content: Arc<str> = Arc::from(format!("{reason}. Ask the user, or go on without it."));
-        let id = judging.call.id.clone();
-        self.record(Event::Refused { id: id.clone(), content: content.clone(), reason: reason.clone() });
+        let id = judging.call.own.clone();
+        self.record(Event::Refused { id, content: content.clone(), reason: reason.clone() });
         Outcome::Refuse(Refuse {
-            id,
+            id: judging.call.id(),
+            label: judging.call.label(),
             name: judging.call.name.clone(),
             target: ACTIVATE_SKILL.to_owned(),
             content,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{ApprovalId, PolicyMark, ReplyKind};
+use crate::conversation::{ApprovalId, CallIdentity, PolicyMark, ReplyKind};
 use crate::name::ToolName;
 use crate::policy::CallUndo;
 
@@ -50,6 +50,22 @@ pub(in crate::conversation) enum Became {
 }
 
 impl Became {
+    /// Whether nothing more is to come of the call: it was answered or refused here, or its result was reported. A call
+    /// that nobody had to approve and that failed at the host is not over: its host may run it again.
+    pub(in crate::conversation) fn has_ended(&self) -> bool {
+        match self {
+            Self::Answered { .. } | Self::Refused { .. } => true,
+            Self::Forwarded { ok, .. } => *ok == Some(true),
+            Self::Resumed { ok, .. } => ok.is_some(),
+            Self::Judged | Self::Waiting { .. } => false,
+        }
+    }
+
+    /// Whether it was forwarded and its result was not reported yet.
+    pub(in crate::conversation) fn is_at_host(&self) -> bool {
+        matches!(self, Self::Forwarded { ok: None, .. } | Self::Resumed { ok: None, .. })
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Answered { content, .. } | Self::Refused { content, .. } => content.len(),
@@ -61,6 +77,8 @@ impl Became {
 /// A call that was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::conversation) struct CallRecord {
+    #[serde(flatten)]
+    pub(in crate::conversation) identity: CallIdentity,
     /// The name by which the model made it.
     pub(in crate::conversation) name: String,
     /// The real target in the catalogue's name.

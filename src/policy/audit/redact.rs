@@ -20,7 +20,7 @@ const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *
 
 /// The prefixes of well-known kinds of secrets.
 const SHAPES: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- xoxa- AKIA ASIA AIza ya29. \
-    eyJ hf_ npm_ pypi-";
+    eyJ hf_ npm_ pypi- tfk_";
 
 /// Whether the value of an argument of this name is a secret. `more` contains further globs over names.
 fn is_secret(name: &str, more: &[&str]) -> bool {
@@ -30,17 +30,36 @@ fn is_secret(name: &str, more: &[&str]) -> bool {
 /// The arguments without secrets, with long strings truncated. `more` contains further globs over argument names.
 #[must_use]
 pub fn redact(arguments: &Value, more: &[&str]) -> Value {
+    redact_values(arguments, more, &words)
+}
+
+/// A text without secrets, at its full length. JSON text of an object or a list is redacted by the names in it, too.
+pub(crate) fn redact_text(text: &str, more: &[&str]) -> String {
+    let value = serde_json::from_str::<Value>(text).ok().filter(|value| value.is_object() || value.is_array());
+    if let Some(value) = value {
+        let redacted = redact_values(&value, more, &whole_words);
+        if redacted != value {
+            return redacted.to_string();
+        }
+    }
+    whole_words(text, more)
+}
+
+fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str]) -> String) -> Value {
     match arguments {
         Value::Object(map) => Value::Object(
             map.iter()
                 .map(|(name, value)| {
                     let hide = is_secret(name, more);
-                    let kept = if hide { Value::String(REDACTED.to_owned()) } else { redact(value, more) };
+                    let kept = match hide {
+                        true => Value::String(REDACTED.to_owned()),
+                        false => redact_values(value, more, words),
+                    };
                     (name.clone(), kept)
                 })
                 .collect(),
         ),
-        Value::Array(items) => Value::Array(items.iter().map(|item| redact(item, more)).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(|item| redact_values(item, more, words)).collect()),
         Value::String(text) => Value::String(words(text, more)),
         other => other.clone(),
     }
@@ -109,7 +128,7 @@ fn has_shape(word: &str) -> bool {
 }
 
 /// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
-fn words(text: &str, more: &[&str]) -> String {
+fn whole_words(text: &str, more: &[&str]) -> String {
     let secret = |name: &str| is_secret(name, more);
     let text: &str = &without_pem(text);
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
@@ -141,6 +160,12 @@ fn words(text: &str, more: &[&str]) -> String {
         hide_next = name.eq_ignore_ascii_case("bearer")
             || (secret(name) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
     }
+    out
+}
+
+/// The same, truncated.
+fn words(text: &str, more: &[&str]) -> String {
+    let out = whole_words(text, more);
     let count = out.chars().count();
     if count <= MAX_TEXT {
         return out;

@@ -4,6 +4,7 @@ use super::Report;
 use crate::policy::argv::base_name;
 use crate::policy::capability::Family;
 use crate::policy::command::{CommandPattern, OptionPattern};
+use crate::policy::glob::is_glob;
 use crate::policy::host::HostPattern;
 use crate::policy::programs::{self, Does};
 use crate::policy::rule::{Access, Rule, ToolPattern};
@@ -31,8 +32,8 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
     report(code, format!("`{text}` allows {what}"), help);
 }
 
-/// Conditions on arguments that are written as in other languages, and mean the very characters here.
-pub(super) fn never(rule: &Rule, report: Report<'_>) {
+/// Patterns that are written as in other languages, and mean the very characters here, or more than they seem to.
+pub(super) fn literally(rule: &Rule, report: Report<'_>) {
     if rule.path.as_ref().is_some_and(|(pattern, _)| pattern.has_glued_stars()) {
         let message = format!("in `{}`, `**` beside other characters stays within one segment", rule.text);
         report("policy-glued-stars", message, "write `**/` for any folders");
@@ -44,11 +45,79 @@ pub(super) fn never(rule: &Rule, report: Report<'_>) {
             "`!` stands for itself: write what is meant, or a rule with the opposite effect"
         } else if pattern.contains('{') && pattern.contains(',') && pattern.contains('}') {
             "`{a,b}` stands for itself: write one rule for each value"
+        } else if is_regex(pattern) {
+            "a pattern is no regular expression: write `*` for any characters and `?` for one"
         } else {
             continue;
         };
         let message = format!("the condition `{name} = {pattern}` probably never holds");
         report("policy-args-literal", message, what);
+    }
+    if let Some((name, pattern)) = rule.args.iter().find(|(_, pattern)| is_query(pattern)) {
+        let message = format!("the condition `{name} = {pattern}` is a glob over a language that it does not read");
+        let help =
+            "no glob tells what a statement does: give the agent a role that may only read, and ask about the rest";
+        report("policy-args-language", message, help);
+    }
+    if let Some(mistake) = rule.command.as_ref().and_then(CommandPattern::mistake).filter(|mistake| !mistake.never()) {
+        let (what, help) = mistake.texts();
+        report("policy-pattern-literal", format!("`{}` matches less than it seems to: {what}", rule.text), help);
+    }
+    if let Some(host) = rule.host.as_ref().map(HostPattern::text) {
+        let rest = host.strip_prefix('*').filter(|rest| !rest.is_empty() && !rest.starts_with(['.', '*']));
+        if let Some(rest) = rest {
+            let message = format!("`{}` covers `evil{rest}`, too", rule.text);
+            report(
+                "policy-host-boundary",
+                message,
+                &format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these"),
+            );
+        }
+    }
+    root_path(rule, report);
+}
+
+/// Whether a pattern is written as a regular expression.
+fn is_regex(pattern: &str) -> bool {
+    pattern.contains(".*")
+        || pattern.contains(".+")
+        || pattern.contains("\\b")
+        || pattern.contains("(?")
+        || pattern.starts_with('^') && (pattern.ends_with('$') || pattern.contains(char::is_whitespace))
+}
+
+/// The first words of statements of SQL that are written as globs.
+const STATEMENTS: [&str; 12] =
+    ["select", "insert", "update", "delete", "drop", "alter", "create", "truncate", "grant", "with", "merge", "pragma"];
+
+/// Whether a pattern is a glob over statements of SQL.
+fn is_query(pattern: &str) -> bool {
+    let bare = pattern.trim_start_matches(['*', '^', ' ']).to_lowercase();
+    let first = bare.split(char::is_whitespace).next().unwrap_or_default();
+    is_glob(pattern) && bare.contains(char::is_whitespace) && STATEMENTS.contains(&first)
+}
+
+/// The folders at the root of common systems: Filesystem Hierarchy Standard 3.0, macOS 15, and those of containers.
+const AT_ROOT: &str = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin snap srv sys tmp usr var nix \
+    Applications Library System Users Volumes private cores app code data workspace workspaces";
+
+/// A path at the root of the machine whose first folder no system has there: in other systems `/` is the project.
+fn root_path(rule: &Rule, report: Report<'_>) {
+    if rule.path.is_none() {
+        return;
+    }
+    let text = rule.text.rsplit(['(', '=']).next().unwrap_or_default().trim().trim_end_matches(')');
+    let Some(path) = text.trim_start_matches('!').strip_prefix('/').filter(|path| !path.starts_with('/')) else {
+        return;
+    };
+    let first = path.split('/').next().unwrap_or_default();
+    if !first.is_empty() && !is_glob(first) && !AT_ROOT.split_whitespace().any(|own| own == first) {
+        let message = format!("`{}` is about a folder at the root of the machine, not of the project", rule.text);
+        report(
+            "policy-root-path",
+            message,
+            &format!("write `./{path}` for the project, or `//{path}` if the root is intended"),
+        );
     }
 }
 

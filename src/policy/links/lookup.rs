@@ -4,6 +4,7 @@ use super::{Disk, Links, follow, globs, looking};
 use crate::policy::call_context::CallContext;
 use crate::policy::context::{Context, PolicyCall};
 use crate::policy::decision::Effect;
+use crate::policy::floor::candidates;
 use crate::policy::path::LexPath;
 use crate::policy::policy_set::Policy;
 
@@ -21,12 +22,18 @@ impl Policy {
             spots.extend(
                 self.rules().filter_map(|rule| rule.path.as_ref()).flat_map(|(pattern, _)| pattern.spots(context)),
             );
-            spots.extend(context.protected.iter().flat_map(|path| LexPath::read(path).spots(context)));
+            let guarded = context.protected.iter().chain(&context.secrets);
+            spots.extend(guarded.flat_map(|path| LexPath::read(path).spots(context)));
         }
         let mut links = Links::default();
         for spot in spots {
             let real = follow(&spot, disk);
             links.insert(&spot, real);
+        }
+        for (word, programs) in candidates(&cx.effects, context) {
+            if programs.iter().any(|program| disk.is_own_program(program)) {
+                links.own_program(&word);
+            }
         }
         // Globs are resolved only where a rule may depend on what they name.
         if self.rules().any(|rule| rule.path.is_some()) {

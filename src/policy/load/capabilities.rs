@@ -45,6 +45,7 @@ pub(super) fn read(
             sound &= field(reader, &mut capability, key.get_ref(), key.span().start, value);
         }
         sound &= names_its_shell(reader, &capability, name.get_ref(), at);
+        sound &= is_read_as_a_shell(reader, &mut capability, name.get_ref(), at);
         // A record that was not understood must not permit anything: the tool is treated as one without a tier.
         all_sound &= sound;
         if !sound {
@@ -72,6 +73,33 @@ fn names_its_shell(reader: &mut Reader<'_>, capability: &ToolCapability, name: &
     let help = "write shell = \"other\", so that every call asks, or shell = \"bash\" if bash runs its commands";
     reader.error("policy-shell", at, message, help);
     false
+}
+
+/// Whether it is said how the commands of a record are read, and which argument has them. Without the first, `Bash(rm:*)`
+/// would not cover the tool; without the second, no rule for commands matches. A record that names its shell is of the
+/// family `Bash`.
+fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, name: &str, at: usize) -> bool {
+    let own = Family::of_name(name);
+    let is_shell = capability.family == Some(Family::Shell) || capability.shell.is_some();
+    match &capability.command {
+        Some(_) if capability.family.is_none() => {
+            capability.family = own.or(capability.shell.map(|_| Family::Shell));
+            if capability.family.is_none() {
+                let message = format!("`{name}` has a `command`, and the record does not say which shell reads it");
+                let help = "write like = \"Bash\", so that rules such as Bash(rm:*) cover it; beside it, shell = \"sh\", \"zsh\" or \
+                            \"other\" for another one";
+                reader.error("policy-no-shell", at, message, help);
+                return false;
+            }
+        }
+        None if is_shell && own.is_none() => {
+            let message = format!("`{name}` is a shell, and the record does not say which argument has the command");
+            reader.error("policy-no-command", at, message, "write command = \"…\"");
+            return false;
+        }
+        _ => {}
+    }
+    true
 }
 
 /// Reads a field; `false` if it could not be read.

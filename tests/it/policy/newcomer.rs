@@ -62,8 +62,8 @@ fn a_record_of_a_shell_hides_no_argument() {
     let rules = "allow = [\"Bash(cargo test:*)\", \"run(cargo test:*)\"]\n";
     for (record, tool) in [
         ("[tool.Bash]\ntier = \"a\"\ncommand = \"command\"", "Bash"),
-        ("[tool.run]\ntier = \"a\"\ncommand = \"command\"", "run"),
-        ("[tool.run]\ntier = \"read_only\"\ncommand = \"command\"", "run"),
+        ("[tool.run]\ntier = \"a\"\nlike = \"Bash\"\ncommand = \"command\"", "run"),
+        ("[tool.run]\ntier = \"read_only\"\nlike = \"Bash\"\ncommand = \"command\"", "run"),
     ] {
         let own = format!("{rules}{record}");
         let with = |name: &str, value: Value| json!({ "command": "cargo test", name: value });

@@ -226,7 +226,7 @@ fn a_rule_about_nothing_is_an_error_of_check() {
     let tools = [Covered { identity: "crm_send".to_owned(), arguments: vec!["channel".to_owned()] }];
     let file = "[tool.crm_send]\ntier = \"a\"\nwrites = []\n[[rule]]\ndecide = \"deny\"\n";
     for (rule, code) in [
-        ("tool = \"crm_sned\"", Some("policy-no-such-tool")),
+        ("tool = \"telephone\"", Some("policy-no-such-tool")),
         ("tool = \"crm_send\"\nargs = { chanel = \"sms\" }", Some("policy-no-such-argument")),
         ("tool = \"crm_send\"\nargs = { channel = \"sms\" }", None),
         ("tool = \"crm_send\"\nargs = { \"*\" = \"sms\" }", None),

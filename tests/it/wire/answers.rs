@@ -97,8 +97,8 @@ fn calls_are_read_in_each_shape() {
 #[test]
 fn calls_without_ids_are_numbered_over_the_whole_conversation() {
     let mut conversation = anything().talk_on(Wire::Gemini);
-    let message = json!({"role": "model", "parts": [{"functionCall": {"name": "x", "args": {}}}]});
-    let ids: Vec<String> = (0..3).map(|_| read(&mut conversation, &message).remove(0).0).collect();
+    let message = |n: usize| json!({"role": "model", "parts": [{"functionCall": {"name": "x", "args": {"n": n}}}]});
+    let ids: Vec<String> = (0..3).map(|n| read(&mut conversation, &message(n)).remove(0).0).collect();
     assert_eq!(ids, ["toolfold-call-1", "toolfold-call-2", "toolfold-call-3"]);
 }
 

@@ -10,15 +10,15 @@ import json
 import os
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from . import Approval, ApprovalError, Approver, CallError, Confirm, Conversation, Engine, Forward, InputError, Outcome, Refuse
+from . import Approver, Conversation, Engine, Forward, StartError
+from ._consent import Consent
+from ._steps import Step, answered
 
-#: One step of a history: ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
-Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
 Source: TypeAlias = str | os.PathLike[str]
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -28,6 +28,15 @@ MOST_ENGINES = 32
 MOST_CONVERSATIONS = 256
 #: How many conversations without an id wait for the calls of the message that they were made for.
 MOST_FRESH = 8
+#: The deliveries of the arms that not every framework can carry.
+DELIVERIES = {"seed": "in_place", "index": "bridge", "native": "native", "append": "append"}
+#: What a framework lacks that cannot carry a delivery.
+WHY = {
+    "in_place": "the framework takes the tools once, and the array of this arm grows",
+    "bridge": "the framework applies its own rules to the names of tools, and `call_tool` hides them",
+    "native": "the framework has no tools that the provider defers",
+    "append": "the framework cannot append tool definitions to the messages",
+}
 
 
 @dataclass
@@ -49,13 +58,15 @@ class _Known:
         return True
 
 
-class Folder:
+class Folder(Consent):
     """Engines by tool set, conversations by id. Threads may share it.
 
     :param arm, profile, policy, skills: as of ``toolfold.Engine``.
     :param approvals: an ``Approver``, or the path of its file; None keeps approvals in memory. The framework is the
         person's surface here: what its user says goes through this handle.
     :param wire, model: as of ``Engine.conversation``.
+    :param without: the deliveries that the framework cannot carry, as of ``Engine.conversation``.
+    :raises StartError: the arm needs one of them.
     """
 
     def __init__(
@@ -68,11 +79,12 @@ class Folder:
         approvals: Approver | Source | None = None,
         wire: str = "openai-chat",
         model: str | None = None,
+        without: Sequence[str] = (),
     ) -> None:
-        self.approver = approvals if isinstance(approvals, Approver) else Approver(approvals)
+        super().__init__(approvals if isinstance(approvals, Approver) else Approver(approvals), policy is not None)
         self.wire, self.model = wire, model
-        #: Whether a call may be put before a person.
-        self.may_ask = policy is not None
+        self._arm, self.without = arm, list(without)
+        self.check(self.without)
         self._settings: dict[str, Any] = {"profile": profile, "arm": arm, "policy": policy, "skills": skills}
         self._first: Engine | None = None
         self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
@@ -81,6 +93,14 @@ class Folder:
         self._shown: OrderedDict[str, Engine] = OrderedDict()
         self._fresh: deque[tuple[Engine, Sequence[Step], Conversation]] = deque(maxlen=MOST_FRESH)
         self._lock = Lock()
+
+    def check(self, without: Sequence[str]) -> None:
+        """Holds the arm against the deliveries that a framework, or an agent in it, cannot carry.
+
+        :raises StartError: the arm needs one of them.
+        """
+        if (needed := DELIVERIES.get(self._arm)) in without:
+            raise StartError(f"arm {self._arm} is not available here: {WHY[needed]}; use arm auto, stable or full")
 
     def bind(
         self, key: Hashable, tools: Callable[[], Sequence[Mapping[str, Any]]], *, keep: object = None
@@ -109,24 +129,34 @@ class Folder:
         return made
 
     def conversation(
-        self, engine: Engine, id: str | None, steps: Sequence[Step], *, untouched: bool = False
+        self,
+        engine: Engine,
+        id: str | None,
+        steps: Sequence[Step],
+        *,
+        untouched: bool = False,
+        without: Sequence[str] | None = None,
     ) -> Conversation:
         """The conversation whose model made these calls and still sees their answers.
 
         Calls that wait for their answer are not among ``steps``: they are judged by ``Conversation.call``. Without an id
         each request makes a conversation anew, and a person's answer is good for one process only.
 
-        :param untouched: nothing is called on it here, so that whoever asks next with the same steps may have it.
+        :param untouched: nothing is called on it here, so that the next request with the same steps may have it.
+        :param without: the deliveries that this agent cannot carry, where they differ from the framework's.
         """
+        less = self.without if without is None else list(without)
         if not id:
-            made = self._taken(engine, steps) or engine.conversation(self.wire, self.model, id, steps=steps)
+            made = self._taken(engine, steps) or engine.conversation(
+                self.wire, self.model, id, steps=steps, without=less
+            )
             if untouched:
                 self._fresh.append((engine, steps, made))
             return made
         known = self._conversations.get((hash(engine), id))
         if known is not None and known.engine is engine and known.follows(steps):
             return known.conversation
-        made = engine.conversation(self.wire, self.model, id, steps=steps)
+        made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)
         self.keep(engine, made, answered(steps))
         return made
 
@@ -164,38 +194,17 @@ class Folder:
                     return conversation
         return None
 
-    def settle(
-        self, conversation: Conversation, asked: Confirm, approved: bool, reason: str | None = None
-    ) -> Forward | Confirm | Refuse:
-        """A person's answer, given through the framework's own surface, and what it makes of the call.
-
-        An answer that came another way meanwhile stands. The conversation is forgotten: a framework that runs the step once
-        more, for whatever reason, finds what the store knows, that the approval was used, and not the call to run again.
-        """
+    def forget(self, conversation: Conversation) -> None:
         with self._lock:
             for key in [key for key, known in self._conversations.items() if known.conversation is conversation]:
                 del self._conversations[key]
-        # Nothing but True is a yes: a forgotten `await`, or a text, is not.
-        answer_approval(self.approver, asked, approved is True, reason)
-        return conversation.resume(asked.approval)
-
-    def refused(self, id: str | None, calls: set[str]) -> None:
-        """A person's no to these calls, which the framework did not tell when it was given: a later yes does not run them."""
-        for asked in self.waiting(id) if calls else ():
-            if asked.call in calls:
-                with suppress(ApprovalError):  # Somebody has just answered.
-                    self.approver.reject(asked.id)
-
-    def waiting(self, id: str | None) -> list[Approval]:
-        """What a conversation has asked a person and nobody has answered. Without an id, and where nothing asks, nothing."""
-        return [asked for asked in self.approver.pending() if asked.conversation == id] if id and self.may_ask else []
 
     @contextmanager
     def running(
         self,
         conversation: Conversation,
         call: Forward,
-        paused: type[BaseException] | tuple[()] = (),
+        paused: type[BaseException] | tuple[type[BaseException], ...] = (),
         engine: Engine | None = None,
     ) -> Iterator[None]:
         """Around the run of a call: an exception, a cancellation among them, is told to the conversation and goes on.
@@ -206,6 +215,7 @@ class Folder:
         try:
             yield
         except paused:
+            conversation.pause(call.id)
             if conversation.id and engine is not None:
                 self.keep(engine, conversation)
             raise
@@ -220,44 +230,3 @@ def _remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: i
     memo.move_to_end(key)
     while len(memo) > most:
         memo.popitem(last=False)
-
-
-def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: str | None = None) -> None:
-    """Gives a person's answer to the store. One that was given there meanwhile stands.
-
-    :raises InputError: the store is not the engine's, where the same id stands for another call.
-    :raises ApprovalError: the store knows no such approval.
-    """
-    found = approver.get(asked.approval)
-    if found.state == "pending" and found.shown != asked.shown:
-        raise InputError(f"{asked.approval} of this approver is another call, of {found.tool}: give the engine's own")
-    try:
-        approver.approve(asked.approval) if approved else approver.reject(asked.approval, reason)
-    except ApprovalError:
-        if approver.get(asked.approval).state == "pending":
-            raise
-
-
-def judged(conversation: Conversation, name: str, arguments: Any, id: str | None) -> Outcome:
-    """A call, judged. Some local models number the calls of each message anew: an id that another call has says nothing, and
-    the call gets one of the conversation's own."""
-    try:
-        return conversation.call(name, arguments, id)
-    except CallError:
-        return conversation.call(name, arguments)
-
-
-def unanswered(steps: Sequence[Step]) -> set[str]:
-    """The ids of the calls of a history that have no answer in it."""
-    seen = answered(steps)
-    return {step[0] for step in steps if len(step) == 3 and step[0] not in seen}
-
-
-def answered(steps: Sequence[Step]) -> set[str]:
-    return {step[0] for step in steps if len(step) == 2}
-
-
-def answered_only(steps: Sequence[Step]) -> list[Step]:
-    """The history without the calls that wait for their answer."""
-    open_calls = unanswered(steps)
-    return [step for step in steps if step[0] not in open_calls]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from . import Approver, Confirm, Conversation, InputError, Turn
-from ._adapter import answer_approval
+from ._consent import Consent, answer_approval
 
 #: How many requests one loop makes at most.
 MOST_REQUESTS = 50
@@ -126,6 +126,8 @@ def settled(asked: Confirm, said: object, approver: Approver) -> bool:
     if not isinstance(said, bool):
         raise InputError(f"ask gave {said!r}: True runs the call, False refuses it, None leaves it waiting")
     answer_approval(approver, asked, said)
+    # What waits for the same call with other arguments was asked before the history was changed.
+    Consent(approver, True).replace(asked, asked.id)
     return True
 
 

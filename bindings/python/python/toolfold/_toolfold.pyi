@@ -42,6 +42,12 @@ class Approval:
         :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
         """
     @property
+    def by(self) -> str | None:
+        """
+        Who answered, with the approval that was edited first where the person changed the arguments; None while it is
+        pending.
+        """
+    @property
     def call(self) -> str:
         """
         The id of the call that asked.
@@ -93,12 +99,14 @@ class Approver:
     def __new__(cls, path: str | PathLike[str] | None = None, *, by: str = "the host") -> Approver: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
-    def approve(self, approval: str) -> Approval:
+    def approve(self, approval: str, *, edited: str | None = None) -> Approval:
         """
         Says yes to one call, once. The conversation takes it up with ``resume``, or when the model makes the call
         again.
 
         :param approval: the id of the approval: ``Confirm.approval``, ``Approval.id``.
+        :param edited: the approval that was shown first, where the person changed its arguments to these. The record names
+            it.
         :returns: the approval as it stands now.
         :raises ApprovalError: it is not pending: it was answered, used or has expired.
         """
@@ -276,6 +284,22 @@ class Conversation:
         """
         The identity of the array to send: its SHA-256, as 64 hexadecimal digits.
         """
+    def direct(
+        self,
+        name: str,
+        arguments: str | bytes | Mapping[str, Any] | object | None = None,
+    ) -> tuple[str, str] | None:
+        """
+        A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
+        call has that name already, or resolves to no tool. Nothing is judged.
+
+        The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers see the call, and give the
+        model its own words back in the next request.
+
+        :param name: the name that the model wrote.
+        :param arguments: as of ``call``.
+        :raises InputError: the arguments cannot be written as JSON.
+        """
     def entries(self) -> tuple[Entry, ...]:
         """
         The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
@@ -444,6 +468,7 @@ class Engine:
         arm: str | None = None,
         history: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         steps: Sequence[tuple[str, str, str | bytes | Mapping[str, Any] | None] | tuple[str, bool]] | None = None,
+        without: Sequence[str] | None = None,
     ) -> Conversation:
         """
         A conversation with a model. It is bound to wire, model and arm for its life.
@@ -456,6 +481,8 @@ class Engine:
             what they opened is open.
         :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)``
             for a call, ``(id, ok)`` for its answer.
+        :param without: the deliveries that the host cannot carry, by name: in_place, in_result, bridge, native, append. An
+            arm of such a delivery is an error, and ``auto`` chooses among the others.
         :raises StartError: the arm cannot be had there.
         :raises WireError: the history has not the wire's shape.
         :raises InputError: there is no such wire or arm, history or arguments cannot be written as JSON, a step is of

@@ -3,13 +3,15 @@
     folded = fold([read_sheet, write_sheet], policy="policy.toml")
     agent = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
 
-What policy asks a person about becomes the framework's own approval request (``response.user_input_requests``). State is read
-from the messages of each request. Arms whose array grows (``seed``) cannot be had: the framework takes the tools once.
+A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which needs a
+session. State is read from the messages of each request. Arms whose array grows (``seed``) are not available: the framework takes
+the tools once. Function middleware sees calls by the names of their tools in every arm.
 """
 
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 from agent_framework import (
     ChatContext,
     ChatMiddleware,
+    ChatResponse,
     Content,
     FunctionInvocationContext,
     FunctionMiddleware,
@@ -25,10 +28,17 @@ from agent_framework import (
     tool,
 )
 
-from . import Confirm, Conversation, Forward, InputError, Refuse, Reply
-from ._adapter import Folder, Step, answered, answered_only, judged
+from . import Confirm, Conversation, Entry, Forward, InputError, Refuse, Reply
+from ._adapter import Folder
+from ._agent_framework_messages import direct_messages, restore, steps_of
+from ._consent import NOBODY, Answer, Call
+from ._names import MEMBER, unnamed
+from ._steps import answered_only, closed
 
 Next = Callable[[], Awaitable[None]]
+
+#: How many calls are remembered that the model made under another name.
+MOST_WRITTEN = 256
 
 
 class Folded:
@@ -40,28 +50,25 @@ class Folded:
         every = self.real.values()
         tools = [{"name": own.name, "description": own.description, "input_schema": own.parameters()} for own in every]
         self.engine = folder.bind(json.dumps(tools), lambda: tools)
+        #: What the model wrote, by the id of the call: a request for an approval repeats the call.
+        self.written: OrderedDict[str, Any] = OrderedDict()
         self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
         first = folder.conversation(self.engine, None, [])
-        if first.arm == "seed":
-            raise InputError("arm seed changes the array, and agent-framework takes the tools once: use arm stable")
+        shown = [self._shown(entry) for entry in first.entries()]
+        #: The names of the tools that the model is not shown: the framework's rules apply to calls of them.
+        self.hidden = self.real.keys() - {own.name for own in shown}
         #: What to give the agent.
-        self.tools: list[FunctionTool] = [self._shown(entry) for entry in first.entries()]
+        self.tools: list[FunctionTool] = [*shown, *(_copy(self.real[name]) for name in sorted(self.hidden))]
         self.middleware: list[Any] = [_Seen(self), _Gate(self)]
 
-    def _shown(self, entry: Any) -> FunctionTool:
-        async def ungated(**_: Any) -> str:
-            raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
-
+    def _shown(self, entry: Entry) -> FunctionTool:
         own = self.real.get(entry.name)
-        mode = own.approval_mode if own else "never_require"
-        return FunctionTool(
-            name=entry.name, description=entry.description, input_model=entry.parameters, func=ungated, approval_mode=mode
-        )
+        return _tool(entry.name, entry.description, entry.parameters, own.approval_mode if own else "never_require")
 
     def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
         """The conversation of these messages."""
-        steps = past_steps(messages)
-        self.folder.refused(id, answered(steps))  # What waits for a person and has an answer all the same was denied.
+        steps = steps_of(messages)
+        self.folder.refused(id, closed(steps))  # What waits for a person and has an answer all the same was denied.
         made = self.folder.conversation(self.engine, id, answered_only(steps))
         self._current.set(made)
         return made
@@ -74,34 +81,51 @@ class Folded:
         return self.folder.remembered(self.engine, id) or self.conversation(id, [])
 
 
+async def _ungated(**_: Any) -> str:
+    raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+
+
+def _tool(name: str, about: str, schema: dict[str, Any], mode: Any) -> FunctionTool:
+    return FunctionTool(name=name, description=about, input_model=schema, func=_ungated, approval_mode=mode)
+
+
+def _copy(own: FunctionTool) -> FunctionTool:
+    return _tool(own.name, own.description, own.parameters(), own.approval_mode)
+
+
 def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "openai-responses", **settings: Any) -> Folded:
     """Folds tools and functions.
 
     :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals`` and ``model``.
     """
-    return Folded(tools, Folder(wire=wire, **settings))
-
-
-def past_steps(messages: Sequence[Message]) -> list[Step]:
-    """The calls and answers among messages."""
-    steps: list[Step] = []
-    for content in (content for message in messages for content in message.contents):
-        if content.type == "function_call" and content.call_id and content.name:
-            steps.append((content.call_id, content.name, content.arguments or {}))
-        elif content.type == "function_result" and content.call_id:
-            steps.append((content.call_id, True))
-    return steps
+    return Folded(tools, Folder(wire=wire, without=["in_place", "native", "append"], **settings))
 
 
 class _Seen(ChatMiddleware):
-    """Notes before each request what the model can still see."""
+    """Notes before each request what the model can still see, and gives its calls the names of the tools that run."""
 
     def __init__(self, folded: Folded) -> None:
         self._folded = folded
 
     async def process(self, context: ChatContext, call_next: Next) -> None:
-        self._folded.conversation(context.session.session_id if context.session else None, context.messages)
+        folded = self._folded
+        conversation = folded.conversation(context.session.session_id if context.session else None, context.messages)
+        restore(context)
+        if context.options and (tools := context.options.get("tools")):
+            shown = [own for own in tools if getattr(own, "name", None) not in folded.hidden]
+            context.options = {**context.options, "tools": shown}
+
+        def named(response: ChatResponse[Any]) -> ChatResponse[Any]:
+            response.messages, records = direct_messages(conversation, response.messages)
+            folded.written.update(records)
+            while len(folded.written) > MOST_WRITTEN:
+                folded.written.popitem(last=False)
+            return response
+
+        context.stream_result_hooks.append(named)
         await call_next()
+        if isinstance(context.result, ChatResponse):
+            named(context.result)
 
 
 class _Gate(FunctionMiddleware):
@@ -116,11 +140,15 @@ class _Gate(FunctionMiddleware):
             return await call_next()
         arguments = dict(context.arguments) if not hasattr(context.arguments, "model_dump") else context.arguments.model_dump()
         conversation = self._folded.current(context.session.session_id if context.session else None)
-        outcome = judged(conversation, name, arguments, id)
+        if why := unnamed(conversation, name, arguments):
+            context.result = why
+            return
+        # The framework calls again only what its user approved.
         approved = context.metadata.get("approval_response") is not None
-        if isinstance(outcome, Confirm) and approved:
-            # The framework calls again only what its user approved.
-            outcome = self._folded.folder.settle(conversation, outcome, approved=True)
+        outcome = self._folded.folder.judge(conversation, Call(name, arguments, id), Answer(True) if approved else None)
+        if isinstance(outcome, Confirm) and context.session is None:
+            # The framework binds an answer to the session that asked.
+            outcome = self._folded.folder.settle(conversation, outcome, False, f"{NOBODY}: the run has no session")
         match outcome:
             case Reply(content=text) | Refuse(content=text):
                 context.result = text
@@ -135,7 +163,9 @@ class _Gate(FunctionMiddleware):
     def _ask(self, context: FunctionInvocationContext, arguments: dict[str, Any]) -> Content:
         """The framework's request for a person's answer, bound to the call."""
         call_id, own = str(context.metadata["call_id"]), context.metadata.get("function_call_occurrence_id")
-        call = Content.from_function_call(call_id, context.function.name, arguments=json.dumps(arguments), id=own)
+        written = self._folded.written.get(call_id)
+        more: dict[str, Any] = {"additional_properties": {MEMBER: written}} if written else {}
+        call = Content.from_function_call(call_id, context.function.name, arguments=json.dumps(arguments), id=own, **more)
         return Content.from_function_approval_request(id=own or call_id, function_call=call)
 
     async def _run(

@@ -3,7 +3,10 @@
     agent = LlmAgent(name="helper", model=..., tools=[FoldedToolset([read_sheet, other_toolset], policy="policy.toml")])
 
 Tools, plain functions and whole toolsets are folded together. What policy asks a person about becomes ADK's own tool
-confirmation. State is read from the session's events on each request, so that a resumed or rewound session is understood.
+confirmation, and a confirmation runs the call with the arguments that were shown. State is read from the session's events on
+each request, so that a resumed or rewound session is understood.
+
+Arm ``index`` is not available: ADK's callbacks and plugins see the name of a call before any tool can replace it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply
-from ._adapter import Folder, Step, answered_only, judged
+from ._adapter import Folder
+from ._consent import NOBODY, Answer, Call
+from ._steps import Step, answered_only
 
 #: A tool, a function or a toolset, as an agent takes them.
 ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
@@ -37,7 +42,7 @@ class FoldedToolset(BaseToolset):
     def __init__(self, tools: Sequence[ToolUnion], *, wire: str = "gemini", **settings: Any) -> None:
         super().__init__()
         self._given = tools
-        self.folder = Folder(wire=wire, **settings)
+        self.folder = Folder(wire=wire, without=["bridge", "native", "append"], **settings)
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         real = await self._real(readonly_context)
@@ -83,6 +88,12 @@ def past_steps(events: Sequence[Any]) -> list[Step]:
     return steps
 
 
+def message_of(context: ToolContext) -> str | None:
+    """The id of the event that made the call of a tool."""
+    events = reversed(context.session.events)
+    return next((event.id for event in events if any(c.id == context.function_call_id for c in event.get_function_calls())), None)
+
+
 class FoldedTool(BaseTool):
     """One entry of the folded array; running it asks the conversation first."""
 
@@ -98,15 +109,19 @@ class FoldedTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         conversation = self._owner.conversation(self._engine, cast(ReadonlyContext, tool_context))
-        outcome = judged(conversation, self.name, args, tool_context.function_call_id)
-        if isinstance(outcome, Confirm):
-            if (answer := tool_context.tool_confirmation) is None:
+        confirmation = tool_context.tool_confirmation
+        answer = None if confirmation is None else Answer(confirmation.confirmed)
+        call = Call(self.name, args, tool_context.function_call_id, message_of(tool_context))
+        outcome = self._owner.folder.judge(conversation, call, answer)
+        if isinstance(outcome, Confirm) and answer:
+            # ADK asks about a call once.
+            outcome = self._owner.folder.settle(conversation, outcome, False, NOBODY)
+        match outcome:
+            case Confirm():
                 shown = f"{outcome.target} {outcome.arguments_json}: {outcome.reason}"
                 tool_context.request_confirmation(hint=shown)
                 tool_context.actions.skip_summarization = True
                 return {"error": outcome.content}
-            outcome = self._owner.folder.settle(conversation, outcome, answer.confirmed)
-        match outcome:
             case Reply(content=text, is_error=failed):
                 return {"error" if failed else "result": text}
             case Refuse(content=text):

@@ -4,11 +4,12 @@
 
 State is what the graph's messages say; nothing is kept that they do not. A call that policy asks about stops the graph by
 ``interrupt``: resume it with ``Command(resume=True)``, ``"approve"`` or the decisions of LangChain's own human-in-the-loop
-middleware. Anything else is a no.
+middleware, ``edit`` among them. Anything else is a rejection. Without a checkpointer nobody can answer, and the call is refused.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -17,15 +18,22 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command, interrupt
 
 from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply
-from ._adapter import Folder, Step, answered_only, judged
+from ._adapter import Folder
+from ._consent import NOBODY, Answer, Call, edit_note, judged
+from ._langchain_messages import OWN, direct_message, open_call, restored, steps_of
+from ._names import unnamed
+from ._steps import answered_only, closed
 
 __all__ = ["Toolfold"]
 
 Result: TypeAlias = ToolMessage | Command[Any]
+
+#: How many calls are remembered that were asked about, for tools that pause themselves.
+MOST_ASKED = 256
 
 
 class Toolfold(AgentMiddleware):
@@ -33,45 +41,51 @@ class Toolfold(AgentMiddleware):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()
-        self.folder = Folder(**settings)
+        self.folder = Folder(without=["native", "append"], **settings)
+        # The graph ends where every tool that answered has `return_direct`: answers of toolfold have this name then.
+        self.tools = [OWN]
         self._shown: dict[str, tuple[object, list[BaseTool]]] = {}
+        self._answers: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
-        return handler(self._folded(request))
+        conversation, folded = self._folded(request)
+        return _direct(conversation, handler(folded))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
     ) -> ModelResponse:
-        return await handler(self._folded(request))
+        conversation, folded = self._folded(request)
+        return _direct(conversation, await handler(folded))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        engine, conversation, outcome = self._judged(request)
+        engine, conversation, outcome, edited = self._judged(request)
         if not isinstance(outcome, Forward):
             return _answer(request, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = handler(_run(request, outcome))
-        return _noted(conversation, outcome, result)
+        return _noted(conversation, outcome, edited, result)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
-        engine, conversation, outcome = self._judged(request)
+        engine, conversation, outcome, edited = self._judged(request)
         if not isinstance(outcome, Forward):
             return _answer(request, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = await handler(_run(request, outcome))
-        return _noted(conversation, outcome, result)
+        return _noted(conversation, outcome, edited, result)
 
     def _engine(self, real: list[BaseTool]) -> tuple[tuple[int, ...], Engine]:
         key = tuple(map(id, real))
         return key, self.folder.bind(key, lambda: [convert_to_openai_tool(tool) for tool in real], keep=real)
 
-    def _folded(self, request: ModelRequest) -> ModelRequest:
-        real = [tool for tool in request.tools if isinstance(tool, BaseTool)]
+    def _folded(self, request: ModelRequest) -> tuple[Conversation, ModelRequest]:
+        real = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool is not OWN]
         key, engine = self._engine(real)
-        about = getattr(request.runtime, "execution_info", None)
-        thread = about.thread_id if about else None
-        conversation = self.folder.show(engine, thread, answered_only(_steps(request.messages)))
+        thread, steps = _thread(request.runtime), steps_of(request.messages)
+        if self.folder.may_ask:
+            self.folder.refused(thread, closed(steps))
+        conversation = self.folder.show(engine, thread, answered_only(steps))
         entries = conversation.entries()
         kept = self._shown.get(conversation.digest)
         hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: the provider's own
@@ -81,23 +95,71 @@ class Toolfold(AgentMiddleware):
             if len(self._shown) > 64:
                 self._shown.clear()
             self._shown[conversation.digest] = kept
-        return request.override(tools=[*kept[1], *hosted])
+        return conversation, request.override(tools=[*kept[1], *hosted], messages=restored(request.messages))
 
-    def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome]:
-        call, state = request.tool_call, request.state
+    def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome | str, Any]:
+        state: Any = request.state
         messages = state["messages"] if isinstance(state, dict) else getattr(state, "messages", state)
-        thread = request.runtime.config.get("configurable", {}).get("thread_id")
-        steps = answered_only(_steps(messages))
-        engine = self.folder.last_shown(thread, steps) or self._engine(request.runtime.tools)[1]
+        thread, steps = _thread(request.runtime), answered_only(steps_of(messages))
+        real = [tool for tool in request.runtime.tools if tool is not OWN]
+        engine = self.folder.last_shown(thread, steps) or self._engine(real)[1]
         conversation = self.folder.conversation(engine, thread, steps)
-        outcome = judged(conversation, call["name"], call["args"], call["id"])
+        call = open_call(request.tool_call, state, messages)
+        if why := unnamed(conversation, call.name, call.arguments):
+            return engine, conversation, why, None
+        asked = {one.id for one in self.folder.waiting(thread)}
+        outcome = judged(conversation, call)
         if isinstance(outcome, Confirm):
-            answer = interrupt({**_call(outcome), "approval": outcome.approval, "shown": outcome.shown})
-            outcome = self.folder.settle(conversation, outcome, *_decision(answer))
-        elif isinstance(outcome, Forward) and outcome.policy == "confirm":
-            # Asked and answered when this step ran before: LangGraph gives answers to a step's interrupts by their order.
-            interrupt(_call(outcome))
-        return engine, conversation, outcome
+            return engine, conversation, *self._asked(conversation, call, outcome, outcome.approval in asked)
+        if isinstance(outcome, Forward) and outcome.policy == "confirm":
+            # It was approved when this step ran before: LangGraph gives the answers to a step's interrupts by their order.
+            for _ in range(self._answers.get((conversation.id, outcome.id), 1)):
+                interrupt(_question(outcome))
+        return engine, conversation, outcome, None
+
+    def _asked(
+        self, conversation: Conversation, call: Call, asked: Confirm, shown: bool
+    ) -> tuple[Outcome | str, Any]:
+        """Puts a call before the person. LangGraph gives the answers to earlier questions of this step again, in order, so that
+        only the last one can be about a question that was shown before."""
+        if not conversation.id:
+            return self.folder.settle(conversation, asked, False, f"{NOBODY}: the agent has no checkpointer"), None
+        answers, pause = _all_answers({**_question(asked), "approval": asked.approval, "shown": asked.shown})
+        if not answers:
+            raise pause
+        answer = _decision(answers[-1], call)
+        if not shown:
+            self.folder.replace(asked, call.id)
+            if answer.approved:
+                raise pause
+        self._answers[conversation.id, asked.id] = len(answers)
+        while len(self._answers) > MOST_ASKED:
+            self._answers.popitem(last=False)
+        outcome = self.folder.settle(conversation, asked, answer.approved, answer.reason, answer.edited)
+        return outcome, answer.edited[1] if answer.edited else None
+
+
+def _all_answers(question: dict[str, Any]) -> tuple[list[Any], GraphInterrupt]:
+    answers: list[Any] = []
+    while True:
+        try:
+            answers.append(interrupt(question))
+        except GraphInterrupt as pause:
+            return answers, pause
+
+
+def _thread(runtime: Any) -> str | None:
+    """The thread, and the sub-graph in it: agents inside one another have conversations of their own."""
+    about = getattr(runtime, "execution_info", None)
+    if about is None or not about.thread_id:
+        return None
+    above = about.checkpoint_ns.rpartition("|")[0]
+    return f"{about.thread_id}/{above}" if above else str(about.thread_id)
+
+
+def _direct(conversation: Conversation, response: ModelResponse) -> ModelResponse:
+    result = [direct_message(conversation, one) if isinstance(one, AIMessage) else one for one in response.result]
+    return ModelResponse(result=result, structured_response=response.structured_response)
 
 
 def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:
@@ -113,37 +175,33 @@ def _run(request: ToolCallRequest, outcome: Forward) -> ToolCallRequest:
     return request.override(tool_call={**request.tool_call, "name": real.name, "args": outcome.arguments}, tool=real)
 
 
-def _steps(messages: Sequence[AnyMessage]) -> list[Step]:
-    steps: list[Step] = []
-    for message in messages:
-        if isinstance(message, AIMessage):
-            calls = [*message.tool_calls, *message.invalid_tool_calls]
-            steps += [(call["id"] or "", call["name"] or "", call["args"]) for call in calls]
-        elif isinstance(message, ToolMessage):
-            steps.append((message.tool_call_id, message.status != "error"))
-    return steps
-
-
-def _call(outcome: Confirm | Forward) -> dict[str, Any]:
+def _question(outcome: Confirm | Forward) -> dict[str, Any]:
     return {"tool": outcome.target, "arguments": outcome.arguments}
 
 
-def _decision(answer: Any) -> tuple[bool, str | None]:
-    """What a person's answer to an interrupt means, in LangChain's own forms. Whatever is not a yes is a no."""
+def _decision(answer: Any, call: Call) -> Answer:
+    """What a person's answer to an interrupt means, in LangChain's own forms. What is no approval is a rejection."""
     if isinstance(answer, dict) and isinstance(answer.get("decisions"), list) and len(answer["decisions"]) == 1:
         answer = answer["decisions"][0]
-    if isinstance(answer, dict):
-        return answer.get("type") in ("approve", "accept"), answer.get("message")
-    return answer is True or answer in ("approve", "accept"), None
+    if not isinstance(answer, dict):
+        return Answer(answer is True or answer in ("approve", "accept"))
+    action = answer.get("edited_action")
+    if answer.get("type") == "edit" and isinstance(action, dict) and isinstance(action.get("args"), dict):
+        return Answer(True, edited=(str(action.get("name") or call.name), action["args"]))
+    return Answer(answer.get("type") in ("approve", "accept"), answer.get("message"))
 
 
-def _answer(request: ToolCallRequest, outcome: Reply | Confirm | Refuse) -> ToolMessage:
+def _answer(request: ToolCallRequest, outcome: Reply | Confirm | Refuse | str) -> ToolMessage:
+    """An answer of toolfold's own, which never ends the run."""
     status = "success" if isinstance(outcome, Reply) and not outcome.is_error else "error"
-    return ToolMessage(outcome.content, tool_call_id=request.tool_call["id"], name=outcome.name, status=status)
+    text = outcome if isinstance(outcome, str) else outcome.content
+    name = OWN.name if getattr(request.tool, "return_direct", False) else request.tool_call["name"]
+    return ToolMessage(text, tool_call_id=request.tool_call["id"], name=name, status=status)
 
 
-def _noted(conversation: Conversation, outcome: Forward, result: Result) -> Result:
+def _noted(conversation: Conversation, outcome: Forward, edited: Any, result: Result) -> Result:
     conversation.report_result(outcome.id, not (isinstance(result, ToolMessage) and result.status == "error"))
-    if outcome.note and isinstance(result, ToolMessage) and isinstance(result.content, str):
-        return result.model_copy(update={"content": outcome.noted(result.content)})
+    if isinstance(result, ToolMessage) and isinstance(result.content, str) and (outcome.note or edited is not None):
+        notes = [edit_note(edited)] if edited is not None else []
+        return result.model_copy(update={"content": "\n".join([*notes, outcome.noted(result.content)])})
     return result

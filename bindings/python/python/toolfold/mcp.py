@@ -21,6 +21,7 @@ from mcp.shared.exceptions import NoBackChannelError
 
 from . import Confirm, Conversation, Forward, Refuse, Reply
 from ._adapter import Folder
+from ._consent import CHANGED, Call
 
 #: Asks a person; True runs the call, and nothing else does.
 Ask = Callable[[Confirm], Awaitable[bool]]
@@ -50,15 +51,15 @@ class FoldedSession:
 
     def __init__(self, session: Any, *, ask: Ask | None = None, id: str | None = None, **settings: Any) -> None:
         self._session, self._ask, self._id = session, ask, id
-        self._folder = Folder(wire="mcp", **settings)
+        self.folder = Folder(wire="mcp", **settings)
         self._conversation: Conversation | None = None
 
     async def conversation(self) -> Conversation:
         """The conversation, with the tools that the server listed when it began."""
         if self._conversation is None:
             listed = await _all_tools(self._session)
-            engine = self._folder.bind("", lambda: listed)
-            self._conversation = self._folder.conversation(engine, self._id, [])
+            engine = self.folder.bind("", lambda: listed)
+            self._conversation = self.folder.conversation(engine, self._id, [])
         return self._conversation
 
     async def list_tools(self) -> types.ListToolsResult:
@@ -71,9 +72,10 @@ class FoldedSession:
     ) -> types.CallToolResult:
         """Judges a call, and runs it on the server if it may run. ``ask`` goes before the session's own."""
         conversation = await self.conversation()
-        outcome = conversation.call(name, arguments or {})
+        outcome = self.folder.judge(conversation, Call(name, arguments or {}, None))
         if isinstance(outcome, Confirm) and (ask := ask or self._ask):
-            outcome = self._folder.settle(conversation, outcome, await ask(outcome))
+            # Asked about this very call.
+            outcome = self.folder.settle(conversation, outcome, await ask(outcome))
         match outcome:
             case Forward() as forward:
                 return await self._run(conversation, forward)
@@ -83,7 +85,7 @@ class FoldedSession:
                 return _text(text, True)
 
     async def _run(self, conversation: Conversation, forward: Forward) -> types.CallToolResult:
-        with self._folder.running(conversation, forward):
+        with self.folder.running(conversation, forward):
             result: types.CallToolResult = await self._session.call_tool(forward.target, forward.arguments)
         conversation.report_result(forward.id, not result.is_error)
         if forward.note:
@@ -110,6 +112,9 @@ def folded_server(session: Any, name: str = "toolfold", **settings: Any) -> Serv
             if params.input_responses and params.request_state == asked.approval:
                 answer: Any = params.input_responses.get(APPROVE)
             else:
+                if params.input_responses and params.request_state in (await folded.conversation()).pending:
+                    # The answer is to another call: that one does not wait any longer.
+                    folded.folder.reject(params.request_state, CHANGED)
                 message = f"Run {asked.target} {asked.arguments_json}? {asked.reason}"
                 form = types.ElicitRequestFormParams(message=message, requested_schema=NO_FIELDS)
                 try:

@@ -3,11 +3,13 @@
     agent = FoldedAgent(name="helper", tools=[...], model=..., folding=folding(policy="policy.toml"))
     result = await Runner.run(agent, "Which sheets are there?", run_config=RUN_CONFIG)
 
-The agent's own function tools and those of its MCP servers are folded; tools that the provider runs stay as they are. What
-policy asks a person about interrupts the run, as ``needs_approval`` does, and ``RunState.approve`` runs it once.
+The agent's own function tools and those of its MCP servers are folded; tools that the provider runs stay as they are. A call
+that requires approval interrupts the run, as ``needs_approval`` does, and ``RunState.approve`` runs it once, with the arguments
+that were shown. An approval for every later call of a tool (``always_approve``) holds for that tool alone.
 
 A run keeps one conversation. What earlier runs opened is read from the run's input, so give the history as the SDK does.
-Guardrails of a tool apply where the tool is shown, and not to what arm ``index`` runs through ``call_tool``.
+Guardrails, hooks and stop rules of a tool apply in every arm. Arm ``index`` needs an agent whose ``model`` is a ``Model``, and not
+a name: only there can a call of ``call_tool`` be given the name of its tool. Answers of toolfold never end a run.
 """
 
 from __future__ import annotations
@@ -17,22 +19,31 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
-from agents import Agent, FunctionTool, RunConfig, RunContextWrapper
+from agents import Agent, FunctionTool, Model, RunConfig, RunContextWrapper, UserError
 from agents.tool import Tool
 from agents.tool_context import ToolContext
 
-from . import Approval, Confirm, Conversation, Engine, Forward, Refuse, Reply
-from ._adapter import Folder, Step, answered_only, judged
+from . import Approval, Confirm, Conversation, Engine, Forward
+from ._adapter import Folder
+from ._consent import NOBODY, Answer, Call, judged
+from ._names import unnamed
+from ._openai_agents_model import DirectModel, Names
+from ._openai_agents_results import Behavior, Own, steps_of
+from ._steps import answered_only
 
 #: A name that no tool has is answered by the SDK instead of ending the run.
 RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
 
+#: An id that no call has: only an approval of every later call of a tool covers it.
+EVERY_CALL = "toolfold:every-call"
+
 
 def folding(*, wire: str = "openai-responses", **settings: Any) -> Folder:
     """How an agent folds: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model`` and ``wire``."""
-    return Folder(wire=wire, **settings)
+    return Folder(wire=wire, without=["native", "append"], **settings)
 
 
 @dataclass
@@ -60,6 +71,18 @@ class FoldedAgent(Agent[Any]):
         super().__post_init__()  # type: ignore[no-untyped-call]  # the SDK does not say
         self._runs: WeakKeyDictionary[RunContextWrapper[Any], _Run] = WeakKeyDictionary()
         self._bound: tuple[list[FunctionTool], Engine] | None = None
+        self.folding.check(self._without())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Wherever they are set: calls by their names, and no run that ends with an answer of toolfold.
+        if name == "model" and isinstance(value, Model) and type(value) is not DirectModel:
+            value = DirectModel(value)
+        elif name == "tool_use_behavior" and value != "run_llm_again" and not isinstance(value, Behavior):
+            value = Behavior(value)
+        super().__setattr__(name, value)
+
+    def _without(self) -> list[str]:
+        return [*self.folding.without, *([] if isinstance(self.model, Model) else ["bridge"])]
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         every = await super().get_all_tools(run_context)
@@ -67,13 +90,14 @@ class FoldedAgent(Agent[Any]):
         engine = self._engine(real)
         run = self._runs.get(run_context)
         if run is None:
-            steps = answered_only(past_steps(run_context.turn_input))
-            run = _Run(engine, self.folding.conversation(engine, self.thread(run_context), steps))
+            steps, id = answered_only(steps_of(run_context.turn_input)), self.thread(run_context) or _run_id(run_context)
+            run = _Run(engine, self.folding.conversation(engine, id, steps, without=self._without()))
         elif run.engine is not engine:
             run = _Run(engine, engine.restore(run.conversation.snapshot()))
         self._runs[run_context] = run
         if asked := self.folding.waiting(run.conversation.id):
-            self.folding.refused(run.conversation.id, _denied(run_context, asked, {tool.name for tool in every}))
+            self.folding.refused(run.conversation.id, _denied(run_context, asked))
+        run.conversation.entries()  # The model's next message begins here.
         if (digest := run.conversation.digest) != run.digest:
             run.digest, run.tools = digest, _folded(run.conversation, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
@@ -88,48 +112,54 @@ class FoldedAgent(Agent[Any]):
         return engine
 
 
-def _denied(context: RunContextWrapper[Any], asked: Sequence[Approval], shown: set[str]) -> set[str]:
-    """The calls that the SDK's user said no to, of which it tells its tools nothing. What is not shown goes by ``call_tool``."""
-    names = ((one.tool if one.tool in shown else "call_tool", one.call) for one in asked)
-    return {call for name, call in names if context.is_tool_approved(name, call) is False}
+def _run_id(context: RunContextWrapper[Any]) -> str:
+    """The id of a run without a thread. The SDK copies it with the context into the state of an interrupted run."""
+    id: str | None = getattr(context, "toolfold_run", None)
+    if id is None:
+        id = f"run-{uuid4().hex}"
+        setattr(context, "toolfold_run", id)  # noqa: B010  # the SDK's class does not declare it
+    return id
 
 
-def past_steps(items: Sequence[Any]) -> list[Step]:
-    """The calls and answers among the input items of a run."""
-    steps: list[Step] = []
-    for item in items:
-        kind = item.get("type") if isinstance(item, dict) else None
-        if kind == "function_call":
-            steps.append((item["call_id"], item["name"], item["arguments"]))
-        elif kind == "function_call_output":
-            steps.append((item["call_id"], True))
-    return steps
+def _denied(context: RunContextWrapper[Any], asked: Sequence[Approval]) -> set[str]:
+    """The calls that the SDK's user rejected, which it does not report to its tools."""
+    return {one.call for one in asked if context.is_tool_approved(one.tool, one.call) is False}
 
 
-def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]) -> list[Tool]:
-    by_name = {tool.name: tool for tool in real}
+def _proof(context: ToolContext[Any]) -> Answer | None:
+    """The SDK's record that its user approved this call, or every call of the tool."""
+    if context.is_tool_approved(context.tool_name, context.tool_call_id) is not True:
+        return None
+    return Answer(True, standing=context.is_tool_approved(context.tool_name, EVERY_CALL) is True)
 
-    async def invoke(context: ToolContext[Any], arguments: str) -> Any:
-        outcome = judged(conversation, context.tool_name, arguments, context.tool_call_id)
+
+class _Gate:
+    """Runs the calls of one run: ``on_invoke_tool`` of each of its tools."""
+
+    def __init__(self, names: Names, folder: Folder, real: dict[str, FunctionTool]) -> None:
+        self.names, self.folder, self.real = names, folder, real
+
+    async def __call__(self, context: ToolContext[Any], arguments: str) -> Any:
+        conversation, folder = self.names.conversation, self.folder
+        if unnamed(conversation, context.tool_name, arguments):
+            raise UserError(f"{context.tool_name}: the model of this run is not the agent's; give the agent the model")
+        outcome = folder.judge(conversation, Call(context.tool_name, arguments, context.tool_call_id), _proof(context))
         if isinstance(outcome, Confirm):
-            # The SDK runs what waited only once its user said yes.
-            outcome = folder.settle(conversation, outcome, approved=True)
-        match outcome:
-            case Reply(content=text) | Refuse(content=text):
-                return text
-            case Forward() as forward:
-                with folder.running(conversation, forward):
-                    result = await by_name[forward.target].on_invoke_tool(context, forward.arguments_json)
-                conversation.report_result(forward.id)
-                return forward.noted(result) if isinstance(result, str) else result
+            # The SDK asks before it runs a call, and cannot ask now.
+            outcome = folder.settle(conversation, outcome, False, NOBODY)
+        if not isinstance(outcome, Forward):
+            return Own(outcome.content)
+        with folder.running(conversation, outcome):
+            result = await self.real[outcome.target].on_invoke_tool(context, outcome.arguments_json)
+        conversation.report_result(outcome.id)
+        return outcome.noted(result) if isinstance(result, str) else result
 
-    def asks(name: str) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
+    def asks(self, name: str) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
         async def needs_approval(context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:
-            written = getattr(context, "tool_arguments", None) or json.dumps(arguments)
-            outcome = judged(conversation, name, written, call_id)
+            outcome = judged(self.names.conversation, Call(name, json.dumps(arguments), call_id))
             if not isinstance(outcome, Forward):
                 return isinstance(outcome, Confirm)
-            own = by_name[outcome.target].needs_approval
+            own = self.real[outcome.target].needs_approval
             if callable(own):
                 found = own(context, outcome.arguments, call_id)
                 return bool(await found if inspect.isawaitable(found) else found)
@@ -137,12 +167,20 @@ def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]
 
         return needs_approval
 
+
+def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]) -> list[Tool]:
+    by_name, entries = {tool.name: tool for tool in real}, conversation.entries()
+    # What the model calls by another name is a tool of the run too, so that the SDK's rules for it apply.
+    hidden = by_name.keys() - {entry.name for entry in entries}
+    gate = _Gate(Names(conversation, frozenset(hidden)), folder, by_name)
     # Where `needs_approval` is a function, the SDK asks a person about arguments that it cannot read: they are repaired.
     may_ask = folder.may_ask or any(tool.needs_approval for tool in real)
     tools: list[Tool] = []
-    for entry in conversation.entries():
-        own = by_name.get(entry.name) or FunctionTool(entry.name, "", {}, invoke, strict_json_schema=False)
+    for entry in entries:
+        own = by_name.get(entry.name) or FunctionTool(entry.name, "", {}, gate, strict_json_schema=False)
         shown: dict[str, Any] = {"description": entry.description, "params_json_schema": entry.parameters}
-        shown |= {"strict_json_schema": entry.strict, "on_invoke_tool": invoke, "needs_approval": may_ask and asks(entry.name)}
-        tools.append(replace(own, **shown))
+        shown |= {"strict_json_schema": entry.strict, "on_invoke_tool": gate}
+        tools.append(replace(own, needs_approval=may_ask and gate.asks(entry.name), **shown))
+    for name in sorted(hidden):
+        tools.append(replace(by_name[name], on_invoke_tool=gate, needs_approval=may_ask and gate.asks(name)))
     return tools

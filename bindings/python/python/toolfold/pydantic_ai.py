@@ -10,22 +10,27 @@ answer, in this process or another.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ApprovalRequired
-from pydantic_ai.messages import ModelMessage, RetryPromptPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
-from . import Confirm, Conversation, Entry, Forward
-from ._adapter import Folder, Step, answered_only, judged
+from . import Confirm, Conversation, Engine, Entry, Forward
+from ._adapter import Folder
+from ._consent import Answer, Call, edit_note
+from ._names import unnamed
+from ._pydantic_ai_messages import called, direct_response, key_of, restored, steps_of
+from ._steps import answered_only, closed
 
 __all__ = ["Toolfold"]
 
@@ -36,16 +41,68 @@ _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_sc
 _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "timeout", "defer_loading")
 
 
+@dataclass
+class _Memo:
+    """What the runs of a capability share: what was shown last, by tools and array, with the tools behind it."""
+
+    shown: tuple[object, list[ToolDefinition], object] | None = None
+
+
+class _Step(NamedTuple):
+    """The tools behind those that were shown last, and the conversation as it stood when they were asked for."""
+
+    engine: Engine
+    real: dict[str, ToolsetTool[Any]]
+    conversation: Conversation
+
+
+@dataclass
+class _Run:
+    """What the toolset of a run and the hooks of its capability share."""
+
+    step: _Step | None = None
+    #: The names of the tools that the model is not shown.
+    hidden: frozenset[str] = frozenset()
+    #: The calls as the model wrote them that a person edited, by their ids.
+    edited: dict[str, ToolCallPart] = field(default_factory=dict)
+
+
 class Toolfold(AbstractCapability[Any]):
     """Folds the tools of a pydantic-ai agent. Takes what ``toolfold.Engine`` and ``Engine.conversation`` take."""
 
     def __init__(self, **settings: Any) -> None:
-        self.folder = Folder(**settings)
-        #: What was shown last, by tools and array, with the tools behind it: each run shows it again.
-        self.shown: tuple[object, list[ToolDefinition], object] | None = None
+        self.folder = Folder(without=["append"], **settings)
+        self.memo, self.run = _Memo(), _Run()
+
+    async def for_run(self, ctx: RunContext[Any]) -> Toolfold:
+        own = copy(self)
+        own.run = _Run()
+        return own
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
         return _Folded(toolset, self)
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        parameters = request_context.model_request_parameters
+        shown = [tool for tool in parameters.function_tools if tool.name not in self.run.hidden]
+        messages = restored(request_context.messages)
+        return replace(
+            request_context, messages=messages, model_request_parameters=replace(parameters, function_tools=shown)
+        )
+
+    async def after_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        return direct_response(self.run.step.conversation, response) if self.run.step else response
+
+    async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
+        # A person's `override_args` are the only arguments that reach this place and are not those of the history.
+        written = called(ctx.messages, call.tool_call_id)
+        if ctx.tool_call_approved and written and written.args_as_dict() != call.args_as_dict():
+            self.run.edited[call.tool_call_id] = written
+        return args
 
 
 @dataclass
@@ -55,62 +112,72 @@ class _Folded(WrapperToolset[Any]):
     capability: Toolfold
     #: The tools last shown, for as long as array and tool set stay the same.
     shown: tuple[object, dict[str, ToolsetTool[Any]]] | None = None
-    #: The tools behind them, and the conversation as it stood when they were asked for.
-    step: tuple[dict[str, ToolsetTool[Any]], Conversation] | None = None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        key, (real, conversation) = await self._step(ctx)
-        self.step = (real, conversation)
+        key, step = await self._step(ctx)
+        self.capability.run.step, (_, real, conversation) = step, step
         key = (key, conversation.digest)
         if self.shown is None or self.shown[0] != key:
-            if (kept := self.capability.shown) is None or kept[0] != key:
-                self.capability.shown = kept = (key, [_show(entry, real) for entry in conversation.entries()], real)
-            shown = [ToolsetTool(toolset=self, tool_def=one, max_retries=1, args_validator=_ANY) for one in kept[1]]
-            self.shown = (key, {tool.tool_def.name: tool for tool in shown})
+            memo = self.capability.memo
+            if (kept := memo.shown) is None or kept[0] != key:
+                memo.shown = kept = (key, [_show(entry, real) for entry in conversation.entries()], real)
+            shown = {one.name: self._tool(one, real) for one in kept[1]}
+            # What the model calls by another name is a tool of the run, so that the framework's rules for it apply.
+            behind = {name: own for name, own in real.items() if name not in shown}
+            self.capability.run.hidden = frozenset(behind)
+            self.shown = (key, shown | {name: self._tool(own.tool_def, real) for name, own in behind.items()})
         return self.shown[1]
 
-    async def _step(self, ctx: RunContext[Any]) -> tuple[object, tuple[dict[str, ToolsetTool[Any]], Conversation]]:
+    def _tool(self, definition: ToolDefinition, real: dict[str, ToolsetTool[Any]]) -> ToolsetTool[Any]:
+        own = real.get(definition.name)
+        retries = own.max_retries if own else 1
+        return ToolsetTool(toolset=self, tool_def=definition, max_retries=retries, args_validator=_ANY)
+
+    async def _step(self, ctx: RunContext[Any]) -> tuple[object, _Step]:
         real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
         defined = [tool.tool_def for tool in real.values()]
         key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
         engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined)
-        if folder.may_ask:
-            folder.refused(ctx.conversation_id, _denied(ctx.messages))
         # Calls without an answer are those that are about to be judged.
-        steps = answered_only(_steps(ctx.messages))
-        return key, (real, folder.conversation(engine, ctx.conversation_id, steps))
+        steps = steps_of(ctx.messages)
+        if folder.may_ask:
+            folder.refused(ctx.conversation_id, closed(steps))
+        return key, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
-        real, conversation = self.step or (await self._step(ctx))[1]
-        # Arguments that the person changed make another call of the same id.
-        outcome = judged(conversation, name, tool_args, ctx.tool_call_id)
+        run = self.capability.run
+        step = run.step or (await self._step(ctx))[1]
+        conversation = step.conversation
+        if why := unnamed(conversation, name, tool_args):
+            return why
+        written = run.edited.pop(ctx.tool_call_id or "", None)
+        key = key_of(ctx.messages, ctx.tool_call_id)
+        call = Call(name, written.args if written else tool_args, ctx.tool_call_id, key)
+        answer = Answer(True, edited=(name, tool_args) if written else None) if ctx.tool_call_approved else None
+        outcome = self.capability.folder.judge(conversation, call, answer)
         if isinstance(outcome, Confirm):
-            if not ctx.tool_call_approved:
-                about = {"tool": outcome.target, "arguments": outcome.arguments, "shown": outcome.shown}
-                raise ApprovalRequired({"approval": outcome.approval, **about})
-            outcome = self.capability.folder.settle(conversation, outcome, True)
+            about = {"tool": outcome.target, "arguments": outcome.arguments, "shown": outcome.shown}
+            raise ApprovalRequired({"approval": outcome.approval, **about})
         if not isinstance(outcome, Forward):
             # A plain result: a retry of the framework's would be counted against the model.
             return outcome.content
-        return await self._run(conversation, outcome, real[outcome.target], ctx)
-
-    async def _run(
-        self, conversation: Conversation, call: Forward, tool: ToolsetTool[Any], ctx: RunContext[Any]
-    ) -> Any:
-        done = False
         try:
-            arguments = tool.args_validator.validate_json(call.arguments_json, context=ctx.validation_context)
-            if tool.args_validator_func is not None:
-                checked = tool.args_validator_func(ctx, **arguments)
-                if inspect.isawaitable(checked):
-                    await checked
-            result = await self.wrapped.call_tool(call.target, arguments, ctx, tool)
-            done = True
+            with self.capability.folder.running(conversation, outcome, (ApprovalRequired, CallDeferred), step.engine):
+                result = await self._run(outcome, step.real[outcome.target], ctx)
         except ValidationError as why:
-            return f"{call.name} was not run: its arguments do not fit.\n{why}"
-        finally:
-            conversation.report_result(call.id, done)
-        return call.noted(result) if call.note and isinstance(result, str) else result
+            return f"{outcome.name} was not run: its arguments do not fit.\n{why}"
+        conversation.report_result(outcome.id)
+        if not isinstance(result, str):
+            return result
+        return f"{edit_note(tool_args)}\n{outcome.noted(result)}" if written else outcome.noted(result)
+
+    async def _run(self, call: Forward, tool: ToolsetTool[Any], ctx: RunContext[Any]) -> Any:
+        arguments = tool.args_validator.validate_json(call.arguments_json, context=ctx.validation_context)
+        if tool.args_validator_func is not None:
+            checked = tool.args_validator_func(ctx, **arguments)
+            if inspect.isawaitable(checked):
+                await checked
+        return await self.wrapped.call_tool(call.target, arguments, ctx, tool)
 
 
 def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:
@@ -127,21 +194,3 @@ def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:
 
 def _neutral(tool: ToolDefinition) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters_json_schema}
-
-
-def _denied(messages: Sequence[ModelMessage]) -> set[str]:
-    parts = [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
-    return {part.tool_call_id for part in parts if part.outcome == "denied"}
-
-
-def _steps(messages: Sequence[ModelMessage]) -> list[Step]:
-    steps: list[Step] = []
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, ToolCallPart):
-                steps.append((part.tool_call_id, part.tool_name, part.args))
-            elif isinstance(part, ToolReturnPart):
-                steps.append((part.tool_call_id, part.outcome == "success"))
-            elif isinstance(part, RetryPromptPart) and part.tool_name:
-                steps.append((part.tool_call_id, False))
-    return steps

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
 use super::layers::{OpenLayers, client};
-use super::probe::{Probed, Seen, probe};
+use super::probe::{LeftOut, Probed, Renamed, Seen, probe};
 use super::profiles::{check_profiles, profiles};
 use super::records;
 use super::serve::log;
@@ -59,6 +59,10 @@ pub(super) struct Report {
     pub(super) unusable: Vec<String>,
     /// Names that several servers have.
     pub(super) collisions: Vec<Collision>,
+    /// Tools that are shown under another name than their own.
+    pub(super) renamed: Vec<Renamed>,
+    /// Tools that are not shown, although the configuration does not exclude them.
+    pub(super) left_out: Vec<LeftOut>,
     pub(super) policy: PolicyReport,
     /// What the gateway would refuse to serve with.
     pub(super) faults: Vec<String>,
@@ -151,6 +155,7 @@ pub(super) fn run(args: &DoctorArgs) -> Outcome {
         layers: Arc::new(OpenLayers::new(config.clone(), None, &servers).showing()),
         seal: Seal::random().map_err(Failure::wrong)?,
         tenant: DEFAULT_TENANT.into(),
+        names: Arc::default(),
         state: None,
         watch: Arc::new(Nobody),
         selection: Selection::default(),
@@ -202,6 +207,8 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
         servers: each.collect(),
         unusable: Vec::new(),
         collisions: collisions(probed),
+        renamed: probed.renamed.clone(),
+        left_out: probed.left_out.clone(),
         policy: judged(policy, probed),
         faults: Vec::new(),
         unmatched: unmatched.iter().map(line).collect(),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::ledger::now_ms;
 use super::super::output::Failure;
 use super::layers::OpenLayers;
+use serde::Serialize;
 use toolfold::catalog::Catalog;
 use toolfold::conversation::Snapshot;
 use toolfold_gateway::capture::Capture;
@@ -34,6 +35,28 @@ pub(super) struct Shown {
     pub(super) full: String,
 }
 
+/// A tool or a prompt that is shown under another name than its own.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Renamed {
+    pub(super) server: String,
+    /// The name at the server.
+    pub(super) tool: String,
+    pub(super) shown: String,
+    /// Why the two differ.
+    pub(super) why: String,
+    /// Whether the configuration asks for a prefix before every name.
+    pub(super) asked: bool,
+}
+
+/// A tool that a server lists, that the configuration does not exclude, and that is not shown.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LeftOut {
+    pub(super) server: String,
+    /// The name at the server; empty if it has none.
+    pub(super) tool: String,
+    pub(super) why: String,
+}
+
 /// What was seen of the gateway.
 #[derive(Debug, Default)]
 pub(super) struct Probed {
@@ -41,6 +64,8 @@ pub(super) struct Probed {
     pub(super) shown: Option<Shown>,
     /// Where each tool that is offered comes from.
     pub(super) origins: BTreeMap<String, Origin>,
+    pub(super) renamed: Vec<Renamed>,
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// Starts the gateway, lists its tools, and ends it.
@@ -77,6 +102,14 @@ impl Watch for Look {
             }
             Observed::Listed { name, list } => {
                 probed.servers.entry((*name).to_owned()).or_default().list = Some((*list).clone());
+            }
+            Observed::Renamed { server, name, shown, why, asked, .. } => {
+                let (server, tool, shown) = ((*server).to_owned(), (*name).to_owned(), (*shown).to_owned());
+                probed.renamed.push(Renamed { server, tool, shown, why: (*why).to_owned(), asked: *asked });
+            }
+            Observed::LeftOut { server, name, why } => {
+                let (server, tool) = ((*server).to_owned(), (*name).to_owned());
+                probed.left_out.push(LeftOut { server, tool, why: (*why).to_owned() });
             }
             Observed::Shown { arm, reason, list, full, .. } => {
                 let (arm, reason) = (arm.to_string(), (*reason).to_owned());

@@ -137,6 +137,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         layers: layers(args.store.clone()),
         seal: seal(&config)?,
         tenant: DEFAULT_TENANT.into(),
+        names: Arc::default(),
         state: None,
         watch,
         selection: Selection::of(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?,

@@ -2,6 +2,7 @@
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::doctor::{Report, ServerReport};
+use super::probe::{LeftOut, Renamed};
 use toolfold::diagnostic::visible;
 
 /// So many names are listed before the rest is counted.
@@ -69,16 +70,23 @@ fn problems(report: &Report) -> Vec<String> {
         let help = "give them a tier: [tool.\"mcp:server/name\"]";
         found.push(format!("no record {}: every call asks a person; {help}", names(asked)));
     }
-    for collision in &report.collisions {
-        let shown = collision.shown.iter();
-        let shown: Vec<String> =
-            shown.map(|(server, name)| format!("{} of {}", visible(name), visible(server))).collect();
-        found.push(format!("collision {}: shown as {}", visible(&collision.tool), shown.join(", ")));
+    let (asked, renamed): (Vec<&Renamed>, Vec<&Renamed>) = report.renamed.iter().partition(|own| own.asked);
+    for own in renamed {
+        let (tool, server, shown) = (visible(&own.tool), visible(&own.server), visible(&own.shown));
+        found.push(format!("renamed   {tool} of {server}: shown as {shown}, since {}", visible(&own.why)));
+    }
+    if !asked.is_empty() {
+        let prefixed: Vec<String> = asked.iter().map(|own| own.shown.clone()).collect();
+        found.push(format!("renamed   {}: --namespace prefixes every name", names(&prefixed)));
+    }
+    for LeftOut { server, tool, why } in &report.left_out {
+        let tool = if tool.is_empty() { "a tool".into() } else { visible(tool) };
+        found.push(format!("left out  {tool} of {}: {}", visible(server), visible(why)));
     }
     for server in report.servers.iter().filter(|own| own.up && own.left_out > 0) {
         let (name, left_out, tools) = (visible(&server.name), server.left_out, server.tools);
         found.push(format!(
-            "left out  {left_out} of {tools} tools of {name}: by include and exclude, or unusable (see the log)"
+            "left out  {left_out} of {tools} tools of {name} in all, by include and exclude or as listed above"
         ));
     }
     found

@@ -12,6 +12,7 @@ use crate::new_file::create;
 use crate::output::{Outcome, emit, say_all};
 use toolfold::catalog::{Annotations, Catalog, Tool};
 use toolfold::diagnostic::{Diagnostic, Severity, is_invisible};
+use toolfold::policy::Shell;
 
 /// What to write, and where.
 #[derive(Debug, Args)]
@@ -109,7 +110,16 @@ fn record(tool: &Tool, trusted: bool) -> String {
         if let Some(folder) = of(Kind::Workdir).first() {
             line(&mut out, "workdir", &text(folder), "");
         }
-        out.push_str("# like = \"Bash\"          # with this line, rules such as Bash(git log:*) cover it\n");
+        // A name such as `run_powershell` is that of another shell.
+        match Shell::of_name(name) {
+            Some(Shell::Other) => line(&mut out, "shell", "\"other\"", "by its name; bash, sh or zsh if that reads it"),
+            _ => line(
+                &mut out,
+                "like",
+                "\"Bash\"",
+                "rules such as Bash(git log:*) cover it; add shell = \"other\" if no bash reads it",
+            ),
+        }
     }
     line(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));

@@ -91,8 +91,9 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     // No call writes the policy that it is judged by, once that is in force.
     let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
     let protected = Vec::from_iter(own);
-    let mut context =
-        Context { interactive: !args.non_interactive, cwd, home: home(), protected, ..Context::default() };
+    let secrets = super::super::approver_key::places();
+    let interactive = !args.non_interactive;
+    let mut context = Context { interactive, cwd, home: home(), protected, secrets, ..Context::default() };
     let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);

@@ -28,6 +28,8 @@ pub(super) enum Answer {
     Result(ResultAnswer),
     /// To `finished`.
     Finished(FinishedAnswer),
+    /// To `pause`.
+    Paused(PausedAnswer),
     /// To `approve_skill`.
     ApprovedSkill(ApprovedSkill),
     /// To `seen` and `seen_calls`.
@@ -105,6 +107,10 @@ pub(super) struct MessageAnswer {
     pub(super) messages: Vec<Value>,
     /// The same as whole messages, to append behind the assistant message.
     pub(super) append: Vec<Value>,
+    /// What was noticed about the message. Absent if nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub(super) diagnostics: Vec<Diagnostic>,
     /// The digest of the array to send now.
     pub(super) digest: String,
 }
@@ -112,25 +118,13 @@ pub(super) struct MessageAnswer {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CallsAnswer {
     /// What became of each call, in order.
-    pub(super) outcomes: Vec<CallOutcome>,
+    pub(super) outcomes: Vec<OutcomeAnswer>,
+    /// What was noticed about the message. Absent if nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub(super) diagnostics: Vec<Diagnostic>,
     /// The digest of the array to send now.
     pub(super) digest: String,
-}
-
-/// What became of one of several calls.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum CallOutcome {
-    Outcome(Box<OutcomeAnswer>),
-    /// It could not be judged; the others were.
-    Error(CallError),
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct CallError {
-    #[schemars(with = "String")]
-    pub(super) id: CallId,
-    pub(super) error: ErrorBody,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -147,6 +141,13 @@ pub(super) struct FinishedAnswer {
     pub(super) id: CallId,
     /// Whether it succeeded, as the line said.
     pub(super) finished: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PausedAnswer {
+    /// The call.
+    #[schemars(with = "String")]
+    pub(super) paused: CallId,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

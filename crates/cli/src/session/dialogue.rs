@@ -7,22 +7,22 @@ use super::super::layers::{Person, SECRET};
 use super::super::ledger::{now_ms, time};
 use super::super::lines::{self, not_json};
 use super::answer::{
-    Answer, ApprovedSkill, CallError, CallOutcome, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer,
-    LogAnswer, MessageAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer, ToolsAnswer,
-    WaitingCall,
+    Answer, ApprovedSkill, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer, LogAnswer,
+    MessageAnswer, PausedAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
+    ToolsAnswer, WaitingCall,
 };
 use super::exact;
 use super::outcome::OutcomeAnswer;
 use super::part::Problem;
-use super::request::{CallAsked, REQUESTS, Request, ResultGiven, ToolsAsked};
+use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
 use toolfold::conversation::{
-    ApprovalId, Conversation, Event, LOG_VERSION, LogRecord, Outcome, Resumed, Snapshot, ToolResult, TurnError,
+    ApprovalId, Conversation, Event, LOG_VERSION, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult,
 };
 use toolfold::diagnostic::visible;
 use toolfold::name::nearest;
 use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
-use toolfold::wire::Arguments;
+use toolfold::wire::{Arguments, Message};
 
 /// A conversation and what its answers need.
 pub(super) struct Dialogue {
@@ -83,16 +83,17 @@ impl Dialogue {
     fn act(&mut self, request: Request<'_>) -> Result<Answer, Problem> {
         Ok(match request {
             Request::Tools(asked) => self.tools(&asked),
-            Request::Call(call) => {
-                let outcome = self.call(&call)?;
-                self.outcome(&outcome)
-            }
-            Request::Calls(calls) => self.calls(&calls),
+            Request::Call(call) => self.call(call)?,
+            Request::Calls(calls) => self.calls(calls),
             Request::Message(message) => self.message(message)?,
             Request::Result(result) => self.result(result)?,
             Request::Finished(finished) => {
                 self.conversation.report_result(&finished.id, finished.ok);
                 Answer::Finished(FinishedAnswer { id: finished.id, finished: finished.ok })
+            }
+            Request::Pause(id) => {
+                self.conversation.pause(&id).map_err(|why| Problem::new(why).help(PAUSE))?;
+                Answer::Paused(PausedAnswer { paused: id })
             }
             Request::Accept(id) => {
                 self.must_be_own(&id)?;
@@ -168,42 +169,40 @@ impl Dialogue {
         }
     }
 
-    fn call(&mut self, asked: &CallAsked<'_>) -> Result<Outcome, Problem> {
-        let arguments = asked.arguments.map_or_else(|| Arguments::from_text(""), Arguments::from);
-        let outcome = self.conversation.call(&asked.id, &asked.name, arguments);
-        outcome.map_err(|why| Problem::new(why).help(NEW_ID))
+    fn call(&mut self, Keyed { asked, key }: Keyed<CallAsked<'_>>) -> Result<Answer, Problem> {
+        let ModelCall { id, name, arguments } = model_call(asked);
+        let outcome = self.conversation.call_in(key.as_deref().unwrap_or_default(), id, &name, arguments);
+        let outcome = outcome.map_err(Problem::new)?;
+        Ok(self.outcome(&outcome))
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> Answer {
         Answer::Outcome(Box::new(OutcomeAnswer::new(outcome, &self.conversation.digest())))
     }
 
-    fn calls(&mut self, asked: &[CallAsked<'_>]) -> Answer {
-        let mut outcomes = Vec::with_capacity(asked.len());
-        for call in asked {
-            outcomes.push(match self.call(call) {
-                Ok(outcome) => {
-                    CallOutcome::Outcome(Box::new(OutcomeAnswer::new(&outcome, &self.conversation.digest())))
-                }
-                Err(why) => CallOutcome::Error(CallError { id: call.id.clone(), error: self.error_body(why) }),
-            });
-        }
-        Answer::Calls(CallsAnswer { outcomes, digest: self.conversation.digest() })
+    fn calls(&mut self, Keyed { asked, key }: Keyed<Vec<CallAsked<'_>>>) -> Answer {
+        let turn = self.conversation.calls(asked.into_iter().map(model_call), key.as_deref());
+        let outcomes: Vec<Outcome> = turn.outcomes().cloned().collect();
+        let (digest, diagnostics) = (self.conversation.digest(), self.conversation.take_notices());
+        let outcomes = outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, &digest)).collect();
+        Answer::Calls(CallsAnswer { outcomes, diagnostics, digest })
     }
 
     /// Judges the calls of a message in the wire's own shape.
-    fn message(&mut self, message: &RawValue) -> Result<Answer, Problem> {
+    fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Answer, Problem> {
         let wire = self.conversation.wire();
-        let turn = self.conversation.turn(message).map_err(|why| match &why {
-            TurnError::Call(_) => Problem::new(why).help(SAME_MESSAGE),
-            _ => Problem::new(why).help(format!("give the assistant message itself, as {wire} has it")),
-        })?;
+        let message = Message::from(asked).keyed(key.as_deref().unwrap_or_default());
+        let turn = self
+            .conversation
+            .turn(message)
+            .map_err(|why| Problem::new(why).help(format!("give the assistant message itself, as {wire} has it")))?;
         let (outcomes, append) = (turn.outcomes().cloned().collect::<Vec<Outcome>>(), turn.answered());
         let answered = outcomes.iter().filter(|outcome| !matches!(outcome, Outcome::Confirm(_)));
         let messages = answered.flat_map(Outcome::answers).collect();
         let digest = self.conversation.digest();
         let outcomes = outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, &digest)).collect();
-        Ok(Answer::Message(MessageAnswer { outcomes, messages, append, digest }))
+        let diagnostics = self.conversation.take_notices();
+        Ok(Answer::Message(MessageAnswer { outcomes, messages, append, diagnostics, digest }))
     }
 
     fn result(&mut self, given: ResultGiven) -> Result<Answer, Problem> {
@@ -324,6 +323,7 @@ impl Dialogue {
             });
             restored = engine.replay(&records).map_err(|why| refused(&why))?;
         }
+        restored.log_results(self.conversation.logs_results());
         self.conversation = restored;
         (self.records, self.written) = (records, 0);
         let (arm, digest) = (self.conversation.arm(), self.conversation.digest());
@@ -352,8 +352,12 @@ impl Dialogue {
     }
 }
 
-const NEW_ID: &str = "give every call an id of its own; a call that is sent again must be the same";
-const SAME_MESSAGE: &str =
-    "the calls before it were judged; give every call an id of its own and send the message again";
+/// A call of a line as the conversation takes it.
+fn model_call(asked: CallAsked<'_>) -> ModelCall {
+    let arguments = asked.arguments.map_or_else(|| Arguments::from_text(""), Arguments::from);
+    ModelCall { id: asked.id, name: asked.name, arguments }
+}
+
+const PAUSE: &str = "only a call that was forwarded and has no result can be paused";
 const SEEN: &str = "give the messages of the next request, or the request, as the wire has them";
 const SNAPSHOT: &str = "give the value of `snapshot` back as the answer to {\"snapshot\":true} had it";

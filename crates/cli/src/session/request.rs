@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolfold::conversation::{ApprovalId, CallId, Snapshot};
+use toolfold::conversation::{ApprovalId, CallId, LOG_VERSION, OLDEST_LOG_VERSION, Snapshot};
 
 use super::part::{Members, Part, Problem, line_members, member, unknown_key};
 
@@ -16,15 +16,17 @@ pub(super) enum Request<'l> {
     /// The array to send now. Noted as shown to the model.
     Tools(#[schemars(schema_with = "tools_schema")] ToolsAsked),
     /// One call that the model made.
-    Call(CallAsked<'l>),
+    Call(#[schemars(with = "CallAsked<'l>")] Keyed<CallAsked<'l>>),
     /// The calls of one assistant message, in the model's order.
-    Calls(Vec<CallAsked<'l>>),
+    Calls(#[schemars(with = "Vec<CallAsked<'l>>")] Keyed<Vec<CallAsked<'l>>>),
     /// One assistant message in the wire's own shape.
-    Message(#[schemars(with = "Value")] &'l RawValue),
+    Message(#[schemars(with = "Value")] Keyed<&'l RawValue>),
     /// The result of a forwarded call, to be wrapped for the wire.
     Result(ResultGiven),
     /// The host ran a forwarded call and wraps the result itself.
     Finished(Finished),
+    /// The host paused a forwarded call and makes its message again: the call is handed over once more.
+    Pause(#[schemars(with = "String")] CallId),
     /// A person approves the call that waits under this approval.
     Accept(#[schemars(with = "String")] ApprovalId),
     /// A person rejects it.
@@ -52,13 +54,14 @@ pub(super) enum Request<'l> {
 }
 
 /// What a line can ask for, each with an example.
-pub(super) const REQUESTS: [(&str, &str); 18] = [
+pub(super) const REQUESTS: [(&str, &str); 19] = [
     ("tools", r#"{"tools":true}"#),
     ("call", r#"{"call":{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}}"#),
     ("calls", r#"{"calls":[{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}]}"#),
-    ("message", r#"{"message":{"role":"assistant","content":"Done."}}"#),
+    ("message", r#"{"message":{"role":"assistant","content":"Done."},"key":"msg_1"}"#),
     ("result", r#"{"result":{"id":"c1","content":"3 sheets","is_error":false}}"#),
     ("finished", r#"{"finished":{"id":"c1","ok":true}}"#),
+    ("pause", r#"{"pause":"c1"}"#),
     ("accept", r#"{"accept":"ap-1"}"#),
     ("reject", r#"{"reject":{"id":"ap-1","reason":"keep the file"}}"#),
     ("resume", r#"{"resume":"ap-1"}"#),
@@ -68,10 +71,23 @@ pub(super) const REQUESTS: [(&str, &str); 18] = [
     ("seen_calls", r#"{"seen_calls":["c1"]}"#),
     ("redeliver", r#"{"redeliver":true}"#),
     ("snapshot", r#"{"snapshot":true}"#),
-    ("restore", r#"{"restore":{"version":2,"state":{}}}"#),
+    ("restore", r#"{"restore":{"version":3,"state":{}}}"#),
     ("explain", r#"{"explain":true}"#),
     ("log", r#"{"log":true}"#),
 ];
+
+/// The key that a line may have beside what it asks for: an id that is unique for each assistant message.
+pub(super) const KEY: &str = "key";
+
+/// The requests that may have a key.
+pub(super) const KEYED: [&str; 3] = ["call", "calls", "message"];
+
+/// Calls with the key of their message.
+#[derive(Debug)]
+pub(super) struct Keyed<T> {
+    pub(super) asked: T,
+    pub(super) key: Option<String>,
+}
 
 /// What `tools` should tell beside the array.
 #[derive(Debug, Default)]
@@ -86,8 +102,8 @@ pub(super) struct ToolsAsked {
 #[derive(Debug, JsonSchema)]
 #[schemars(rename = "Call", deny_unknown_fields)]
 pub(super) struct CallAsked<'l> {
-    /// The provider's id of the call. The same id with the same arguments gives the same outcome again. If it is empty, the
-    /// conversation chooses one.
+    /// The provider's id of the call. Calls of other messages may have the same id. If it is empty, the conversation chooses
+    /// one.
     #[schemars(with = "String")]
     pub(super) id: CallId,
     /// The name that the model wrote.
@@ -168,28 +184,38 @@ impl<'l> Request<'l> {
     /// Reads a line.
     pub(super) fn read(text: &'l str) -> Result<Self, Problem> {
         let mut members = line_members(text)?;
-        let known = REQUESTS.map(|(name, _)| name);
+        let known: Vec<&str> = REQUESTS.iter().map(|(name, _)| *name).chain([KEY]).collect();
         if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             return Err(unknown_key("", key, &known));
         }
+        let key = members.iter().position(|(name, _)| name == KEY).map(|at| members.remove(at).1);
         let Some((name, part)) = members.pop() else {
             return Err(Problem::new("expected an object with one key, found an empty one"));
         };
         if let Some((other, _)) = members.first() {
             return Err(Problem::new(format!("a line asks for one thing, and this one for `{other}` and `{name}`")));
         }
-        Self::of(&name, &part).map_err(|why| match REQUESTS.iter().find(|(own, _)| *own == name) {
+        if key.is_some() && !KEYED.contains(&name.as_str()) {
+            let why = format!("`{KEY}` is the key of an assistant message, and `{name}` has none");
+            return Err(Problem::new(why).help(format!("give `{KEY}` beside {}", KEYED.join(", "))));
+        }
+        let key = key.map(|part| part.text()).transpose()?;
+        Self::of(&name, &part, key).map_err(|why| match REQUESTS.iter().find(|(own, _)| *own == name) {
             Some((_, example)) if why.help.is_none() => why.help(format!("such as {example}")),
             _ => why,
         })
     }
 
-    fn of(name: &str, part: &Part<'l>) -> Result<Self, Problem> {
+    fn of(name: &str, part: &Part<'l>, key: Option<String>) -> Result<Self, Problem> {
         Ok(match name {
             "tools" => Self::Tools(tools(part)?),
-            "call" => Self::Call(call(part)?),
-            "calls" => Self::Calls(part.list("calls")?.iter().map(call).collect::<Result<_, _>>()?),
-            "message" => Self::Message(part.raw),
+            "call" => Self::Call(Keyed { asked: call(part)?, key }),
+            "calls" => {
+                let asked = part.list("calls")?.iter().map(call).collect::<Result<_, _>>()?;
+                Self::Calls(Keyed { asked, key })
+            }
+            "message" => Self::Message(Keyed { asked: part.raw, key }),
+            "pause" => Self::Pause(part.text()?.into()),
             "result" => Self::Result(result(part)?),
             "finished" => {
                 let members = part.object(&["id", "ok"], &[])?;
@@ -270,12 +296,14 @@ fn flag(members: &Members<'_>, key: &str) -> Result<bool, Problem> {
 }
 
 fn snapshot(part: &Part<'_>) -> Result<Box<Snapshot>, Problem> {
-    let members = part.object(&["version", "state"], &[])?;
-    let own = toolfold::conversation::LOG_VERSION.to_string();
+    let members = part.object(&["version", "state"], &["results"])?;
+    let read = OLDEST_LOG_VERSION..=LOG_VERSION;
     match member(&members, "version") {
-        Some(version) if version.raw.get() != own => {
+        Some(version) if !version.raw.get().parse().is_ok_and(|version: u32| read.contains(&version)) => {
             let found = version.raw.get();
-            let why = format!("the snapshot is of form {found}; this version of toolfold reads form {own}");
+            let why = format!(
+                "the snapshot is of form {found}; this version of toolfold reads forms {OLDEST_LOG_VERSION} to {LOG_VERSION}"
+            );
             Err(Problem::new(why).help("begin the conversation anew, or use the version that wrote it"))
         }
         _ => serde_json::from_str(part.raw.get()).map(Box::new).map_err(|_| {

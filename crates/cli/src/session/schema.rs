@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::request::Request;
+use super::request::{KEY, KEYED, Request};
 
 /// The name of the contract.
 const CONTRACT: &str = "toolfold.session/2";
@@ -19,6 +19,9 @@ pub fn session_schema() -> Value {
     let answer = answers.subschema_for::<Answer>();
     let mut definitions = requests.take_definitions(true);
     definitions.extend(answers.take_definitions(true));
+    if let Some(request) = definitions.get_mut("Request") {
+        add_key(request);
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": CONTRACT,
@@ -26,4 +29,16 @@ pub fn session_schema() -> Value {
         "anyOf": [request, answer],
         "$defs": definitions,
     })
+}
+
+/// Adds the key of an assistant message to the requests that may have one.
+fn add_key(request: &mut Value) {
+    let variants = request.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten();
+    for properties in variants.filter_map(|variant| variant.get_mut("properties")?.as_object_mut()) {
+        if KEYED.iter().any(|name| properties.contains_key(*name)) {
+            let description = "The key of the calls' message: an id that is unique for each assistant message. The same key \
+                is the same message whenever it comes.";
+            properties.insert(KEY.to_owned(), json!({ "description": description, "type": "string" }));
+        }
+    }
 }

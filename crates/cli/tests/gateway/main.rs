@@ -12,6 +12,7 @@ mod gaps;
 mod hostile;
 mod issuer;
 mod lines;
+mod names;
 #[cfg(feature = "otel")]
 mod otel;
 mod pass;
@@ -23,5 +24,6 @@ mod several;
 mod skills;
 mod state;
 mod streams;
+mod unread;
 mod upstream;
 mod web;

@@ -60,7 +60,7 @@ impl Judged {
     }
 
     fn approve(&self, id: &str) {
-        let (said, good) = self.place.toolfold(&["approvals", "approve", id, "--store", &self.store]);
+        let (said, good) = self.place.approve(id, &self.store);
         assert!(good, "{said}");
     }
 }

@@ -17,10 +17,10 @@ fn tools_of_one_name_are_namespaced_and_both_run() {
     for client in [SESSIONS, STATELESS] {
         let place = Place::new();
         let script = [
-            json!({"call": "one_echo", "arguments": {"n": 1}}),
+            json!({"call": "echo", "arguments": {"n": 1}}),
             json!({"call": "two_echo", "arguments": {"n": 2}}),
             json!({"call": "two_echo", "arguments": {"n": 3}}),
-            json!({"call": "one_counts", "arguments": {}}),
+            json!({"call": "counts", "arguments": {}}),
             json!({"call": "two_counts", "arguments": {}}),
         ];
         let ran = both(&place, client, "", &script);
@@ -36,7 +36,7 @@ fn prompts_of_one_name_are_namespaced_and_both_can_be_got() {
         let get = |name: &str| json!({"request": "prompts/get", "params": {"name": name, "arguments": {"arg1": "one", "arg2": "two"}}});
         let script = [
             json!({"request": "prompts/list"}),
-            get("one_test_prompt_with_arguments"),
+            get("test_prompt_with_arguments"),
             get("two_test_prompt_with_arguments"),
             json!({"request": "completion/complete", "params": {
                 "ref": {"type": "ref/prompt", "name": "two_test_prompt_with_arguments"},
@@ -46,7 +46,7 @@ fn prompts_of_one_name_are_namespaced_and_both_can_be_got() {
         let list = ran.step(1);
         let names: Vec<&str> =
             list["result"]["prompts"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-        for name in ["one_test_prompt_with_arguments", "two_test_prompt_with_arguments"] {
+        for name in ["test_prompt_with_arguments", "two_test_prompt_with_arguments"] {
             assert!(names.contains(&name), "{names:?}");
         }
         for step in [2, 3] {

@@ -12,24 +12,24 @@ use crate::web::{Reply, post, request, session, session_of};
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 /// A gateway over HTTP, with a key.
-fn gateway(place: &Place, options: &str, more: &[&str]) -> Http {
+pub(crate) fn gateway(place: &Place, options: &str, more: &[&str]) -> Http {
     let mut starts = place.command(TOOLFOLD);
     starts.args(["gateway", "--http", "127.0.0.1:0"]).args(options.split_whitespace()).args(more);
     starts.env("STATE_KEY", KEY).env("ADA_TOKEN", "ada's").env("BOB_TOKEN", "bob's");
     Http::of(starts.stderr(Stdio::piped()).spawn().unwrap())
 }
 
-fn kept(place: &Place) -> String {
+pub(crate) fn kept(place: &Place) -> String {
     format!("--state {} --state-key-env STATE_KEY", place.file("state.db"))
 }
 
-fn call(gateway: &Http, session: &str, name: &str, arguments: &Value) -> Reply {
+pub(crate) fn call(gateway: &Http, session: &str, name: &str, arguments: &Value) -> Reply {
     let body = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call",
         "params": {"name": name, "arguments": arguments}});
     post(gateway.address(), &[("Mcp-Session-Id", session)], &body.to_string())
 }
 
-fn text(reply: &Reply) -> String {
+pub(crate) fn text(reply: &Reply) -> String {
     let body: Value = serde_json::from_str(&reply.body).unwrap_or_else(|_| panic!("{} {}", reply.status, reply.body));
     body["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()
 }
@@ -236,7 +236,7 @@ fn a_yes_is_good_for_one_call_whichever_gateway_makes_it() {
     let all = list.as_array().or_else(|| list["approvals"].as_array()).cloned().unwrap_or_else(|| vec![list.clone()]);
     assert_eq!(all.len(), 1, "{list}");
     let approval = all[0]["id"].as_str().unwrap_or_else(|| panic!("{list}")).to_owned();
-    let (said, good) = place.toolfold(&["approvals", "approve", &approval, "--store", &store]);
+    let (said, good) = place.approve(&approval, &store);
     assert!(good, "{said}");
     assert_eq!(echo(&other), "\"a\" in up-1");
     for gateway in [&one, &other] {

@@ -12,7 +12,8 @@ pub(crate) struct Ran {
 }
 
 pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    toolfold_testing::timed();
+    let mut child = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(args)
         .current_dir(crate::root())
         .env("NO_COLOR", "1")
@@ -34,6 +35,22 @@ pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
 
 pub(crate) fn run(args: &[&str]) -> Ran {
     run_with(args, b"")
+}
+
+/// The file with the key of a store's approver, who makes it with the first answer.
+pub(crate) fn key_of(store: &str) -> String {
+    let key = format!("{store}.key");
+    if !std::path::Path::new(&key).exists() {
+        let made = run(&["approvals", "init", "--store", store, "--key-file", &key]);
+        assert_eq!(made.code, 0, "{}", made.err);
+    }
+    key
+}
+
+/// A person's command on a store, with the key.
+pub(crate) fn person(store: &str, args: &[&str]) -> Ran {
+    let key = key_of(store);
+    run(&[args, &["--store", store, "--key-file", &key]].concat())
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `toolfold gateway`: init, doctor and the settings, with servers in Python.
 
+mod names;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -46,7 +48,7 @@ impl Newcomer {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+        let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
         command.args(args).current_dir(self.path("project")).env_clear().env("HOME", self.path("home"));
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("GITHUB_TOKEN", "set");
         command
@@ -128,7 +130,7 @@ fn a_newcomer_takes_over_a_client_and_runs_the_block() {
     let report: Value = serde_json::from_slice(&doctor.stdout).unwrap_or_else(|_| panic!("{}", texts(&doctor).1));
     assert_eq!(doctor.status.code(), Some(0), "{report}");
     assert_eq!(report["servers"][0]["protocol"], "2025-11-25");
-    assert_eq!(report["collisions"][0]["shown"], json!({"docs": "docs_search", "github": "github_search"}));
+    assert_eq!(report["collisions"][0]["shown"], json!({"docs": "docs_search", "github": "search"}));
     assert_eq!((&report["policy"]["configured"], &report["shown"]["entries"]), (&json!(false), &json!(4)));
 
     let block = out.split_once("\n{").map(|(_, rest)| format!("{{{rest}")).unwrap();
@@ -136,7 +138,7 @@ fn a_newcomer_takes_over_a_client_and_runs_the_block() {
     let args = block["mcpServers"]["toolfold"]["args"].as_array().unwrap();
     let args: Vec<&str> = args.iter().map(|own| own.as_str().unwrap()).collect();
     let mut talk = Talk::new(own.command(&args));
-    assert_eq!(talk.names(), ["github_search", "create_issue", "docs_search", "read_page"]);
+    assert_eq!(talk.names(), ["search", "create_issue", "docs_search", "read_page"]);
     let called = talk.ask("tools/call", &json!({"name": "read_page", "arguments": {"q": "x"}}));
     assert_eq!(called["content"][0]["text"], "docs ran\u{202e} it");
 }

@@ -99,8 +99,8 @@ fn a_rule_for_commands_covers_no_other_shell() {
     std::fs::write(&place, json!([{"type": "function", "name": "exec", "parameters": schema}]).to_string()).unwrap();
     let text = derived(&place, &[]);
     std::fs::remove_file(place).unwrap();
-    assert!(text.contains("\n# like = \"Bash\"") && !text.contains("actions"), "{text}");
-    let text = format!("allow = [\"Bash(git log:*)\"]\n{}", text.replace("\n# like", "\nlike"));
+    assert!(text.contains("\nlike = \"Bash\"") && !text.contains("actions"), "{text}");
+    let text = format!("allow = [\"Bash(git log:*)\"]\n{text}");
     let policy = Policy::new(vec![PolicyFile::load(&text, "p.toml", PolicyScope::User).into_result().unwrap()]);
     assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1"})), Decision::AllowAudited);
     assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1", "shell": "/tmp/own"})), Decision::Confirm);

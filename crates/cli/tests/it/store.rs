@@ -13,7 +13,7 @@ use toolfold::policy::{
 };
 use toolfold::store::SqliteStore;
 
-use crate::commands::run;
+use crate::commands::{person, run};
 
 /// 2096-10-02T07:06:40Z: what was asked then still waits.
 const LATE: i64 = 4_000_000_000_000;
@@ -44,6 +44,7 @@ impl State {
             let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
             let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
             let request = Request {
+                message: None,
                 origin: ToolOrigin::Native,
                 tool: tool.to_owned(),
                 schema_hash: "of the definition".to_owned(),
@@ -73,11 +74,20 @@ impl State {
         connection.execute_batch(&format!("{triggers} {sql}")).unwrap();
     }
 
+    /// Gives the store a key, in the user's configuration folder.
+    fn with_key(self) -> Self {
+        let (store, key) = (self.store(), self.0.join("toolfold/approver.key"));
+        let args = ["approvals", "init", "--store", store.to_str().unwrap(), "--key-file", key.to_str().unwrap()];
+        assert_eq!(run(&args).code, 0);
+        self
+    }
+
     fn walk(&self, case: &str) {
         let cases = crate::cases();
         cases
             .default_bin_name("toolfold")
             .env("XDG_STATE_HOME", self.0.to_str().unwrap())
+            .env("XDG_CONFIG_HOME", self.0.to_str().unwrap())
             .env("NO_COLOR", "1")
             .env("USER", "ada");
         cases.insert_var("[STATE]", self.0.to_str().unwrap().to_owned()).unwrap();
@@ -93,7 +103,7 @@ impl Drop for State {
 
 #[test]
 fn approvals() {
-    State::new("approvals").walk("approvals.trycmd");
+    State::new("approvals").with_key().walk("approvals.trycmd");
 }
 
 #[test]
@@ -143,7 +153,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     let state = State::new("session");
     let (store, kept) = (state.store(), state.0.join("kept"));
     let (store, kept) = (store.to_str().unwrap(), kept.to_str().unwrap());
-    let mut session = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    let mut session = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(["session", "--policy", "excel", "--store", store, "--checkpoint", kept])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -162,8 +172,8 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     assert_eq!(say(&call("a"))["approval"], "ap-5");
     assert_eq!(say(&call("b"))["approval"], "ap-6");
     assert_eq!(say(r#"{"answered":"ap-5"}"#)["state"], "pending");
-    assert_eq!(run(&["approvals", "accept", "ap-5", "--store", store]).code, 0);
-    assert_eq!(run(&["approvals", "reject", "ap-6", "keep it", "--store", store]).code, 0);
+    assert_eq!(person(store, &["approvals", "accept", "ap-5"]).code, 0);
+    assert_eq!(person(store, &["approvals", "reject", "ap-6", "keep it"]).code, 0);
     let yes = say(r#"{"answered":"ap-5"}"#);
     assert_eq!((&yes["outcome"], &yes["arguments"]["file_path"]), (&json!("forward"), &json!("a.xlsx")));
     let late = say(r#"{"accept":"ap-6"}"#);
@@ -183,7 +193,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
 
 #[test]
 fn rows_from_a_pipe_are_answered_as_they_come() {
-    let mut eval = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    let mut eval = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(["policy", "eval", "-", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

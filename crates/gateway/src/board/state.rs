@@ -57,7 +57,10 @@ impl State {
             Observed::Began => self.began(id, now_ms),
             Observed::Ended => self.ended(id, now_ms),
             // It is in the log, and may hold what no page may show.
-            Observed::NotListed { .. } | Observed::Heard { .. } => {}
+            Observed::NotListed { .. }
+            | Observed::Heard { .. }
+            | Observed::Renamed { .. }
+            | Observed::LeftOut { .. } => {}
             Observed::Client { name: client, version } => {
                 let shown =
                     if version.is_empty() { name(client) } else { format!("{} {}", name(client), name(version)) };

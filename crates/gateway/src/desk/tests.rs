@@ -34,6 +34,7 @@ impl Drop for Folder {
 
 fn request(arguments: &str) -> Request {
     Request {
+        message: None,
         origin: ToolOrigin::Mcp("files".into()),
         tool: "delete\u{202e}".into(),
         schema_hash: "s".into(),

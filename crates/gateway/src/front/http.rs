@@ -29,6 +29,7 @@ use self::status::Status;
 use super::stdio::asked_to_end;
 use crate::board::Board;
 use crate::desk::Desk;
+use crate::names::ListedNames;
 use crate::rpc::{Fault, Id, Message, Raw, code, error, error_with};
 use crate::selection::Selection;
 use crate::settings::{Settings, State as Kept};
@@ -112,14 +113,16 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
     let listener = TcpListener::bind(address).await.map_err(|why| format!("{address} cannot be listened on: {why}"))?;
     let clock = Clock::of(&*http.state).await.map_err(|why| why.to_string())?;
     let state = Kept { store: http.state.clone(), clock: Arc::new(clock) };
-    let tenants = tenants.into_iter().map(|mut settings| {
+    let mut served = BTreeMap::new();
+    for mut settings in tenants {
         settings.state = Some(state.clone());
+        let names = ListedNames::stored(state.store.clone(), settings.tenant.clone(), settings.seal.clone()).await;
+        settings.names = Arc::new(names.map_err(|why| why.to_string())?);
         let sessions = Sessions::new(settings.clone(), id, http.max_sessions);
         let stateless = Stateless::new(settings.clone(), id);
-        (settings.tenant.clone(), Tenant { settings, sessions, stateless })
-    });
-    let tenants = tenants.collect();
-    Ok(Listening { listener, front: Arc::new(Front { http, state, tenants }) })
+        served.insert(settings.tenant.clone(), Tenant { settings, sessions, stateless });
+    }
+    Ok(Listening { listener, front: Arc::new(Front { http, state, tenants: served }) })
 }
 
 impl Listening {
@@ -160,6 +163,7 @@ impl Listening {
                 }
                 let drained = ending.tenants.values().map(|own| async {
                     tokio::join!(own.sessions.drain(), own.stateless.drain());
+                    own.settings.names.write().await;
                 });
                 futures_util::future::join_all(drained).await;
             })

@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use crate::client::{Client, Sink, ToHub};
-use crate::hub::Hub;
+use crate::hub::{Hub, Receipt};
 use crate::lines::{Line, read_line};
 use crate::link::MAX_MESSAGE;
 use crate::rpc::{Fault, Id, Message, error};
@@ -37,12 +37,16 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The client's standard output, line by line.
-struct Lines(mpsc::UnboundedSender<String>);
+/// The client's standard output, line by line, each with what is dropped once it was written.
+struct Lines(mpsc::UnboundedSender<(String, Option<Receipt>)>);
 
 impl Sink for Lines {
-    fn send(&self, message: Message, _of: Option<&Id>) {
-        drop(self.0.send(message.to_text()));
+    fn send(&self, message: Message, of: Option<&Id>) {
+        self.deliver(message, of, None);
+    }
+
+    fn deliver(&self, message: Message, _of: Option<&Id>, receipt: Option<Receipt>) {
+        drop(self.0.send((message.to_text(), receipt)));
     }
 }
 
@@ -70,19 +74,22 @@ async fn read(mut input: impl AsyncBufRead + Unpin, client: Client, hub: &mpsc::
     }
 }
 
-async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::UnboundedReceiver<String>) {
-    while let Some(mut line) = lines.recv().await {
+async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::UnboundedReceiver<(String, Option<Receipt>)>) {
+    while let Some((mut line, receipt)) = lines.recv().await {
+        let mut receipts = vec![receipt];
         line.push('\n');
         // What is there already goes out with it.
         while line.len() < 64 * 1024
-            && let Ok(more) = lines.try_recv()
+            && let Ok((more, receipt)) = lines.try_recv()
         {
+            receipts.push(receipt);
             line.push_str(&more);
             line.push('\n');
         }
         if output.write_all(line.as_bytes()).await.is_err() || output.flush().await.is_err() {
             return;
         }
+        drop(receipts);
     }
 }
 

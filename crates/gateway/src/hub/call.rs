@@ -28,19 +28,21 @@ impl Hub {
         };
         let nothing = raw(&json!({}));
         let arguments = params.get("arguments").filter(|own| own.get() != "null").unwrap_or(&nothing);
+        let before = view.conversation.openings();
+        let read = self.openings.read(before);
         // The id is the conversation's own: those of two clients may be the same.
-        match view.conversation.call("", &name, arguments) {
+        match view.conversation.call_unread(read, "", &name, arguments) {
             Ok(outcome) => {
                 // Conversations are kept as snapshots.
                 view.conversation.forget_log();
-                self.decided(client, request.id, params, outcome);
+                self.decided(client, request.id, params, outcome, before);
             }
             Err(why) => reply(client, &request.id, Err(error(code::INTERNAL, &why.to_string()))),
         }
     }
 
-    /// What the conversation says of a call.
-    pub(super) fn decided(&mut self, client: &Client, id: Id, params: Object, outcome: Outcome) {
+    /// What the conversation decides on a call, before which it had `before` openings.
+    fn decided(&mut self, client: &Client, id: Id, params: Object, outcome: Outcome, before: usize) {
         match outcome {
             Outcome::Forward(forward) => self.forward(client, id, params, forward),
             Outcome::Reply(answer) => {
@@ -51,8 +53,8 @@ impl Hub {
                 if answer.kind == ReplyKind::UnknownTool {
                     content.push_str(&self.unlisted());
                 }
-                self.reply_kept(client, &id, Ok(self.text_result(&content, answer.is_error)));
-                self.reshow();
+                let result = Ok(self.text_result(&content, answer.is_error));
+                self.answer_in_order(client, &id, answer.id, result, before);
             }
             Outcome::Refuse(refuse) => {
                 self.tell(&Observed::Answered { name: &refuse.name, kind: "refused" });

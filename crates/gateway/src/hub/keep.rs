@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use toolfold::conversation::Snapshot;
 
 use super::server::State;
-use super::{Era, Hub, reply};
+use super::{Era, Hub, Receipt};
 use crate::client::Client;
 use crate::link::{Link, Resumed};
 use crate::object::Object;
@@ -54,8 +54,9 @@ impl Hub {
         let Some(state) = &self.settings.state else { return };
         let saver = Saver::start(state.store.clone(), key.clone(), version);
         let mut keeps = Keeps { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
-        if let Some(Record { params, upstreams, conversation }) = record {
+        if let Some(Record { params, upstreams, conversation, names }) = record {
             (keeps.upstreams, keeps.conversation) = (upstreams, conversation);
+            self.names.given = names;
             if let Some(client) = client {
                 let params = super::greet::spoken(Object::of(Some(&params)));
                 // Who has a session's id has seen the answer that brought it.
@@ -85,7 +86,7 @@ impl Hub {
         }
         let conversation = self.view.as_ref().map(|view| view.conversation.snapshot());
         let conversation = conversation.or_else(|| keeps.conversation.clone());
-        let record = Record { params: params.to_raw(), upstreams, conversation };
+        let record = Record { params: params.to_raw(), upstreams, conversation, names: self.names.given.clone() };
         if let Some(value) = record.hidden(&self.settings.seal, &keeps.key) {
             keeps.saver.write(value);
         }
@@ -105,13 +106,19 @@ impl Hub {
 
     /// Answers a request that has changed what the conversation knows.
     pub(super) fn reply_kept(&mut self, client: &Client, id: &Id, answer: Answer) {
+        self.reply_noted(client, id, answer, None);
+    }
+
+    /// The same, with what is to be dropped once the answer was written.
+    pub(super) fn reply_noted(&mut self, client: &Client, id: &Id, answer: Answer, receipt: Option<Receipt>) {
         // What stateless clients were shown is not worth a write.
         if self.has_session() {
             self.save();
         }
+        let message = Message::Response(id.clone(), answer);
         match &self.keeps {
-            Some(keeps) => keeps.saver.reply(client, id, Message::Response(id.clone(), answer)),
-            None => reply(client, id, answer),
+            Some(keeps) => keeps.saver.reply(client, id, message, receipt),
+            None => client.sink.deliver(message, Some(id), receipt),
         }
     }
 
@@ -125,6 +132,8 @@ impl Hub {
     pub(super) fn changed_elsewhere(&mut self, record: Record) {
         let Some(keeps) = &mut self.keeps else { return };
         keeps.conversation = record.conversation;
+        self.names.given.tools.join(record.names.tools);
+        self.names.given.prompts.join(record.names.prompts);
         if self.view.is_some() {
             self.build_view();
         }

@@ -82,6 +82,7 @@ impl Hub {
         let Some(server) = self.servers.get_mut(at) else { return };
         server.is_stale = false;
         let capture = server.capture();
+        self.remember_tools(at);
         self.tell(&Observed::Listed { name: self.name(at), list: &capture });
         self.relist();
     }

@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use super::names::renamed;
 use super::pending::For;
 use super::route::offers;
 use super::server::Server;
 use super::{Hub, reply};
 use crate::client::Client;
+use crate::names::{Kind, Wanted};
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Id, Raw, Request, raw};
 
@@ -24,6 +26,8 @@ pub(super) struct Fan {
     parts: Vec<(usize, Option<Vec<Raw>>)>,
     /// The first error.
     why: Option<Raw>,
+    /// The servers that answered with an error: what they have is not known whole.
+    failed: HashSet<usize>,
     /// What the list was asked for: a request by one of its names, which goes on once the names are known.
     then: Option<Request>,
 }
@@ -56,9 +60,9 @@ fn key_of(method: &str) -> &'static str {
 }
 
 impl Server {
-    /// Whether it has listed a resource or a prompt.
-    pub(super) fn has_listed(&self, name: &str) -> bool {
-        self.listed.contains(name)
+    /// Whether it has listed a prompt under this name, or something else under this URI.
+    pub(super) fn has_listed(&self, is_prompt: bool, name: &str) -> bool {
+        if is_prompt { self.prompts.contains(name) } else { self.listed.contains(name) }
     }
 }
 
@@ -107,6 +111,7 @@ impl Hub {
                 params: params.clone(),
                 parts,
                 why: None,
+                failed: HashSet::new(),
                 then,
             },
         );
@@ -150,6 +155,7 @@ impl Hub {
                 tracing::warn!(server = self.name(at), method, "left out of the answer: {}", super::call::why_of(&why));
                 if let Some(own) = self.fans.get_mut(&fan) {
                     own.why.get_or_insert(why);
+                    own.failed.insert(at);
                 }
                 self.given(fan, at, before);
             }
@@ -157,18 +163,40 @@ impl Hub {
         self.complete(fan);
     }
 
-    /// The names that more than one server has; every name, where all of them are namespaced.
-    fn shared_names(&self, parts: &[(usize, Vec<(String, Raw)>)]) -> HashSet<String> {
-        let (mut first, mut shared) = (HashSet::new(), HashSet::new());
-        for (_, own) in parts {
-            let own: HashSet<&String> = own.iter().map(|(name, _)| name).collect();
-            for name in own {
-                if !first.insert(name) || self.settings.always_namespace {
-                    shared.insert(name.clone());
-                }
+    /// Puts prompts under their names in this conversation.
+    fn rename_prompts(&mut self, parts: &mut [(usize, Vec<(String, Raw)>)], failed: &HashSet<usize>) {
+        for (settings, server) in self.settings.servers.iter().zip(&self.servers) {
+            // A server without prompts has listed none.
+            if server.is_ready() && !offers(server, "prompts/list") {
+                self.settings.names.add(Kind::Prompts, settings, &[]);
             }
         }
-        shared
+        for (at, own) in &*parts {
+            let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
+            let has_listed = !failed.contains(at) || !names.is_empty();
+            if let Some(settings) = self.settings.servers.get(*at).filter(|_| has_listed) {
+                self.settings.names.add(Kind::Prompts, settings, &names);
+            }
+        }
+        let wanted: Vec<Wanted> = parts
+            .iter()
+            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
+            .collect();
+        let mut named = self.named(Kind::Prompts, &wanted).into_iter();
+        for (at, own) in parts {
+            own.retain_mut(|(name, element)| {
+                // A prompt beyond what is remembered of its server is left out.
+                let Some(shown) = named.next().flatten() else { return false };
+                if shown != *name {
+                    *element = renamed(element, name, &shown);
+                    if let Some(server) = self.servers.get_mut(*at) {
+                        server.renamed.insert(shown.clone(), std::mem::take(name));
+                    }
+                    *name = shown;
+                }
+                true
+            });
+        }
     }
 
     fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
@@ -183,7 +211,7 @@ impl Hub {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;
         }
-        let Some(Fan { client, id, method, parts, why, then, .. }) = self.fans.remove(&fan) else { return };
+        let Some(Fan { client, id, method, parts, why, failed, then, .. }) = self.fans.remove(&fan) else { return };
         let mut result = Object::default();
         let Some(list) = list_of(&method) else {
             let answer = match why {
@@ -193,25 +221,26 @@ impl Hub {
             return reply(&client, &id, answer);
         };
         let (key, mut seen, mut all) = (key_of(&method), HashSet::new(), Vec::new());
-        let parts: Vec<(usize, Vec<(String, Raw)>)> =
+        let mut parts: Vec<(usize, Vec<(String, Raw)>)> =
             parts.into_iter().map(|(at, own)| (at, keyed(own.unwrap_or_default(), key))).collect();
-        let shared = if method == "prompts/list" { self.shared_names(&parts) } else { HashSet::new() };
+        let is_prompt = method == "prompts/list";
+        if is_prompt {
+            self.rename_prompts(&mut parts, &failed);
+        }
         for (at, own) in parts {
-            for (mut name, mut element) in own {
-                if shared.contains(&name) {
-                    let shown = self.namespaced(at, &name);
-                    element = super::view::renamed(&element, &name, &shown);
-                    if let Some(server) = self.servers.get_mut(at) {
-                        server.renamed.insert(shown.clone(), name);
-                    }
-                    name = shown;
-                }
-                if !seen.insert(name.clone()) {
-                    tracing::warn!(server = self.name(at), name, "two servers have it: the first counts");
+            for (name, element) in own {
+                // What a server has listed in this conversation belongs to it, also while it does not list it.
+                let mut others = self.servers.iter().enumerate().filter(|(own, _)| *own != at);
+                if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
+                    tracing::warn!(server = self.name(at), name, "left out: another server has listed it first");
                     continue;
                 }
                 if let Some(server) = self.servers.get_mut(at) {
-                    server.listed.insert(name);
+                    if is_prompt {
+                        server.prompts.insert(name)
+                    } else {
+                        server.listed.insert(name)
+                    };
                 }
                 all.push(element);
             }

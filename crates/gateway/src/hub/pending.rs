@@ -209,6 +209,7 @@ impl Hub {
     /// A client's request needs no answer any more.
     pub(super) fn cancel(&mut self, key: &(u64, Id), why: Option<&str>) {
         self.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
+        self.cancel_held(key);
         for id in self.running.remove(key).unwrap_or_default() {
             if let Some(pending) = self.pending.remove(&id) {
                 self.tell_cancelled(pending.server, id, why);

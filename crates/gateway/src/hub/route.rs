@@ -36,6 +36,8 @@ enum Way {
     All,
     /// One knows it; which is found out.
     One(Vec<usize>),
+    /// It belongs to this server, which is down. No other server gets it.
+    Absent(usize),
 }
 
 impl Hub {
@@ -59,6 +61,10 @@ impl Hub {
                 self.relay(*only, client, request.id, &request.method, request.params);
             }
             (_, _) => match self.way(&request, up) {
+                Way::Absent(at) => {
+                    let why = self.is_down(at);
+                    reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+                }
                 Way::All => self.fan_out(client, &request),
                 // Which names prompts are shown under is only known once they are listed.
                 Way::One(_) if self.is_unlisted_prompt(&request) => self.list_prompts_for(client, request),
@@ -71,8 +77,13 @@ impl Hub {
     pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
         let up = self.able(&request.method).into_iter();
         let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();
-        if let Way::One(candidates) = self.way(&request, up) {
-            self.try_next(client, request, candidates, None);
+        match self.way(&request, up) {
+            Way::One(candidates) => self.try_next(client, request, candidates, None),
+            Way::Absent(at) => {
+                let why = self.is_down(at);
+                reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+            }
+            Way::All => {}
         }
     }
 
@@ -83,7 +94,7 @@ impl Hub {
             "completion/complete" => params.object("ref").and_then(|own| own.read_as("name")),
             _ => None,
         };
-        name.is_some_and(|name| !self.servers.iter().any(|server| server.has_listed(&name)))
+        name.is_some_and(|name| !self.servers.iter().any(|server| server.has_listed(true, &name)))
     }
 
     /// The servers that answer a method, as far as they have said.
@@ -109,23 +120,29 @@ impl Hub {
             return Way::All;
         }
         let params = Object::of(request.params.as_deref());
-        let meant: Option<String> = match request.method.as_str() {
+        let (mut is_prompt, mut meant) = (false, params.read_as::<String>("uri").or_else(|| params.read_as("taskId")));
+        match request.method.as_str() {
+            "prompts/get" => (is_prompt, meant) = (true, params.read_as("name")),
             "completion/complete" => {
-                params.object("ref").and_then(|own| own.read_as("uri").or_else(|| own.read_as("name")))
+                let of = params.object("ref").unwrap_or_default();
+                meant = of.read_as("uri");
+                if meant.is_none() {
+                    (is_prompt, meant) = (true, of.read_as("name"));
+                }
             }
-            "prompts/get" => params.read_as("name"),
-            _ => params.read_as("uri").or_else(|| params.read_as("taskId")),
-        };
+            _ => {}
+        }
         if let Some(at) = meant.as_deref().and_then(|uri| self.whose_skill(uri)) {
             return Way::One(up.into_iter().filter(|own| *own == at).collect());
         }
-        let whose = meant.and_then(|meant| self.servers.iter().position(|server| server.has_listed(&meant)));
-        // The one that has listed it first, then the others.
-        let mut candidates = up;
-        if let Some(at) = whose.and_then(|whose| candidates.iter().position(|own| *own == whose)) {
-            candidates.rotate_left(at);
+        let whose = meant.and_then(|meant| self.servers.iter().position(|server| server.has_listed(is_prompt, &meant)));
+        match whose {
+            Some(at) if up.contains(&at) => Way::One(vec![at]),
+            // Another server must not answer in its place.
+            Some(at) if self.servers.get(at).is_some_and(|server| !server.is_ready()) => Way::Absent(at),
+            Some(_) => Way::One(Vec::new()),
+            None => Way::One(up),
         }
-        Way::One(candidates)
     }
 
     /// Passes a request on as it is.

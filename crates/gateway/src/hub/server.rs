@@ -66,8 +66,10 @@ pub(super) struct Server {
     pub(super) tools: ToolList,
     /// Whether `hello` and `tools` are of its capture: it has not listed them itself yet.
     pub(super) is_stale: bool,
-    /// The resources, templates and prompts that it has listed.
+    /// The URIs of resources, templates and skills that it has listed.
     pub(super) listed: HashSet<String>,
+    /// The prompts that it has listed, by the names that clients are shown.
+    pub(super) prompts: HashSet<String>,
     /// Prompts that are shown under another name, by that name.
     pub(super) renamed: HashMap<String, String>,
     /// Why it is down.

@@ -1,7 +1,7 @@
 //! What clients are shown: the tools of all servers as one catalogue, under the gateway's layers.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use toolfold::catalog::{Catalog, Format};
@@ -12,8 +12,7 @@ use toolfold::profile::Delivery;
 
 use super::{Era, Hub};
 use crate::clients;
-use crate::object::Object;
-use crate::rpc::{Raw, code, error, raw};
+use crate::rpc::{Raw, code, error};
 use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
@@ -136,97 +135,4 @@ impl Hub {
         }
         self.tell_list_changed();
     }
-
-    /// All servers' tools under names of which none stands twice, and where each comes from.
-    fn merged(&self) -> (Catalog, BTreeMap<String, Origin>) {
-        let mut shown: Vec<(usize, String, Raw)> = Vec::new();
-        for (at, (server, settings)) in self.servers.iter().zip(&self.settings.servers).enumerate() {
-            let mut own = HashSet::new();
-            for tool in &server.tools.tools {
-                let name = Object::read(tool).and_then(|tool| tool.read_as::<String>("name"));
-                let Some(name) = name.filter(|name| !name.is_empty()) else {
-                    tracing::warn!(server = settings.name, "a tool without a name was left out");
-                    continue;
-                };
-                if !settings.shows(&name) {
-                    continue;
-                }
-                if !own.insert(name.clone()) {
-                    tracing::warn!(server = settings.name, tool = name, "listed twice: the first counts");
-                    continue;
-                }
-                if let Some(tool) = settings.taken(tool) {
-                    shown.push((at, name, tool));
-                }
-            }
-        }
-        let mut times: HashMap<&str, usize> = HashMap::new();
-        for (_, name, _) in &shown {
-            *times.entry(name).or_default() += 1;
-        }
-        let alone = |name: &str| times.get(name) == Some(&1) && !self.settings.always_namespace;
-        let mut taken: HashSet<String> =
-            shown.iter().map(|(_, name, _)| name).filter(|name| alone(name)).cloned().collect();
-        let (mut tools, mut origins) = (Vec::new(), BTreeMap::new());
-        for (at, name, tool) in &shown {
-            let as_shown = if alone(name) { name.clone() } else { free(&self.namespaced(*at, name), &mut taken) };
-            let text = renamed(tool, name, &as_shown);
-            tools.push(text);
-            let origin = Origin { server: *at, of: self.name(*at).to_owned(), tool: name.clone() };
-            origins.insert(as_shown, origin);
-        }
-        let catalog = catalog_of(&tools);
-        // What the catalogue could not take is not callable either.
-        origins.retain(|name, _| catalog.get(name).is_some());
-        let layers = &self.settings.layers;
-        let catalog = self.settings.selection.narrow(catalog, &mut origins, &**layers);
-        (catalog, origins)
-    }
-
-    pub(super) fn namespaced(&self, at: usize, name: &str) -> String {
-        let settings = self.settings.servers.get(at);
-        let space = settings.map_or("", |own| own.namespace.as_deref().unwrap_or(&own.name));
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let space: String = space.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-        format!("{space}_{name}")
-    }
-}
-
-/// A name that nobody has taken yet.
-fn free(name: &str, taken: &mut HashSet<String>) -> String {
-    let mut own = name.to_owned();
-    let mut number = 2;
-    while !taken.insert(own.clone()) {
-        own = format!("{name}_{number}");
-        number += 1;
-    }
-    own
-}
-
-pub(super) fn renamed(tool: &Raw, name: &str, shown: &str) -> Raw {
-    if name == shown {
-        return tool.clone();
-    }
-    let mut own = Object::read(tool).unwrap_or_default();
-    own.put("name", shown);
-    own.to_raw()
-}
-
-/// The catalogue of these tools. One that cannot be read is left out and said, and costs no other its place.
-fn catalog_of(tools: &[Raw]) -> Catalog {
-    let listed = |tools: &[&Raw]| raw(&serde_json::json!({"tools": tools})).get().to_owned();
-    let all: Vec<&Raw> = tools.iter().collect();
-    let loaded = Catalog::import(&listed(&all), "tools/list", Some(Format::Mcp));
-    if !loaded.has_errors() {
-        return loaded.value;
-    }
-    let sound = |tool: &&Raw| {
-        let alone = Catalog::import(&listed(&[*tool]), "tools/list", Some(Format::Mcp));
-        for fault in alone.diagnostics.iter().filter(|own| own.severity == Severity::Error) {
-            tracing::error!("a tool is left out: {}", fault.message);
-        }
-        !alone.has_errors()
-    };
-    let sound: Vec<&Raw> = tools.iter().filter(sound).collect();
-    Catalog::import(&listed(&sound), "tools/list", Some(Format::Mcp)).value
 }

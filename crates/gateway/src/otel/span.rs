@@ -12,6 +12,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, Span};
 
 use crate::client::Sink;
+use crate::hub::Receipt;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, message_of};
 use crate::watch::Exchange;
@@ -180,7 +181,26 @@ impl Answering {
 
 impl Sink for Answering {
     fn send(&self, message: Message, of: Option<&Id>) {
-        if let Message::Response(id, answer) = &message
+        self.observe(&message);
+        self.inner.send(message, of);
+    }
+
+    fn deliver(&self, message: Message, of: Option<&Id>, receipt: Option<Receipt>) {
+        self.observe(&message);
+        self.inner.deliver(message, of, receipt);
+    }
+
+    fn cancelled(&self, of: &Id) {
+        if *of == self.id {
+            drop(self.taken());
+        }
+        self.inner.cancelled(of);
+    }
+}
+
+impl Answering {
+    fn observe(&self, message: &Message) {
+        if let Message::Response(id, answer) = message
             && *id == self.id
             && let Some(open) = self.taken()
         {
@@ -192,14 +212,6 @@ impl Sink for Answering {
             }
             open.answered(answer);
         }
-        self.inner.send(message, of);
-    }
-
-    fn cancelled(&self, of: &Id) {
-        if *of == self.id {
-            drop(self.taken());
-        }
-        self.inner.cancelled(of);
     }
 }
 

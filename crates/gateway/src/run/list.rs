@@ -50,6 +50,7 @@ pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Lis
         layers: look.clone(),
         seal: Seal::random().map_err(RunError::Failed)?,
         tenant: DEFAULT_TENANT.into(),
+        names: Arc::default(),
         state: None,
         watch: look.clone(),
         selection: Selection::default(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use toolfold::conversation::Snapshot;
 
 use super::{Kept, StateKey};
+use crate::names::Names;
 use crate::rpc::Raw;
 use crate::seal::Seal;
 
@@ -18,6 +19,9 @@ pub struct Record {
     pub upstreams: BTreeMap<String, Upstream>,
     /// What the conversation knows; `None` if there is none yet.
     pub conversation: Option<Snapshot>,
+    /// The names that tools and prompts have in the conversation.
+    #[serde(default)]
+    pub names: Names,
 }
 
 /// A session at a server.
@@ -34,7 +38,7 @@ pub struct Upstream {
 impl Record {
     /// The record of a session of which only its id is left.
     pub(crate) fn of(params: Raw) -> Self {
-        Self { params, upstreams: BTreeMap::new(), conversation: None }
+        Self { params, upstreams: BTreeMap::new(), conversation: None, names: Names::default() }
     }
 
     /// As it is given to a store: nobody without the key reads it, or makes one.

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::{LIFE_MS, StateKey, StateStore, Written};
 use crate::client::Client;
+use crate::hub::Receipt;
 use crate::rpc::{Id, Message};
 
 /// How often a write is tried again after another process was faster.
@@ -17,7 +18,7 @@ const TRIES: u8 = 3;
 enum Step {
     Write(Vec<u8>),
     /// Tells a client something, once what was written before is kept.
-    Tell(Client, Message, Id),
+    Tell(Client, Message, Id, Option<Receipt>),
 }
 
 /// See the module.
@@ -41,11 +42,11 @@ impl Saver {
     }
 
     /// Answers a client; after what was written before, where that matters.
-    pub(crate) fn reply(&self, client: &Client, id: &Id, message: Message) {
+    pub(crate) fn reply(&self, client: &Client, id: &Id, message: Message, receipt: Option<Receipt>) {
         if self.waits {
-            drop(self.to.send(Step::Tell(client.clone(), message, id.clone())));
+            drop(self.to.send(Step::Tell(client.clone(), message, id.clone(), receipt)));
         } else {
-            client.sink.send(message, Some(id));
+            client.sink.deliver(message, Some(id), receipt);
         }
     }
 
@@ -66,7 +67,7 @@ async fn run(
     while let Some(step) = steps.recv().await {
         match step {
             Step::Write(value) => write(&*store, &key, &version, value).await,
-            Step::Tell(client, message, of) => client.sink.send(message, Some(&of)),
+            Step::Tell(client, message, of, receipt) => client.sink.deliver(message, Some(&of), receipt),
         }
     }
 }

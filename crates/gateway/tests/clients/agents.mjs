@@ -160,7 +160,12 @@ for (const [at, one] of agent.runs.entries()) {
     const started = Date.now();
     const steps = {};
     const store = join(work, name, `store-${at}`);
-    const approve = (id) => promisify(execFile)(toolfold, ["approvals", "approve", id, "--store", store], { timeout: 20_000 });
+    const person = (...args) =>
+        promisify(execFile)(toolfold, ["approvals", ...args, "--store", store, "--key-file", `${store}.key`], { timeout: 20_000 });
+    const approve = async (id) => {
+        await person("init");
+        return person("approve", id);
+    };
     const gateway = (folder) => {
         const policy = join(folder, "policy.toml");
         writeFileSync(policy, '[[rule]]\ntool = "*"\ndecide = "allow"\n[[rule]]\ntool = "mcp:server/echo"\ndecide = "ask"\n');

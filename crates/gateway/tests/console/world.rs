@@ -98,6 +98,7 @@ impl World {
             layers: Arc::new(Own { store }),
             seal: Seal::random().unwrap(),
             tenant: DEFAULT_TENANT.into(),
+            names: Arc::default(),
             state: None,
             watch: Arc::new(board.clone()),
             selection: Selection::default(),

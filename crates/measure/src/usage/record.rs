@@ -1,7 +1,7 @@
 //! What records of toolfold's own event log say of calls.
 
 use serde_json::Value;
-use toolfold::conversation::{Event, LOG_VERSION, LogRecord};
+use toolfold::conversation::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 
 /// What one record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +21,10 @@ pub(super) enum Said {
 /// The conversation and what is said of it, or why the value is no record.
 pub(super) fn read(value: &Value) -> Result<(String, Said), String> {
     let version = value.get("v").and_then(Value::as_u64);
-    if version != Some(u64::from(LOG_VERSION)) {
+    let is_read = |version: u64| (u64::from(OLDEST_LOG_VERSION)..=u64::from(LOG_VERSION)).contains(&version);
+    if !version.is_some_and(is_read) {
         let found = version.map_or_else(|| "unknown".to_owned(), |version| version.to_string());
-        return Err(format!("a record of form {found}, and only form {LOG_VERSION} is read"));
+        return Err(format!("a record of form {found}, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read"));
     }
     let record: LogRecord = serde::Deserialize::deserialize(value).map_err(|_| "not a log record".to_owned())?;
     let said = match record.event {

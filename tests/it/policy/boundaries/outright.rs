@@ -63,7 +63,7 @@ fn only_what_no_arguments_could_allow_is_denied_outright() {
         // A family is every tool that is like it.
         ("deny = [\"Bash\"]\n[tool.sh]\nlike = \"Bash\"\ncommand = \"c\"".to_owned(), "sh", true),
         ("deny = [\"Bash(rm:*)\"]\n[tool.sh]\nlike = \"Bash\"\ncommand = \"c\"".to_owned(), "sh", false),
-        ("deny = [\"Bash\"]\n[tool.sh]\ncommand = \"c\"".to_owned(), "sh", false),
+        ("deny = [\"Bash\"]\n[tool.sh]\nwrites = []".to_owned(), "sh", false),
         // Where nothing but an allow lets a tool run.
         (CLOSED.to_owned(), "wipe", true),
         (format!("ask = [\"wipe\"]\n{CLOSED}"), "wipe", false),

@@ -24,6 +24,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let text = |key: &str| ctx[key].as_str().unwrap_or_default().to_owned();
     let context = row.context(policy);
     let request = |arguments: &Value, session: String, call_id: String, schema: &str| Request {
+        message: None,
         origin: row.origin.clone(),
         tool: row.tool.clone(),
         schema_hash: schema.to_owned(),

@@ -1,8 +1,12 @@
-"""An MCP server for tests: its name, and a file with the names of its tools."""
+"""An MCP server for tests: its name, and a file with the names of its tools; its prompts are in the same file after a `|`,
+the URIs of its resources after another.
+
+A call of the tool `turn` reports that the lists have changed, one of `quit` ends the server. A name may have `%20` and other escapes of URLs."""
 import json
 import os
 import sys
 import time
+import urllib.parse
 
 name, tools = sys.argv[1], sys.argv[2]
 time.sleep(float(os.environ.get("TEST_SLOW", "0")))
@@ -13,6 +17,12 @@ def tool(own):
     return {"name": own, "description": f"{own}\u202e of {name}.", "inputSchema": schema}
 
 
+def listed():
+    with open(tools) as lists:
+        parts = (lists.read() + "||").split("|")
+    return [[urllib.parse.unquote(own) for own in part.split()] for part in parts[:3]]
+
+
 for line in sys.stdin:
     asked = json.loads(line)
     if asked.get("id") is None:
@@ -21,11 +31,24 @@ for line in sys.stdin:
     if asked["method"] == "initialize":
         version = asked["params"]["protocolVersion"]
         info = {"name": name, "version": "1"}
-        answer["result"] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+        answer["result"] = {"protocolVersion": version, "capabilities": {"tools": {"listChanged": True}, "prompts": {}, "resources": {}}, "serverInfo": info}
     elif asked["method"] == "tools/list":
-        with open(tools) as listed:
-            answer["result"] = {"tools": [tool(own) for own in listed.read().split()]}
+        answer["result"] = {"tools": [tool(own) for own in listed()[0]]}
+    elif asked["method"] == "prompts/list":
+        answer["result"] = {"prompts": [{"name": own} for own in listed()[1]]}
+    elif asked["method"] == "resources/list":
+        answer["result"] = {"resources": [{"uri": own, "name": own} for own in listed()[2]]}
+    elif asked["method"] == "resources/read":
+        uri = asked["params"]["uri"]
+        answer["result"] = {"contents": [{"uri": uri, "text": f"{name} has {uri}"}]}
+    elif asked["method"] == "prompts/get":
+        text = {"type": "text", "text": f"{name} has {asked['params']['name']}"}
+        answer["result"] = {"messages": [{"role": "user", "content": text}]}
     elif asked["method"] == "tools/call":
+        if asked["params"]["name"] == "quit":
+            sys.exit(3)
+        if asked["params"]["name"] == "turn":
+            print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
         answer["result"] = {"content": [{"type": "text", "text": f"{name} ran\u202e it"}]}
     else:
         answer["error"] = {"code": -32601, "message": "no"}

@@ -42,7 +42,10 @@ const WRONG: [(&str, &str); 34] = [
     ("{\"seen\":{}}", "openai-chat: the message must be an array, not an object"),
     ("{\"seen_calls\":[1]}", "`seen_calls[0]`: expected a string, found a number"),
     ("{\"snapshot\":\"x\"}", "`snapshot`: expected true, found a string"),
-    ("{\"restore\":{\"version\":1,\"state\":{}}}", "the snapshot is of form 1; this version of toolfold reads form 2"),
+    (
+        "{\"restore\":{\"version\":1,\"state\":{}}}",
+        "the snapshot is of form 1; this version of toolfold reads forms 2 to 3",
+    ),
     ("{\"restore\":{\"version\":2,\"state\":{}}}", "`restore`: expected a snapshot"),
 ];
 

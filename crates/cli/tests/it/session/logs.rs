@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::{Place, Session, answers, call, ran};
-use crate::commands::run;
+use crate::commands::{person, run};
 
 fn expand(id: &str) -> Value {
     call(id, "expand_tools", json!({"categories": ["chart"]}))
@@ -44,7 +44,7 @@ fn what_is_answered_is_in_the_log_first() {
         let own: Vec<&Value> = all.iter().filter(|record| record["conversation"] == id).collect();
         assert_eq!(own[0]["event"], "started", "{first}");
         for (at, record) in own.iter().enumerate() {
-            assert_eq!((&record["seq"], &record["v"]), (&json!(at), &json!(2)));
+            assert_eq!((&record["seq"], &record["v"]), (&json!(at), &json!(3)));
             assert!(record["at_ms"].as_i64().unwrap() > 1_600_000_000_000);
         }
     }
@@ -69,9 +69,9 @@ fn a_conversation_goes_on_from_its_log() {
     assert_eq!(session.say(r#"{"snapshot":true}"#), snapshot);
     let explained = session.say(r#"{"explain":true}"#);
     assert_eq!((&explained["arm"], &explained["wire"]), (&json!("lean"), &json!("anthropic")));
-    assert_eq!(session.say(r#"{"tools":true}"#)["tools"], tools["tools"]);
     assert_eq!(session.say(expand("1")), opened, "the same call again, the same answer");
     assert_eq!(session.say(call("2", "list_sheets", json!({"file_path": "a.xlsx"}))), forward);
+    assert_eq!(session.say(r#"{"tools":true}"#)["tools"], tools["tools"]);
     let result = session.say(json!({"result": {"id": "2", "content": "x"}}));
     assert_eq!(result["messages"][0]["content"][0]["tool_use_id"], "2");
     let history = session.say(r#"{"log":true}"#);
@@ -147,8 +147,8 @@ fn a_torn_end_is_dropped() {
     }
     // A record is whole though its line is not ended.
     place.put("l.jsonl", &whole[..whole.len() - 1]);
-    let (ran, told) = super::ran(&args, &[json!({"tools": true}), expand("2")]);
-    assert_eq!((ran.code, &told[1]["reason"]), (0, &json!("expanded")));
+    let (ran, told) = super::ran(&args, &[expand("2"), json!({"tools": true})]);
+    assert_eq!((ran.code, &told[0]["reason"]), (0, &json!("expanded")));
     assert_eq!(place.read("l.jsonl"), whole, "the end of the line is mended, and nothing is judged twice");
     // What a disk leaves that lost power.
     place.put("l.jsonl", format!("{kept}{}", "\0".repeat(500)));
@@ -178,12 +178,12 @@ fn a_file_that_is_no_whole_log_is_refused_and_left_alone() {
         (
             "old",
             old.to_owned(),
-            "old:1:1: error[bad-record]: is an event of an older form without `v`, and only form 2 is read",
+            "old:1:1: error[bad-record]: is an event of an older form without `v`, and only forms 2 to 3 are read",
         ),
         (
             "new",
-            good.replace("{\"v\":2", "{\"v\":3"),
-            "new:1:1: error[bad-record]: is a record of form 3, and only form 2 is read",
+            good.replace("{\"v\":3", "{\"v\":4"),
+            "new:1:1: error[bad-record]: is a record of form 4, and only forms 2 to 3 are read",
         ),
         (
             "gap",
@@ -288,7 +288,7 @@ fn approvals_survive_the_process() {
     session.kill();
     let (ran, _) = ran(&["--log", &log, "--id", "c"], &[json!({"explain": true})]);
     assert!(ran.err.contains("warning[no-policy]") && ran.err.contains("1 calls of `c` wait"), "{}", ran.err);
-    assert_eq!(run(&["approvals", "approve", asked["approval"].as_str().unwrap(), "--store", &store]).code, 0);
+    assert_eq!(person(&store, &["approvals", "approve", asked["approval"].as_str().unwrap()]).code, 0);
     let mut session = Session::start(&args);
     assert_eq!(session.say(r#"{"explain":true}"#)["waiting"][0]["approval"], asked["approval"]);
     let run = session.say(&delete);
@@ -297,7 +297,9 @@ fn approvals_survive_the_process() {
     let mut session = Session::start(&args);
     let error = session.say(json!({"resume": asked["approval"]}));
     assert_eq!(error["error"]["help"], "no call waits", "{error}");
-    assert_eq!(session.say(&delete)["outcome"], "forward", "the same call has the same outcome");
+    let again = session.say(&delete);
+    assert_eq!(again["outcome"], "refuse", "an approval is handed over once: {again}");
+    assert!(again["reason"].as_str().unwrap().contains("already used; check whether it took effect"), "{again}");
     assert_eq!(session.end().0, 0);
 }
 
@@ -341,7 +343,7 @@ fn a_log_may_be_a_pipe() {
     let told = answers(&["--log", &pipe, "--id", "c", "--arm", "stable"], &[expand("1")]);
     assert_eq!(told[0]["reason"], "expanded");
     let written = reader.join().unwrap();
-    assert!(written.lines().count() >= 4 && written.starts_with("{\"v\":2"), "{written}");
+    assert!(written.lines().count() >= 4 && written.starts_with("{\"v\":3"), "{written}");
     // Nothing of it is a file to resume from.
     let mut open = std::fs::OpenOptions::new().append(true).create(true).open(place.file("log")).unwrap();
     open.write_all(b"").unwrap();

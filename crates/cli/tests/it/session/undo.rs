@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use super::{Place, Session, call};
-use crate::commands::{Ran, run};
+use crate::commands::{Ran, person, run};
 
 const TOOLS: &str = r#"[
   {"type":"function","function":{"name":"Write","description":"Writes a file.","parameters":{"type":"object","properties":{"file_path":{"type":"string"},"content":{"type":"string"}},"required":["file_path"]}}},
@@ -80,8 +80,12 @@ impl World {
 
     fn undo(&self, args: &[&str]) -> Ran {
         let store = self.store();
-        let args: Vec<&str> = ["undo"].into_iter().chain(args.iter().copied()).chain(["--store", &store]).collect();
-        run(&args)
+        let all: Vec<&str> = ["undo"].into_iter().chain(args.iter().copied()).collect();
+        // Looking needs no key.
+        if args.contains(&"--list") || args.contains(&"--dry-run") {
+            return run(&[&all[..], &["--store", &store]].concat());
+        }
+        person(&store, &all)
     }
 
     /// The state of a snapshot, as the list says it.

@@ -67,6 +67,10 @@ impl Sessions {
             Ok(settings) => settings,
             Err(why) => return refused(StatusCode::BAD_REQUEST, Some(request.id), error(code::INVALID_REQUEST, &why)),
         };
+        // Names depend on what servers have listed to other processes, too.
+        if let Err(why) = self.settings.names.refresh().await {
+            return unkept(&why);
+        }
         let Some(number) = random() else {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "the system gives no random bits");
         };
@@ -191,6 +195,7 @@ impl Sessions {
         if state.store.is_consumed(&ended(&key)).await.map_err(|why| unkept(&why))? {
             return Err(unknown());
         }
+        self.settings.names.refresh().await.map_err(|why| unkept(&why))?;
         let kept = state.store.read(&key).await.map_err(|why| unkept(&why))?;
         let version = kept.as_ref().map_or(0, |kept| kept.version);
         let record = kept.and_then(|kept| Record::shown(&self.settings.seal, &key, &kept));

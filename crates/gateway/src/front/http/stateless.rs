@@ -160,7 +160,18 @@ impl Stateless {
         hubs.retain(|selection, own| selection.is_all() || own.used.elapsed() < idle);
     }
 
+    fn has_hub(&self, selection: &Selection) -> bool {
+        let hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
+        hubs.get(selection).is_some_and(|own| !own.to.is_closed())
+    }
+
     pub(super) async fn post(&self, message: Message, selection: &Selection) -> Response {
+        // Names depend on what servers have listed to other processes, too.
+        if !self.has_hub(selection)
+            && let Err(why) = self.settings.names.refresh().await
+        {
+            return unkept(&why);
+        }
         let (hub, kept) = match self.hub(selection) {
             Ok(own) => own,
             Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why)),

@@ -152,10 +152,11 @@ fn an_undo_that_is_killed_leaves_the_old_or_the_new_and_is_finished_by_another()
     let started = std::time::Instant::now();
     assert_eq!(world.undo(&["un-1", "--dry-run"]).code, 0);
     let looking = started.elapsed();
+    let key = crate::commands::key_of(&world.store());
     let mut partly = 0;
     for round in 0..6 {
-        let mut undo = Command::new(env!("CARGO_BIN_EXE_toolfold"))
-            .args(["undo", "un-1", "--store", &world.store()])
+        let mut undo = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
+            .args(["undo", "un-1", "--store", &world.store(), "--key-file", &key])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

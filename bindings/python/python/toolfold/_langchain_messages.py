@@ -1,0 +1,94 @@
+"""The messages of a LangChain agent: what they say of calls, and the names of calls in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.tools import StructuredTool
+
+from . import Conversation
+from ._consent import Call
+from ._names import MEMBER, original, record
+from ._steps import Step
+
+#: The name under which toolfold answers a call of a tool with ``return_direct``. The model is never shown it.
+OWN = StructuredTool.from_function(lambda: "", name="toolfold_answer", description="Answers of toolfold.")
+
+#: Where LangChain's human-in-the-loop middleware keeps the calls that a person edited, by the id of the call.
+EDITS = "hitl_edited_tool_calls"
+
+
+def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
+    """The calls and answers among messages."""
+    steps: list[Step] = []
+    for message in messages:
+        if isinstance(message, AIMessage):
+            calls = [*message.tool_calls, *message.invalid_tool_calls]
+            steps += [(call["id"] or "", call["name"] or "", call["args"]) for call in calls]
+        elif isinstance(message, ToolMessage):
+            steps.append((message.tool_call_id, message.status != "error"))
+    return steps
+
+
+def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage]) -> Call:
+    """A call as it is about to run: with a person's edit, which LangChain's own middleware may apply only after this one. Its
+    message is known by its id, by which LangGraph tells messages apart."""
+    edits = state.get(EDITS) if isinstance(state, dict) else None
+    edited = (edits or {}).get(call["id"])
+    own = edited if isinstance(edited, dict) else call
+    said = (message for message in reversed(messages) if isinstance(message, AIMessage))
+    key = next((message.id for message in said if any(one["id"] == call["id"] for one in message.tool_calls)), None)
+    return Call(own["name"], own["args"], call["id"], key)
+
+
+def direct_message(conversation: Conversation, message: AIMessage) -> AIMessage:
+    """A message whose calls have the names of the tools that run. Its content stays as the model wrote it."""
+    calls, records = [], {}
+    for call in message.tool_calls:
+        if own := record(conversation, call["name"], call["args"]):
+            name, _ = own["direct"]
+            records[call["id"] or ""] = own
+            call = {**call, "name": name, "args": _inner(own)}
+        calls.append(call)
+    if not records:
+        return message
+    metadata = {**message.response_metadata, MEMBER: records}
+    return message.model_copy(update={"tool_calls": calls, "response_metadata": metadata})
+
+
+def _inner(own: Mapping[str, Any]) -> dict[str, Any]:
+    inner: dict[str, Any] = json.loads(own["direct"][1])
+    return inner
+
+
+def restored(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """Messages as the model wrote and read them, for the next request. Those where nothing was replaced are the same objects."""
+    names: dict[str, tuple[str, set[str]]] = {}
+    sent: list[AnyMessage] = []
+    for message in messages:
+        if isinstance(message, AIMessage):
+            records = message.response_metadata.get(MEMBER)
+            records = records if isinstance(records, dict) else {}
+            for call in message.tool_calls:
+                own = records.get(call["id"] or "")
+                names[call["id"] or ""] = (own["name"], {own["direct"][0], OWN.name}) if own else (call["name"], {OWN.name})
+            message = _written(message, records) if records else message
+        elif isinstance(message, ToolMessage) and message.tool_call_id in names:
+            name, replaced = names[message.tool_call_id]
+            message = message.model_copy(update={"name": name}) if message.name in replaced else message
+        sent.append(message)
+    return sent
+
+
+def _written(message: AIMessage, records: Mapping[str, Any]) -> AIMessage:
+    calls = []
+    for call in message.tool_calls:
+        if own := records.get(call["id"] or ""):
+            name, arguments = original(own, call["name"], call["args"])
+            call = {**call, "name": name, "args": arguments}
+        calls.append(call)
+    metadata = {key: own for key, own in message.response_metadata.items() if key != MEMBER}
+    return message.model_copy(update={"tool_calls": calls, "response_metadata": metadata})

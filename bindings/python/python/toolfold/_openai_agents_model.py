@@ -1,0 +1,156 @@
+"""The model of an agent of the OpenAI Agents SDK, with calls by the names of the tools that run.
+
+The SDK requires that an id means one call for the life of a run. Local models number the calls of each message anew: an id that
+is taken gets another one here, and its own again in the next request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from agents import FunctionTool, Model, ModelResponse
+from agents.tool import Tool
+from openai.types.responses import ResponseFunctionToolCall
+
+from . import Conversation
+from ._names import MEMBER, Record, original, record
+
+#: The member of an item that the SDK keeps beside it and that it sends to no provider of Responses.
+DATA = "provider_data"
+
+#: The places of two arguments of a request.
+INPUT, TOOLS = 1, 3
+
+
+class Names:
+    """The calls of one run: what the model wrote, by the id that the SDK has for the call."""
+
+    def __init__(self, conversation: Conversation, hidden: frozenset[str]) -> None:
+        self.conversation, self.hidden = conversation, hidden
+        self.records: dict[str, Record] = {}
+
+    def shown(self, tools: Sequence[Tool]) -> list[Tool]:
+        return [tool for tool in tools if tool.name not in self.hidden]
+
+    def restored(self, items: Any) -> Any:
+        """The input as the model wrote and read it."""
+        if isinstance(items, str):
+            return items
+        ids: dict[str, str] = {}
+        return [self._written(item, ids) for item in items]
+
+    def _written(self, item: Any, ids: dict[str, str]) -> Any:
+        if not isinstance(item, dict):
+            return item
+        kind, id = item.get("type"), item.get("call_id", "")
+        if kind == "function_call_output" and id in ids:
+            return {**item, "call_id": ids[id]}
+        data = item.get(DATA)
+        own = (data.get(MEMBER) if isinstance(data, dict) else None) or self.records.get(id)
+        if kind != "function_call" or own is None:
+            return item
+        ids[id] = own["id"]
+        name, arguments = original(own, item["name"], item["arguments"])
+        sent = {**item, "call_id": own["id"], "name": name, "arguments": arguments}
+        left = {key: value for key, value in (data or {}).items() if key != MEMBER}
+        sent.pop(DATA, None)
+        return {**sent, DATA: left} if left else sent
+
+    def direct(self, output: Sequence[Any], items: Any, *, rename: bool) -> list[Any]:
+        """The output of a response by the names of the tools that run, each call under an id of its own."""
+        taken = {item.get("call_id") for item in items if isinstance(item, dict)} if not isinstance(items, str) else set()
+        seen: set[Any] = set(taken) if rename else set()
+        return [self._direct(item, seen, rename) if isinstance(item, ResponseFunctionToolCall) else item for item in output]
+
+    def _direct(self, item: ResponseFunctionToolCall, seen: set[Any], rename: bool) -> ResponseFunctionToolCall:
+        own = record(self.conversation, item.name, item.arguments)
+        id, number = item.call_id, 2
+        while rename and id in seen:
+            id, number = f"{item.call_id}-{number}", number + 1
+        seen.add(id)
+        if own is None and id == item.call_id:
+            return item
+        own = own or {"name": item.name, "arguments": item.arguments, "direct": [item.name, item.arguments]}
+        own["id"] = item.call_id
+        self.records[id] = own
+        name, arguments = own["direct"]
+        data = {**(getattr(item, DATA, None) or {}), MEMBER: own}
+        return item.model_copy(update={"call_id": id, "name": name, "arguments": arguments, DATA: data})
+
+
+class DirectModel(Model):
+    """Any model of the SDK; a request without folded tools goes through as it is."""
+
+    def __init__(self, inner: Model) -> None:
+        self._inner = inner
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # The SDK decides by the class of a model what its provider can do.
+        return type(self._inner)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def get_response(self, *given: Any, **named: Any) -> ModelResponse:
+        names, items, given, named = _request(given, named)
+        response: ModelResponse = await self._inner.get_response(*given, **named)
+        if names is not None:
+            response.output = names.direct(response.output, items, rename=_has_all(named))
+        return response
+
+    async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
+        names, items, given, named = _request(given, named)
+        events: Any = self._inner.stream_response(*given, **named)
+        done: list[Any] = []
+        async with aclosing(events):
+            async for event in events:
+                if names and event.type == "response.output_item.done":
+                    done.append(event.item)
+                    item = names.direct(done, items, rename=_has_all(named))[-1]
+                    event = event.model_copy(update={"item": item})
+                elif names and event.type == "response.completed":
+                    output = names.direct(event.response.output, items, rename=_has_all(named))
+                    event = event.model_copy(update={"response": event.response.model_copy(update={"output": output})})
+                yield event
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    def get_retry_advice(self, request: Any) -> Any:
+        return self._inner.get_retry_advice(request)
+
+    async def _cleanup_on_run_end(self, owner: object) -> None:
+        await self._inner._cleanup_on_run_end(owner)
+
+
+def _request(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Names | None, Any, tuple[Any, ...], dict[str, Any]]:
+    """A request of the SDK, whose arguments it gives by position or by name: the names of its run, its input as the SDK has
+    it, and the arguments with the input and the tools that the model gets."""
+    every = list(given)
+
+    def take(name: str, at: int) -> Any:
+        return named[name] if name in named else every[at]
+
+    items, tools = take("input", INPUT), take("tools", TOOLS)
+    if (names := names_of(tools)) is None:
+        return None, items, given, named
+    for name, at, value in (("input", INPUT, names.restored(items)), ("tools", TOOLS, names.shown(tools))):
+        if name in named:
+            named[name] = value
+        else:
+            every[at] = value
+    return names, items, tuple(every), named
+
+
+def names_of(tools: Sequence[Tool]) -> Names | None:
+    """The names of the run that these tools belong to; None where they are not folded."""
+    invokers = (tool.on_invoke_tool for tool in tools if isinstance(tool, FunctionTool))
+    found = (getattr(invoker, "names", None) for invoker in invokers)
+    return next((names for names in found if isinstance(names, Names)), None)
+
+
+def _has_all(more: dict[str, Any]) -> bool:
+    """Whether a request has the whole history: where the provider keeps it, the provider's ids are its own."""
+    return not (more.get("previous_response_id") or more.get("conversation_id"))

@@ -1,0 +1,83 @@
+"""The messages of a pydantic-ai agent: what they say of calls, and the names of calls in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ModelResponse, RetryPromptPart, ToolCallPart, ToolReturnPart
+
+from . import Conversation
+from ._names import MEMBER, original, record
+from ._steps import Step
+
+
+def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
+    """The provider's id of the newest response with a call of this id. The ids of Chat Completions are no keys: local servers
+    repeat them."""
+    responses = (message for message in reversed(messages) if isinstance(message, ModelResponse))
+    mine = (one for one in responses if any(getattr(part, "tool_call_id", None) == id for part in one.parts))
+    own = next((one.provider_response_id for one in mine), None)
+    return None if own is None or own.startswith("chatcmpl-") else own
+
+
+def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
+    """The newest call of this id in a history."""
+    parts = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    return next((part for part in reversed(parts) if part.tool_call_id == id), None)
+
+
+def direct_response(conversation: Conversation, response: ModelResponse) -> ModelResponse:
+    """A response whose calls have the names of the tools that run."""
+    parts, records = list(response.parts), {}
+    for at, part in enumerate(parts):
+        if isinstance(part, ToolCallPart) and (own := record(conversation, part.tool_name, part.args)):
+            name, inner = own["direct"]
+            records[part.tool_call_id] = own
+            parts[at] = replace(part, tool_name=name, args=inner if isinstance(part.args, str) else json.loads(inner))
+    metadata = {**(response.metadata or {}), MEMBER: records}
+    return replace(response, parts=parts, metadata=metadata) if records else response
+
+
+def restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Messages as the model wrote and read them. Those where nothing was replaced are the same objects."""
+    records: dict[str, Any] = {}
+    sent: list[ModelMessage] = []
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            own = (message.metadata or {}).get(MEMBER) or {}
+            called = {part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart)}
+            records = {id: one for id, one in records.items() if id not in called} | own
+            if own:
+                metadata = {key: one for key, one in (message.metadata or {}).items() if key != MEMBER}
+                message = replace(message, metadata=metadata or None)
+        if any(getattr(part, "tool_call_id", None) in records for part in message.parts):
+            parts: Any = [_written(part, records) for part in message.parts]
+            message = replace(message, parts=parts)
+        sent.append(message)
+    return sent
+
+
+def _written(part: Any, records: dict[str, Any]) -> Any:
+    own = records.get(getattr(part, "tool_call_id", ""))
+    if own and isinstance(part, ToolCallPart):
+        name, arguments = original(own, part.tool_name, part.args)
+        return replace(part, tool_name=name, args=arguments)
+    if own and isinstance(part, ToolReturnPart | RetryPromptPart) and part.tool_name == own["direct"][0]:
+        return replace(part, tool_name=own["name"])
+    return part
+
+
+def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
+    steps: list[Step] = []
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                steps.append((part.tool_call_id, part.tool_name, part.args))
+            elif isinstance(part, ToolReturnPart):
+                steps.append((part.tool_call_id, part.outcome == "success"))
+            elif isinstance(part, RetryPromptPart) and part.tool_name:
+                steps.append((part.tool_call_id, False))
+    return steps

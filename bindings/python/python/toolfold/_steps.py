@@ -1,0 +1,42 @@
+"""The history of a framework as steps: calls and their answers, oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+#: One step of a history: ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
+Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
+
+
+def unanswered(steps: Sequence[Step]) -> set[str]:
+    """The ids of the calls of a history that have no answer in it."""
+    return {steps[at][0] for at in _open(steps)}
+
+
+def answered(steps: Sequence[Step]) -> set[str]:
+    """The ids of the answers of a history."""
+    return {step[0] for step in steps if len(step) == 2}
+
+
+def closed(steps: Sequence[Step]) -> set[str]:
+    """The ids of a history under which no call is without an answer."""
+    return answered(steps) - unanswered(steps)
+
+
+def answered_only(steps: Sequence[Step]) -> list[Step]:
+    """The history without the calls that have no answer."""
+    left_out = _open(steps)
+    return [step for at, step in enumerate(steps) if at not in left_out]
+
+
+def _open(steps: Sequence[Step]) -> set[int]:
+    """The places of the calls without an answer. Some models number the calls of each message anew, so that an answer
+    belongs to the first call of its id that is open at its place."""
+    waiting: dict[str, list[int]] = {}
+    for at, step in enumerate(steps):
+        if len(step) == 3:
+            waiting.setdefault(step[0], []).append(at)
+        elif waiting.get(step[0]):
+            waiting[step[0]].pop(0)
+    return {at for places in waiting.values() for at in places}

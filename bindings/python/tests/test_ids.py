@@ -1,0 +1,39 @@
+"""Models that number the calls of each message anew: an id is a label, and every call is judged, asked about and run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hosts import missing
+from hosts.asking import DELETE, SEVEN, asking
+
+OTHER = (DELETE[0], {**DELETE[1], "sheet_name": "Other"})
+LOOK = ("list_sheets", {"file_path": "q.xlsx"})
+
+
+@pytest.mark.parametrize("arm", ["full", "lean", "index"])
+@pytest.mark.parametrize("framework", SEVEN)
+def test_calls_of_one_id(framework: str, arm: str, tmp_path: Path) -> None:
+    """Other calls and equal ones, with and without a question."""
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    made = asking(framework)
+    if arm in made.refused:
+        pytest.skip(f"{framework} cannot carry arm {arm}")
+    script = [DELETE, LOOK, LOOK, OTHER, OTHER, LOOK]
+    # A folded arm shows what it hid before the first call of the tool.
+    runs = script if arm == "full" else [DELETE, *script[2:]]
+    if framework == "openai_agents" and arm != "full":
+        # A resumed run of the SDK does not give its tools what it has made so far: the definition is shown once more.
+        runs = runs[:-1]
+    host = made(script, arm, tmp_path)
+    host.one_id = True
+    asked = host.start()
+    questions = 0
+    while asked:
+        questions += 1
+        assert questions <= 3, "more questions than calls that ask"
+        asked = host.answer(True)
+    assert host.ran == runs, "each call runs once, in order"
+    assert questions == 3 and host.states() == ["consumed"] * 3

@@ -1,0 +1,224 @@
+"""A framework's own rules apply to the names of tools, in every arm, and the provider gets back what the model wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosts import missing
+from hosts.asking import ARMS, COPIES, DELETE, asking, tools_of
+from workbook import FUNCTIONS, POLICY
+
+from toolfold import Engine, StartError
+from toolfold._adapter import DELIVERIES, Folder
+
+#: The frameworks whose adapters give `call_tool` the name of its tool.
+CARRIERS = ["agent_framework", "langchain", "openai_agents", "pydantic_ai"]
+
+
+def needs(framework: str) -> None:
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+
+
+@pytest.mark.parametrize("delivery", sorted(DELIVERIES.values()))
+def test_an_arm_that_cannot_be_carried_is_refused_by_adapter_and_engine(delivery: str) -> None:
+    arm = next(name for name, own in DELIVERIES.items() if own == delivery)
+    with pytest.raises(StartError, match=f"arm {arm} is not available"):
+        Folder(arm=arm, without=[delivery])
+    engine = Engine(FUNCTIONS, "excel")
+    model, wire = "claude-sonnet-4-6", "anthropic"
+    if arm != "append":
+        assert engine.conversation(wire, model, arm=arm).arm == arm
+    with pytest.raises(StartError, match=f"arm {arm} is not available: this host cannot carry the delivery"):
+        engine.conversation(wire, model, arm=arm, without=[delivery])
+
+
+def test_auto_takes_no_arm_that_cannot_be_carried() -> None:
+    engine = Engine(tools_of("auto"))
+    assert engine.conversation("openai-chat").arm == "index"
+    bound = engine.conversation("openai-chat", without=["bridge"])
+    assert bound.arm != "index" and len(bound.tools()) >= COPIES
+    native = engine.conversation("openai-responses", "gpt-5.4")
+    other = engine.conversation("openai-responses", "gpt-5.4", without=["native"])
+    assert (native.arm, other.arm) == ("native", "index")
+
+
+@pytest.mark.parametrize("framework", [*CARRIERS, "google_adk"])
+def test_auto_under_each_framework(framework: str, tmp_path: Path) -> None:
+    needs(framework)
+    host = asking(framework)([], "auto", tmp_path)
+    host.start()
+    few = len(host.shown[0]) < 5
+    assert few == (framework in CARRIERS), host.shown[0]
+
+
+def test_an_agent_whose_model_is_a_name_has_no_arm_index() -> None:
+    needs("openai_agents")
+    from toolfold.openai_agents import FoldedAgent, folding
+
+    for model in ("gpt-5.4", None):
+        with pytest.raises(StartError, match="arm index is not available here"):
+            FoldedAgent(name="a", model=model, folding=folding(arm="index"))
+        FoldedAgent(name="a", model=model, folding=folding(arm="lean"))
+
+
+@pytest.mark.parametrize("order", ["rules first", "toolfold first"])
+@pytest.mark.parametrize("arm", ARMS)
+def test_langchains_human_in_the_loop(arm: str, order: str) -> None:
+    needs("langchain")
+    from hosts.langchain import GO, THREAD
+    from hosts.rules import langchain_agent
+    from langchain.agents.middleware import HumanInTheLoopMiddleware
+    from langgraph.types import Command
+
+    own = langchain_agent(arm, HumanInTheLoopMiddleware({"delete_sheet": True}), first=order == "rules first")
+    asked = own.agent.invoke(GO, THREAD)["__interrupt__"][0].value["action_requests"]
+    assert [(one["name"], one["args"]) for one in asked] == [DELETE] and own.ran == []
+    edited = {**DELETE[1], "sheet_name": "Other"}
+    decision = {"type": "edit", "edited_action": {"name": DELETE[0], "args": edited}}
+    own.agent.invoke(Command(resume={"decisions": [decision]}), THREAD)
+    assert own.ran == [edited], "what the person wrote is what is judged and run"
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_pydantic_ais_requires_approval(arm: str) -> None:
+    needs("pydantic_ai")
+    from hosts.rules import pydantic_agent
+
+    own = pydantic_agent(arm, requires_approval=True)
+    asked = own.run()
+    assert [(part.tool_name, part.args_as_dict()) for part in asked.output.approvals] == [DELETE] and own.ran == []
+    assert own.run(asked, True).output == "done" and own.ran == [DELETE[1]]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_rules_of_the_agents_sdk(arm: str) -> None:
+    needs("openai_agents")
+    from agents import RunHooks, StopAtTools
+    from hosts.rules import sdk_agent
+
+    seen: list[str] = []
+
+    class Hooks(RunHooks[Any]):
+        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+            seen.append(tool.name)
+
+    own = sdk_agent(arm, [DELETE], tool_use_behavior=StopAtTools(stop_at_tool_names=["delete_sheet"]))
+    result = own.run("go", hooks=Hooks())
+    assert result.final_output == "delete_sheet ran" and seen == ["delete_sheet"], "it stops, and hooks see the tool"
+    assert own.guarded == ["delete_sheet"], "a guardrail of the tool is asked"
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_an_approval_of_every_call_is_one_of_that_tool(arm: str) -> None:
+    needs("openai_agents")
+    from hosts.asking import OTHER
+    from hosts.rules import sdk_agent
+
+    again = (DELETE[0], {**DELETE[1], "sheet_name": "Other"})
+    own = sdk_agent(arm, [DELETE, again, OTHER], policy=POLICY)
+    state = own.run("go").to_state()
+    state.approve(state.get_interruptions()[0], always_approve=True)
+    result = own.run(state)
+    assert own.ran == [DELETE, again] and [one.name for one in result.interruptions] == ["delete_file"]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_function_middleware_of_agent_framework(arm: str) -> None:
+    needs("agent_framework")
+    from hosts.rules import framework_agent
+
+    own = framework_agent(arm)
+    own.run("go")
+    assert own.seen == ["delete_sheet"] and own.ran == [DELETE[1]]
+
+
+@pytest.mark.parametrize("arm", ["full", "lean", "index"])
+def test_an_answer_of_toolfold_never_ends_a_run(arm: str) -> None:
+    """A repair of a call whose tool ends the run: the model reads it, and calls again."""
+    needs("openai_agents")
+    needs("langchain")
+    from agents import StopAtTools
+    from hosts.langchain import GO, THREAD
+    from hosts.rules import langchain_agent, sdk_agent
+
+    wrong = (DELETE[0], {"file_path": "q.xlsx"})
+    for behavior in ("stop_on_first_tool", StopAtTools(stop_at_tool_names=["delete_sheet"])):
+        own = sdk_agent(arm, [wrong, DELETE], tool_use_behavior=behavior)
+        assert own.run("go").final_output == "delete_sheet ran" and own.ran == [DELETE]
+    if arm == "lean":
+        own = sdk_agent(arm, [("expand_tools", {"tools": ["delete_sheet"]})], tool_use_behavior="stop_on_first_tool")
+        assert own.run("go").final_output == "done"
+    other = langchain_agent(arm, None, script=[wrong, DELETE], return_direct=True)
+    messages = other.agent.invoke(GO, THREAD)["messages"]
+    assert other.ran == [DELETE[1]] and messages[-1].content == "delete_sheet ran", "the tool's own result ends it"
+    assert all("toolfold_answer" not in str(request) for request in other.requests)
+
+
+@pytest.mark.parametrize("framework", CARRIERS)
+def test_the_provider_gets_back_what_the_model_wrote(framework: str) -> None:
+    """Requests and messages compared, with what a model thought beside its call."""
+    needs(framework)
+    from hosts import rules
+
+    said, sent, stored = getattr(rules, f"fidelity_{framework}")()
+    assert sent == said, "byte for byte"
+    assert "delete_sheet" in json.dumps(stored["name"]) and stored["arguments"] == DELETE[1]
+
+
+def test_streams_of_the_agents_sdk() -> None:
+    needs("openai_agents")
+    from agents.testing import ScriptedModel, assistant_message, function_call
+    from hosts.rules import sdk_agent
+
+    own = sdk_agent("index", [])
+    wrapped = {"name": DELETE[0], "arguments": DELETE[1]}
+    own.agent.model = ScriptedModel([[function_call("call_tool", wrapped, call_id="c1")], [assistant_message("done")]])
+
+    async def talk() -> Any:
+        result = own.stream("go")
+        async for _ in result.stream_events():
+            pass
+        return result
+
+    result = asyncio.run(talk())
+    assert own.ran == [DELETE] and result.final_output == "done"
+    calls = [item for item in own.agent.model.calls[1].input if item.get("type") == "function_call"]
+    assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [("call_tool", wrapped)]
+
+
+def test_streams_of_pydantic_ai() -> None:
+    needs("pydantic_ai")
+    from hosts.rules import WRITTEN, pydantic_tools
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+
+    from toolfold.pydantic_ai import Toolfold
+
+    ran: list[Any] = []
+    requests: list[Any] = []
+
+    async def respond(messages: Any, info: Any) -> Any:
+        requests.append(messages)
+        if len(messages) > 1:
+            yield "done"
+            return
+        yield {0: DeltaToolCall("call_tool", WRITTEN[:20], tool_call_id="c1")}
+        yield {0: DeltaToolCall(json_args=WRITTEN[20:])}
+
+    async def talk() -> Any:
+        model, tools = FunctionModel(stream_function=respond), pydantic_tools("index", ran)
+        agent: Any = Agent(model, tools=tools, capabilities=[Toolfold(arm="index")])
+        async with agent.run_stream("go") as result:
+            return await result.get_output(), result.all_messages()
+
+    output, messages = asyncio.run(talk())
+    assert output == "done" and ran == [DELETE[1]]
+    (stored,) = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    assert (stored.tool_name, stored.args_as_dict()) == DELETE
+    assert (requests[1][1].parts[0].tool_name, requests[1][1].parts[0].args) == ("call_tool", WRITTEN)

@@ -1,0 +1,83 @@
+//! Whether a program is toolfold itself under another name, by its content.
+#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads programs and asks where it runs")]
+
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The program of this process, where that is the command. In a host it is Python, or the host's own.
+static COMMAND: OnceLock<PathBuf> = OnceLock::new();
+
+/// Whether two files of one size have the same content.
+static COMPARED: Mutex<BTreeMap<[Identity; 2], bool>> = Mutex::new(BTreeMap::new());
+
+/// The most comparisons that are remembered.
+const MOST: usize = 256;
+
+/// What a file is, as long as it does not change: device, inode, size, and time of the last change with its nanoseconds.
+type Identity = (u64, u64, u64, i64, i64);
+
+/// Notes that this process is the command.
+pub(crate) fn is_the_command() {
+    if let Ok(own) = std::env::current_exe() {
+        let _ = COMMAND.set(own);
+    }
+}
+
+/// Whether a program has the content of the command: of this process, or of the `toolfold` among the user's programs.
+/// `program` is a path, or a name to be looked up as a shell does.
+pub(super) fn is_own(program: &str) -> bool {
+    let found = if program.contains('/') { Some(PathBuf::from(program)) } else { among_programs(program) };
+    let Some((program, own)) = found.and_then(|path| Some((file(&path)?, path))) else { return false };
+    let known = COMMAND.get().cloned().into_iter().chain(among_programs("toolfold"));
+    known.filter_map(|path| Some((file(&path)?, path))).any(|(toolfold, path)| {
+        let same = (program.dev(), program.ino()) == (toolfold.dev(), toolfold.ino());
+        same || program.len() == toolfold.len() && is_same([(&own, &program), (&path, &toolfold)])
+    })
+}
+
+/// A file that has content; links are followed.
+fn file(path: &Path) -> Option<Metadata> {
+    std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() > 0)
+}
+
+fn among_programs(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| file(path).is_some())
+}
+
+/// Whether two files have the same content; remembered as long as neither changes.
+fn is_same(files: [(&Path, &Metadata); 2]) -> bool {
+    let identities = files.map(|(_, found)| (found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
+    let known = || COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(same) = known().get(&identities) {
+        return *same;
+    }
+    let [one, other] = files.map(|(path, _)| File::open(path));
+    let same = one.and_then(|one| same_content(one, other?)).unwrap_or(false);
+    let mut known = known();
+    if known.len() >= MOST {
+        known.clear();
+    }
+    known.insert(identities, same);
+    same
+}
+
+fn same_content(one: File, other: File) -> std::io::Result<bool> {
+    let (mut one, mut other) = (BufReader::with_capacity(1 << 16, one), BufReader::with_capacity(1 << 16, other));
+    loop {
+        let (a, b) = (one.fill_buf()?, other.fill_buf()?);
+        let read = a.len().min(b.len());
+        if a.get(..read) != b.get(..read) {
+            return Ok(false);
+        }
+        if read == 0 {
+            return Ok(a.is_empty() && b.is_empty());
+        }
+        one.consume(read);
+        other.consume(read);
+    }
+}

@@ -1,0 +1,71 @@
+//! Keys of messages, and ids that repeat.
+
+use super::{Place, Session};
+use crate::commands::run;
+use serde_json::json;
+
+#[test]
+fn a_line_may_have_the_key_of_its_message() {
+    let mut session = Session::start(&["--arm", "stable"]);
+    let one = json!({"id": "x:0", "name": "list_sheets", "arguments": {"file_path": "a.xlsx"}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [
+        {"id": "x:0", "type": "function", "function": {"name": "list_sheets", "arguments": "{\"file_path\":\"a.xlsx\"}"}}]});
+    let first = session.say(json!({"message": message, "key": "msg_1"}));
+    session.say(json!({"result": {"id": "x:0", "content": "Sheet1"}}));
+    for line in [
+        json!({"message": message, "key": "msg_1"}),
+        json!({"calls": [one], "key": "msg_1"}),
+        json!({"key": "msg_1", "call": one}),
+    ] {
+        let again = session.say(&line);
+        let again = again.get("outcomes").map_or(&again, |outcomes| &outcomes[0]);
+        assert_eq!((&again["outcome"], &again["reason"]), (&json!("reply"), &json!("finished")), "{line}: {again}");
+    }
+    let new = session.say(json!({"calls": [one], "key": "msg_2"}));
+    assert_eq!(new["outcomes"][0]["outcome"], "forward", "the same id in another message: {new}");
+    assert_eq!(session.say(json!({"pause": "x:0"})), json!({"paused": "x:0"}));
+    assert_eq!(session.say(json!({"calls": [one], "key": "msg_2"}))["outcomes"], json!([first["outcomes"][0]]));
+    let other = session.say(json!({"calls": [], "key": "msg_2"}));
+    assert_eq!(other["outcomes"], json!([]));
+    let other = session.say(json!({"calls": [{"id": "y", "name": "list_sheets"}], "key": "msg_2"}));
+    assert_eq!(other["diagnostics"][0]["code"], "message-key-reused", "{other}");
+    for (line, says) in [
+        (json!({"tools": true, "key": "msg_1"}), "`key` is the key of an assistant message, and `tools` has none"),
+        (json!({"calls": [], "key": 1}), "`key`: expected a string"),
+        (json!({"calls": [], "kye": "msg_1"}), "unknown key `kye`; did you mean `key`?"),
+        (json!({"pause": "z"}), "no call `z` is at the host"),
+    ] {
+        let error = session.say(&line);
+        assert!(error["error"]["message"].as_str().unwrap().contains(says), "{line}: {error}");
+    }
+    assert_eq!(session.end().0, 0);
+}
+
+/// A model that numbers the calls of each message anew: a person is asked twice, and both runs are on record.
+#[test]
+fn a_call_of_a_repeated_id_is_approved_and_recorded_each_time() {
+    let place = Place::new("repeated");
+    let (store, log) = (place.file("store.sqlite"), place.file("log.jsonl"));
+    let args = ["--arm", "stable", "--policy", "excel", "--store", &store, "--log", &log, "--id", "c"];
+    let message = json!({"message": {"role": "assistant", "content": null, "tool_calls": [
+        {"id": "delete_file:0", "type": "function", "function":
+            {"name": "delete_file", "arguments": "{\"file_path\":\"old.xlsx\",\"confirm\":true}"}}]}});
+    let mut approvals = Vec::new();
+    for _ in 0..3 {
+        // Each round in a process of its own, with the same secret.
+        let mut session = Session::start_with(&crate::root(), &args, &[("TOOLFOLD_SESSION_SECRET", "repeated-ids")]);
+        let asked = session.say(&message);
+        assert_eq!(asked["outcomes"][0]["outcome"], "confirm", "{asked}");
+        let approval = asked["outcomes"][0]["approval"].clone();
+        let run = session.say(json!({"accept": approval}));
+        assert_eq!((&run["outcome"], &run["id"]), (&json!("forward"), &json!("delete_file:0")), "{run}");
+        let answer = session.say(json!({"result": {"id": "delete_file:0", "content": "deleted"}}));
+        assert_eq!(answer["messages"][0]["tool_call_id"], "delete_file:0", "{answer}");
+        approvals.push(approval);
+        assert_eq!(session.end().0, 0);
+    }
+    assert_eq!(approvals, ["ap-1", "ap-2", "ap-3"]);
+    let audit = run(&["audit", "export", "--store", &store]).out;
+    let of = |kind: &str| audit.lines().filter(|line| line.contains(&format!("\"{kind}\""))).count();
+    assert_eq!((of("asked"), of("accepted"), of("consumed")), (3, 3, 3), "{audit}");
+}

@@ -1,0 +1,218 @@
+//! The tools of all servers as one list, each under its name in this conversation, and where each comes from.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use toolfold::catalog::{Catalog, Format};
+use toolfold::diagnostic::Severity;
+
+use super::Hub;
+use crate::names::{Kind, Known, MAX_NAME, Named, Names, Rules, Wanted, Why};
+use crate::object::Object;
+use crate::rpc::{Raw, raw};
+use crate::settings::{Origin, ServerSettings, Settings};
+use crate::watch::Observed;
+
+/// The maximum number of left-out tools that are reported in one conversation, since servers choose them.
+const MAX_REPORTED: usize = 1_000;
+
+/// The names of this conversation.
+pub(super) struct Naming {
+    rules: Rules,
+    pub(super) given: Names,
+    /// The tools that were reported as left out, by server and name.
+    reported: HashSet<(usize, String)>,
+}
+
+impl Naming {
+    /// Naming for the servers of these settings. What was captured of a server it has listed before.
+    pub(super) fn of(settings: &Settings) -> Self {
+        for server in &settings.servers {
+            if let Some(capture) = &server.capture {
+                let tools = capture.tools.iter().filter_map(|tool| RawValue::from_string(tool.clone()).ok());
+                let names: Vec<String> = tools.filter_map(|tool| name_in(&tool)).collect();
+                settings.names.add(Kind::Tools, server, &names);
+            }
+        }
+        let rules = Rules::of(&settings.servers, settings.always_namespace);
+        Self { rules, given: Names::default(), reported: HashSet::new() }
+    }
+}
+
+/// A tool that is shown if it gets a name.
+struct Listed {
+    server: usize,
+    /// Its name at the server.
+    raw: String,
+    definition: Raw,
+}
+
+impl Hub {
+    /// All servers' tools under unique names, and where each comes from.
+    pub(super) fn merged(&mut self) -> (Catalog, BTreeMap<String, Origin>) {
+        let listed = self.listed_tools();
+        let wanted: Vec<Wanted> =
+            listed.iter().map(|own| Wanted { server: own.server, raw: own.raw.clone() }).collect();
+        let named = self.named(Kind::Tools, &wanted);
+        let mut tools = Vec::new();
+        for (own, named) in listed.into_iter().zip(named) {
+            match named {
+                Some(name) => tools.push((renamed(&own.definition, &own.raw, &name), name, own)),
+                None => self.left_out(own.server, &own.raw, "its server has listed too many different names"),
+            }
+        }
+        let (catalog, unreadable) = catalog_of(tools.iter().map(|(text, ..)| text));
+        for (at, why) in unreadable {
+            if let Some((_, _, own)) = tools.get(at) {
+                self.left_out(own.server, &own.raw, &why);
+            }
+        }
+        let mut origins = BTreeMap::new();
+        for (_, name, own) in tools {
+            // What the catalogue does not contain cannot be called.
+            if catalog.get(&name).is_some() {
+                let of = self.name(own.server).to_owned();
+                origins.insert(name, Origin { server: own.server, of, tool: own.raw });
+            }
+        }
+        let layers = &self.settings.layers;
+        let catalog = self.settings.selection.narrow(catalog, &mut origins, &**layers);
+        (catalog, origins)
+    }
+
+    /// The tools that servers have listed and the configuration shows.
+    fn listed_tools(&mut self) -> Vec<Listed> {
+        let (mut listed, mut left_out) = (Vec::new(), Vec::new());
+        for (at, (server, settings)) in self.servers.iter().zip(&self.settings.servers).enumerate() {
+            let mut own = HashSet::new();
+            for tool in &server.tools.tools {
+                let Some(raw) = name_in(tool) else {
+                    left_out.push((at, String::new(), "it has no name".to_owned()));
+                    continue;
+                };
+                if !settings.shows(&raw) {
+                    continue;
+                }
+                if !own.insert(raw.clone()) {
+                    left_out.push((at, raw, "its server lists two tools of this name: the first is shown".to_owned()));
+                    continue;
+                }
+                match settings.taken(tool) {
+                    Ok(definition) => listed.push(Listed { server: at, raw, definition }),
+                    Err(why) => left_out.push((at, raw, format!("its server is untrusted, and {why}"))),
+                }
+            }
+        }
+        for (at, raw, why) in left_out {
+            self.left_out(at, &raw, &why);
+        }
+        listed
+    }
+
+    /// The names of tools or prompts in this conversation; `None` for one that its server has not listed, by what is
+    /// remembered. New names that are not a tool's own are reported.
+    pub(super) fn named(&mut self, kind: Kind, wanted: &[Wanted]) -> Vec<Option<String>> {
+        let known: Known = self.settings.servers.iter().map(|own| known(&self.settings, kind, own)).collect();
+        let book = match kind {
+            Kind::Tools => &mut self.names.given.tools,
+            Kind::Prompts => &mut self.names.given.prompts,
+        };
+        let named = book.names(&self.names.rules, &known, wanted);
+        for (own, named) in wanted.iter().zip(&named) {
+            if let Some(Named { name, new: Some(why) }) = named {
+                self.report_renamed(kind, own, name, *why);
+            }
+        }
+        named.into_iter().map(|own| own.map(|own| own.name)).collect()
+    }
+
+    /// Reports a tool or a prompt that is shown under another name than its own.
+    fn report_renamed(&self, kind: Kind, own: &Wanted, shown: &str, why: Why) {
+        let (server, name) = (self.name(own.server), own.raw.as_str());
+        let what = match kind {
+            Kind::Tools => "tool",
+            Kind::Prompts => "prompt",
+        };
+        let other = |at: usize| self.name(at);
+        let because = match why {
+            Why::Always => "every name is prefixed".to_owned(),
+            Why::NotListed(at) => format!("server `{}`, which precedes it, has not listed its {what}s yet", other(at)),
+            Why::Taken(at) => format!("the name belongs to server `{}`, which precedes it", other(at)),
+            Why::Reserved(at) => format!("the name is reserved for server `{}`", other(at)),
+            Why::Used => "another tool had the name earlier in the conversation".to_owned(),
+            Why::Characters => "it has characters that clients do not accept".to_owned(),
+            Why::TooLong => format!("it has {} characters, and clients accept {MAX_NAME}", name.chars().count()),
+        };
+        // With `--namespace` this is what the configuration asks for.
+        if why == Why::Always {
+            tracing::info!(server, name, shown, "{what} renamed: {because}");
+        } else {
+            tracing::warn!(server, name, shown, "{what} renamed: {because}");
+        }
+        self.tell(&Observed::Renamed { server, kind: what, name, shown, why: &because, asked: why == Why::Always });
+    }
+
+    /// Reports a tool that is not shown, once.
+    fn left_out(&mut self, at: usize, name: &str, why: &str) {
+        let reported = &mut self.names.reported;
+        if reported.len() >= MAX_REPORTED || !reported.insert((at, name.to_owned())) {
+            return;
+        }
+        let server = self.name(at);
+        tracing::warn!(server, tool = name, "tool left out: {why}");
+        self.tell(&Observed::LeftOut { server, name, why });
+    }
+
+    /// A server has listed its tools.
+    pub(super) fn remember_tools(&self, at: usize) {
+        let (Some(server), Some(settings)) = (self.servers.get(at), self.settings.servers.get(at)) else { return };
+        let names: Vec<String> = server.tools.tools.iter().filter_map(|tool| name_in(tool)).collect();
+        self.settings.names.add(Kind::Tools, settings, &names);
+    }
+}
+
+/// The names of a kind that a server has ever listed and the configuration shows.
+fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
+    let listed = settings.names.of(kind, server)?;
+    if kind == Kind::Prompts || (server.include.is_empty() && server.exclude.is_empty()) {
+        return Some(listed);
+    }
+    Some(Arc::new(listed.iter().filter(|name| server.shows(name)).cloned().collect()))
+}
+
+/// The name in a tool's definition.
+fn name_in(tool: &RawValue) -> Option<String> {
+    Object::read(tool)?.read_as::<String>("name").filter(|name| !name.is_empty())
+}
+
+/// An element of a list under another name.
+pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
+    if name == shown {
+        return element.clone();
+    }
+    let mut own = Object::read(element).unwrap_or_default();
+    own.put("name", shown);
+    own.to_raw()
+}
+
+/// The catalogue of these tools, and the places of those that cannot be read, with why: none of them costs another its place.
+fn catalog_of<'t>(tools: impl Iterator<Item = &'t Raw>) -> (Catalog, Vec<(usize, String)>) {
+    let tools: Vec<&Raw> = tools.collect();
+    let listed = |tools: &[&Raw]| raw(&serde_json::json!({"tools": tools})).get().to_owned();
+    let loaded = Catalog::import(&listed(&tools), "tools/list", Some(Format::Mcp));
+    if !loaded.has_errors() {
+        return (loaded.value, Vec::new());
+    }
+    let mut unreadable = Vec::new();
+    let mut readable = Vec::new();
+    for (at, tool) in tools.into_iter().enumerate() {
+        let alone = Catalog::import(&listed(&[tool]), "tools/list", Some(Format::Mcp));
+        let why = alone.diagnostics.iter().find(|own| own.severity == Severity::Error);
+        match why {
+            Some(why) => unreadable.push((at, why.message.clone())),
+            None => readable.push(tool),
+        }
+    }
+    (Catalog::import(&listed(&readable), "tools/list", Some(Format::Mcp)).value, unreadable)
+}

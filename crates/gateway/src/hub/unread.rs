@@ -1,0 +1,163 @@
+//! Answers that open tools, and the requests that could not know them.
+//!
+//! A model writes the calls of one message before it reads any answer to them, but MCP has no messages: the gateway sees
+//! requests. A request that was read before an answer was written cannot know what that answer brought. The calls of one
+//! message may come on several connections, and one of them can be answered before the next is read; an answer that opens
+//! tools is therefore held back for a moment.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use toolfold::conversation::CallId;
+
+use super::{Hub, INBOX};
+use crate::client::{Client, ToHub};
+use crate::rpc::{Answer, Id};
+
+/// How long an answer that opens tools is held back: several times longer than a client needs to send the calls of one
+/// message (measured: ten on new connections within 28 ms, on two cores with a load of 8), and short beside a model's turn.
+const HOLD: Duration = Duration::from_millis(100);
+
+/// The answers that open tools and have not been written: for each the number of openings before it.
+type Unwritten = Arc<Mutex<BTreeMap<u64, usize>>>;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Openings {
+    held: VecDeque<Held>,
+    unwritten: Unwritten,
+    next: u64,
+    /// Where clients send their messages.
+    hub: mpsc::WeakSender<ToHub>,
+}
+
+/// An answer that is held back.
+#[derive(Debug)]
+struct Held {
+    due: Instant,
+    client: Client,
+    id: Id,
+    call: CallId,
+    answer: Answer,
+    receipt: Option<Receipt>,
+}
+
+/// Is dropped once an answer has been written, or cannot be.
+#[derive(Debug)]
+pub struct Receipt {
+    number: u64,
+    unwritten: Unwritten,
+    hub: mpsc::WeakSender<ToHub>,
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        // Requests that were read before this moment are in the queue already, and are judged before it.
+        let queued = self.hub.upgrade().is_some_and(|hub| hub.try_send(ToHub::Written(self.number)).is_ok());
+        if !queued {
+            unlocked(&self.unwritten).remove(&self.number);
+        }
+    }
+}
+
+fn unlocked(unwritten: &Unwritten) -> MutexGuard<'_, BTreeMap<u64, usize>> {
+    // Nothing can fail while the lock is held.
+    unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Openings {
+    /// No openings yet, of a hub that clients reach through `hub`.
+    pub(super) fn of(hub: &mpsc::Sender<ToHub>) -> Self {
+        Self { held: VecDeque::new(), unwritten: Arc::default(), next: 0, hub: hub.downgrade() }
+    }
+
+    /// An answer has been written.
+    pub(super) fn written(&self, number: u64) {
+        unlocked(&self.unwritten).remove(&number);
+    }
+
+    /// How many of the first openings a request that is read now can know, of `all`.
+    pub(super) fn read(&self, all: usize) -> usize {
+        unlocked(&self.unwritten).values().min().map_or(all, |first| all.min(*first))
+    }
+
+    /// When the next answer is no longer held back.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.held.front().map(|own| own.due)
+    }
+
+    /// Takes the held answer to a request, which is not needed any more; the call, if tools were opened by it.
+    fn cancel(&mut self, key: &(u64, Id)) -> Option<CallId> {
+        let at = self.held.iter().position(|own| own.client.key == key.0 && own.id == key.1)?;
+        let Held { call, receipt, .. } = self.held.remove(at)?;
+        let number = receipt.as_ref()?.number;
+        let mut unwritten = unlocked(&self.unwritten);
+        let before = unwritten.get(&number).copied()?;
+        // Its opening is taken back, so that those after it move up.
+        unwritten.values_mut().filter(|own| **own > before).for_each(|own| *own -= 1);
+        Some(call)
+    }
+}
+
+impl Hub {
+    /// Answers a request whose call the conversation itself answers. `before`: the number of openings before it.
+    pub(super) fn answer_in_order(&mut self, client: &Client, id: &Id, call: CallId, answer: Answer, before: usize) {
+        let opened = self.view.as_ref().is_some_and(|view| view.conversation.openings() > before);
+        let openings = &mut self.openings;
+        let due = match openings.held.back() {
+            None if !opened => {
+                self.reply_kept(client, id, answer);
+                return self.reshow();
+            }
+            // What refers to the answer before it follows that.
+            Some(last) if !opened => last.due,
+            Some(_) | None => Instant::now() + HOLD,
+        };
+        let receipt = opened.then(|| {
+            openings.next += 1;
+            let (number, unwritten) = (openings.next, openings.unwritten.clone());
+            unlocked(&unwritten).insert(number, before);
+            Receipt { number, unwritten, hub: openings.hub.clone() }
+        });
+        openings.held.push_back(Held { due, client: client.clone(), id: id.clone(), call, answer, receipt });
+        // Until then its id is in use, it can be cancelled, and the gateway does not end.
+        self.running.insert((client.key, id.clone()), Vec::new());
+    }
+
+    /// The held answer to a request is not needed any more. What it would have opened stays closed.
+    pub(super) fn cancel_held(&mut self, key: &(u64, Id)) {
+        if let (Some(call), Some(view)) = (self.openings.cancel(key), &mut self.view) {
+            view.conversation.not_sent(&call);
+        }
+    }
+
+    /// Gives the answers that are due. What clients have sent until now was sent without them.
+    pub(super) fn give_held(&mut self, now: Instant, clients: &mut mpsc::Receiver<ToHub>) {
+        for _ in 0..INBOX {
+            let Ok(said) = clients.try_recv() else { break };
+            self.hear(said);
+        }
+        while self.openings.due().is_some_and(|due| due <= now)
+            && let Some(held) = self.openings.held.pop_front()
+        {
+            self.give(held);
+        }
+    }
+
+    /// Gives all answers, as the gateway ends.
+    pub(super) fn give_all_held(&mut self) {
+        while let Some(held) = self.openings.held.pop_front() {
+            self.give(held);
+        }
+    }
+
+    fn give(&mut self, held: Held) {
+        let Held { client, id, answer, receipt, .. } = held;
+        self.running.remove(&(client.key, id.clone()));
+        self.reply_noted(&client, &id, answer, receipt);
+        self.reshow();
+    }
+}

@@ -1,0 +1,156 @@
+//! The namespaces of servers, and which server a name is reserved for.
+
+use super::{HASH_DIGITS, MAX_NAME, cut, hash, key, plain};
+use crate::settings::ServerSettings;
+
+/// The characters of a long namespace that remain in a shortened name: together with as many of the tool's own name, two
+/// separators and the hash they are [`MAX_NAME`].
+pub(super) const CUT_SPACE: usize = (MAX_NAME - HASH_DIGITS - 2) / 2;
+
+/// A server's namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Space {
+    /// The server's name in the configuration.
+    pub(super) server: String,
+    /// What precedes the names of its tools, without the separator.
+    pub(super) text: String,
+    /// The keys of what names in the namespace begin with: the namespace, and its beginning where it is cut.
+    keys: Vec<String>,
+}
+
+impl Space {
+    fn new(server: &str, text: String) -> Self {
+        let mut keys = vec![key(&text), key(cut(&text, CUT_SPACE))];
+        keys.dedup();
+        Self { server: server.to_owned(), text, keys }
+    }
+
+    /// The length of the longest key that a name begins with; `None` if the name is not in the namespace.
+    fn holds(&self, name: &str) -> Option<usize> {
+        self.keys.iter().filter(|key| begins_with(name, key)).map(String::len).max()
+    }
+}
+
+/// The namespaces of all servers, in the order of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spaces(Vec<Space>);
+
+impl Spaces {
+    /// The namespaces that the configuration gives its servers. Two that would hold the same names are made distinct: the
+    /// later one gets a hash of its server's name.
+    pub(super) fn of(servers: &[ServerSettings]) -> Self {
+        let mut all: Vec<Space> = Vec::new();
+        for server in servers {
+            let text = plain(server.namespace.as_deref().unwrap_or(&server.name));
+            let named = text.bytes().any(|byte| byte.is_ascii_alphanumeric());
+            let text = if named { text } else { format!("server_{}", hash([&server.name, ""], 0)) };
+            let mut own = Space::new(&server.name, text.clone());
+            let mut salt = 0;
+            while all.iter().any(|other| other.keys.iter().any(|key| own.keys.contains(key))) {
+                let head = cut(&text, CUT_SPACE - HASH_DIGITS - 1);
+                own = Space::new(&server.name, format!("{head}_{}", hash([&server.name, ""], salt)));
+                salt += 1;
+            }
+            all.push(own);
+        }
+        Self(all)
+    }
+
+    pub(super) fn get(&self, server: usize) -> Option<&Space> {
+        self.0.get(server)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The server whose namespace a name is in: of nested namespaces the longest.
+    pub(super) fn owner(&self, name: &str) -> Option<usize> {
+        let holding = self.0.iter().enumerate().filter_map(|(at, space)| Some((space.holds(name)?, at)));
+        holding.max().map(|(_, at)| at)
+    }
+}
+
+/// Whether a name begins with a namespace, whatever its case and separators are, and a new word follows: `github` is the
+/// beginning of `GitHub-create_issue`, `github.create`, `gitHub` and `githubCreate`, and not of `githubs`.
+fn begins_with(name: &str, key: &str) -> bool {
+    let mut rest = key.bytes();
+    let mut last = 0_u8;
+    let mut bytes = name.bytes().skip_while(|byte| !byte.is_ascii_alphanumeric()).peekable();
+    while rest.len() > 0 {
+        let Some(byte) = bytes.next() else { return false };
+        if byte.is_ascii_alphanumeric() {
+            if rest.next() != Some(byte.to_ascii_lowercase()) {
+                return false;
+            }
+            last = byte;
+        }
+    }
+    match bytes.peek() {
+        None => true,
+        Some(next) if next.is_ascii_uppercase() => !last.is_ascii_uppercase(),
+        Some(next) => !next.is_ascii_alphanumeric(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::tests::server;
+
+    fn texts(servers: &[(&str, Option<&str>)]) -> Vec<String> {
+        let servers: Vec<ServerSettings> = servers
+            .iter()
+            .map(|(name, space)| ServerSettings { namespace: space.map(str::to_owned), ..server(name) })
+            .collect();
+        Spaces::of(&servers).0.into_iter().map(|space| space.text).collect()
+    }
+
+    #[test]
+    fn a_namespace_is_recognised_in_any_case_and_with_any_separator() {
+        for name in [
+            "github",
+            "github_create_issue",
+            "GitHub-create",
+            "github.create",
+            "GITHUB__create",
+            "gitHubCreate",
+            "_github_x",
+            "git-hub x",
+            "git_hub",
+        ] {
+            assert!(begins_with(name, "github"), "{name}");
+        }
+        for name in ["githubs", "githubcreate", "git", "my_github_x", "", "GITHUBX"] {
+            assert!(!begins_with(name, "github"), "{name}");
+        }
+    }
+
+    #[test]
+    fn of_nested_namespaces_the_longest_owns_a_name() {
+        let spaces = Spaces::of(&[server("git"), server("git_hub"), server("other")]);
+        assert_eq!(spaces.owner("git_hub_create"), Some(1));
+        assert_eq!(spaces.owner("git_create"), Some(0));
+        assert_eq!(spaces.owner("gitlab_create"), None);
+    }
+
+    #[test]
+    fn namespaces_that_would_hold_the_same_names_are_made_distinct() {
+        let long = "company-billing-cost-";
+        let all = texts(&[
+            ("my server", None),
+            ("My-Server", None),
+            ("x", Some("my.server")),
+            ("天气", None),
+            ("名前", None),
+            (&format!("{long}management"), None),
+            (&format!("{long}mgmt"), None),
+        ]);
+        assert_eq!((all[0].as_str(), all[5].as_str()), ("my_server", "company-billing-cost-management"));
+        let mut keys: Vec<String> = all.iter().map(|text| key(cut(text, CUT_SPACE))).collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), all.len(), "{all:?}");
+        assert!(all[3].starts_with("server_") && all[4].starts_with("server_"), "{all:?}");
+    }
+}

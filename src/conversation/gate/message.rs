@@ -1,0 +1,309 @@
+//! Which message a call belongs to, and whether it was judged before.
+//!
+//! A message with a key is the same message whenever its key comes. A message without a key stays open until each of its
+//! calls has ended; while it is open, the same calls are a resend. Single calls without a key form a message that begins with
+//! the first call after the tools were given, or after the host stated what the model still sees.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::resolve::{self, Target};
+use super::{Call, digest_of};
+use crate::conversation::outcome::Outcome;
+use crate::conversation::state::{Became, CallRecord};
+use crate::conversation::unread::Unread;
+use crate::conversation::{CallId, CallIdentity, Conversation, ModelCall};
+use crate::diagnostic::{self, Diagnostic, visible};
+use crate::engine::{Checked, Coerced};
+use crate::name::sha256_hex;
+use crate::wire::{Arguments, MetaRole, NUMBERED};
+
+/// The longest key that is stored as it is, in bytes; a longer one is replaced by its digest.
+const MAX_KEY_BYTES: usize = 200;
+
+/// A call as it came, with its arguments read and checked. What was judged before does not change it.
+pub(in crate::conversation) struct Arrived {
+    /// The provider's id; empty if it gave none.
+    label: CallId,
+    name: String,
+    pub(super) target: Target,
+    /// The arguments of the target, coerced.
+    pub(super) arguments: Arguments,
+    /// What checking the arguments found, if they are an object.
+    pub(super) checked: Option<Checked>,
+    /// What was coerced, line by line.
+    pub(super) coerced: Vec<String>,
+    /// SHA-256 of the target and its arguments.
+    pub(super) digest: String,
+}
+
+/// How a call came: it decides what counts as the same call coming again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::conversation) enum Arrival {
+    /// By itself, without a key.
+    Single,
+    /// Under the key of its message, or in a whole message.
+    Message,
+}
+
+/// The message of a call that came, and the call's record there if it was judged before.
+pub(in crate::conversation) struct Place {
+    message: u64,
+    /// The number of its calls, if it came whole; otherwise 0.
+    size: u64,
+    key: Option<Arc<str>>,
+    pub(super) arrival: Arrival,
+    /// The id under which the call was judged before.
+    known: Option<CallId>,
+}
+
+impl Arrived {
+    /// Whether a record is of this call.
+    fn is_call(&self, own: &CallId, record: &CallRecord) -> bool {
+        let label = record.identity.label(own);
+        let same_label =
+            if self.label.as_str().is_empty() { label.as_str().starts_with(NUMBERED) } else { *label == self.label };
+        same_label && record.digest == self.digest && record.name == self.name
+    }
+}
+
+impl Conversation {
+    /// Reads a call: resolves its name, coerces and checks its arguments.
+    pub(in crate::conversation) fn arrived(&self, call: &ModelCall) -> Arrived {
+        let (engine, bound) = (&self.engine, &self.bound);
+        let (target, mut arguments) = resolve::target(engine, &bound.names, &call.name, &call.arguments);
+        let (mut checked, mut coerced) = (None, Vec::new());
+        if let Target::Tool(index) = target
+            && let Some(tool) = engine.catalog().at(index)
+        {
+            arguments = bound.read_back(tool, arguments);
+            if let Ok(value @ Value::Object(_)) = arguments.value() {
+                let (found, changed) = engine.check(index, value, || arguments.text());
+                checked = Some(found);
+                // What was coerced is what is judged, asked about and run.
+                if let Some(Coerced { text, notes }) = changed {
+                    (arguments, coerced) = (Arguments::from_text(&text), notes);
+                }
+            }
+        }
+        let digest = digest_of(&target.name(engine), &arguments);
+        let (label, name) = (call.id.clone(), call.name.clone());
+        Arrived { label, name, target, arguments, checked, coerced, digest }
+    }
+
+    /// A call off the wire. A `tool_search_call` has no name and means `expand_tools`.
+    pub(in crate::conversation) fn model_call(
+        &self,
+        id: Option<String>,
+        name: Option<String>,
+        arguments: Arguments,
+    ) -> ModelCall {
+        let name = name.unwrap_or_else(|| self.bound.names.meta(MetaRole::Expand).to_owned());
+        ModelCall { id: CallId::from(id.unwrap_or_default()), name, arguments }
+    }
+
+    /// Judges the calls of one message, in order. None of them was written after reading the answer to another.
+    pub(in crate::conversation) fn judge_message(
+        &mut self,
+        calls: Vec<Arrived>,
+        key: Option<&str>,
+    ) -> Vec<(CallId, Outcome)> {
+        let key = key.filter(|key| !key.is_empty()).map(stored_key);
+        let known = self.resent(&calls, key.as_deref());
+        let message = match &known {
+            Some((message, _)) => *message,
+            None => self.new_message(),
+        };
+        let mut known = known.map(|(_, known)| known).unwrap_or_default().into_iter();
+        let size = calls.len() as u64;
+        let unread = self.unread.replace(Unread::Message(message));
+        let judged = calls
+            .into_iter()
+            .map(|call| {
+                let known = known.next().flatten();
+                self.judge(call, Place { message, size, key: key.clone(), arrival: Arrival::Message, known })
+            })
+            .collect();
+        self.unread = unread;
+        judged
+    }
+
+    /// Judges one call that came by itself; `key` is that of its message.
+    pub(in crate::conversation) fn judge_single(&mut self, call: Arrived, key: Option<&str>) -> (CallId, Outcome) {
+        let key = key.filter(|key| !key.is_empty()).map(stored_key);
+        let Some(key) = key else {
+            let (message, known) = self.single(&call);
+            return self.judge(call, Place { message, size: 0, key: None, arrival: Arrival::Single, known });
+        };
+        let found = self.state.message_of(&key);
+        let mut known = None;
+        if let Some(message) = found {
+            let mut calls = self.state.calls_of(message).rev();
+            known = calls.find(|(own, record)| call.is_call(own, record)).map(|(own, _)| own.clone());
+        }
+        let message = found.unwrap_or_else(|| self.new_message());
+        let unread = self.unread.replace(Unread::Message(message));
+        let judged = self.judge(call, Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
+        self.unread = unread;
+        judged
+    }
+
+    /// Judges a call of a message once more, which is remembered under `own`.
+    pub(in crate::conversation) fn judge_known(&mut self, own: &CallId, arrived: Arrived) -> Option<Outcome> {
+        let CallIdentity { message, size, key, .. } = self.state.calls.get(own)?.identity.clone();
+        let unread = self.unread.replace(Unread::Message(message));
+        let known = Some(own.clone());
+        let (_, outcome) = self.judge(arrived, Place { message, size, key, arrival: Arrival::Message, known });
+        self.unread = unread;
+        Some(outcome)
+    }
+
+    /// Judges a call of a transcript again, as a new call of that message.
+    pub(in crate::conversation) fn recall_call(&mut self, call: Arrived, message: u64) -> (CallId, Outcome) {
+        self.judge(call, Place { message, size: 0, key: None, arrival: Arrival::Message, known: None })
+    }
+
+    /// The message of a single call without a key, and the call there that comes again.
+    fn single(&mut self, call: &Arrived) -> (u64, Option<CallId>) {
+        if self.ended || self.state.calls.is_empty() {
+            return (self.new_message(), None);
+        }
+        let message = self.state.message;
+        // Without an id, a call cannot come again.
+        if call.label.as_str().is_empty() {
+            return (message, None);
+        }
+        let comes_again = |(own, record): &(&CallId, &CallRecord)| {
+            record.identity.key.is_none()
+                && call.is_call(own, record)
+                && !(record.became.has_ended() && self.is_closed_single(own, record))
+        };
+        let known = self.state.calls_of(message).rev().find(comes_again).map(|(own, _)| own.clone());
+        if let Some(own) = &known {
+            let answered = self.state.calls.get(own).is_some_and(|record| record.became.has_ended());
+            if answered {
+                self.repeated.insert(own.clone());
+            }
+        }
+        // A message that came whole has no further calls.
+        let is_whole = known.is_none() && self.state.calls_of(message).any(|(_, record)| record.identity.size > 0);
+        (if is_whole { self.new_message() } else { message }, known)
+    }
+
+    /// Whether a single call that has ended is new when it comes again: its result was reported, or its answer was given
+    /// twice. A framework asks about a call and then makes it; a model that means it again gets a new judgement.
+    fn is_closed_single(&self, own: &CallId, record: &CallRecord) -> bool {
+        match record.became {
+            Became::Answered { .. } | Became::Refused { .. } => self.repeated.contains(own),
+            _ => true,
+        }
+    }
+
+    /// The message that these calls are a resend of, and which of them were judged before. `None` if they are new.
+    fn resent(&mut self, calls: &[Arrived], key: Option<&str>) -> Option<(u64, Vec<Option<CallId>>)> {
+        if self.recalling || calls.is_empty() {
+            return None;
+        }
+        if let Some(key) = key {
+            let message = self.state.message_of(key)?;
+            let (known, unmatched) = self.matched(calls, message);
+            // Of a message whose calls come one by one, or whose host ended meanwhile, a part was judged.
+            if unmatched == 0 || known.iter().all(Option::is_some) {
+                return Some((message, known));
+            }
+            self.notices.push(key_reused(key));
+            return None;
+        }
+        let message = self.state.message;
+        let records: Vec<(&CallId, &CallRecord)> = self.state.calls_of(message).collect();
+        let has_key = records.iter().any(|(_, record)| record.identity.key.is_some());
+        if has_key || !self.is_open(message) {
+            return None;
+        }
+        if message == 0 {
+            // A log of form 2 does not separate messages; its ids are unique.
+            let (known, _) = self.matched(calls, message);
+            return known.iter().all(Option::is_some).then_some((message, known));
+        }
+        let same = |(call, (own, record)): (&Arrived, &(&CallId, &CallRecord))| call.is_call(own, record);
+        // Of a message whose host ended while it was judged, the first calls are on record.
+        let size = records.iter().map(|(_, record)| record.identity.size).max().filter(|size| *size > 0);
+        let size = size.unwrap_or(records.len() as u64);
+        let is_resend = calls.len() as u64 == size && calls.iter().zip(&records).all(same);
+        let known = || records.iter().map(|(own, _)| Some((*own).clone())).chain(std::iter::repeat(None));
+        is_resend.then(|| (message, known().take(calls.len()).collect()))
+    }
+
+    /// For each call the record of a message that is of it, and the number of the message's records that are of none.
+    fn matched(&self, calls: &[Arrived], message: u64) -> (Vec<Option<CallId>>, usize) {
+        let mut records: Vec<(&CallId, &CallRecord)> = self.state.calls_of(message).collect();
+        let mut known = Vec::with_capacity(calls.len());
+        for call in calls {
+            let at = records.iter().position(|(own, record)| call.is_call(own, record));
+            known.push(at.map(|at| records.remove(at).0.clone()));
+        }
+        (known, records.len())
+    }
+
+    /// Begins a message: its number. The results of closed messages are no longer stored.
+    pub(in crate::conversation) fn new_message(&mut self) -> u64 {
+        self.ended = false;
+        self.repeated.clear();
+        self.drop_unkeyed_results();
+        self.state.message + 1
+    }
+
+    /// A call with what identifies it: as it was judged before, or with an id that no other call has.
+    pub(super) fn identified(&self, arrived: &Arrived, place: &Place) -> Call {
+        let name = arrived.name.clone();
+        if let Some(own) = &place.known
+            && let Some(record) = self.state.calls.get(own)
+        {
+            return Call { own: own.clone(), identity: record.identity.clone(), name };
+        }
+        let label = match arrived.label.as_str() {
+            "" => CallId::from(format!("{NUMBERED}{}", self.state.called + 1)),
+            _ => arrived.label.clone(),
+        };
+        let uses = self.state.uses(&label);
+        let own = self.free_id(&label, uses);
+        let twins: Vec<&CallRecord> = self
+            .state
+            .calls_of(place.message)
+            .filter(|(own, record)| *record.identity.label(own) == label)
+            .map(|(_, record)| record)
+            .collect();
+        let twin = place.arrival == Arrival::Message && !twins.is_empty();
+        let earlier = if place.key.is_some() { twins.len() as u64 } else { uses };
+        let label = (own != label).then_some(label);
+        let identity =
+            CallIdentity { label, message: place.message, size: place.size, key: place.key.clone(), earlier, twin };
+        Call { own, identity, name }
+    }
+
+    /// An id under which no call is remembered: the label, or the label with a number.
+    fn free_id(&self, label: &CallId, uses: u64) -> CallId {
+        if uses == 0 && !self.state.calls.contains_key(label) {
+            return label.clone();
+        }
+        let numbered = (uses + 1..).map(|number| CallId::from(format!("{label}~{number}")));
+        let mut free = numbered.skip_while(|id| self.state.calls.contains_key(id));
+        free.next().unwrap_or_default()
+    }
+}
+
+/// A key as it is stored: of bounded length.
+fn stored_key(key: &str) -> Arc<str> {
+    match key.len() <= MAX_KEY_BYTES {
+        true => Arc::from(key),
+        false => Arc::from(sha256_hex(key.as_bytes())),
+    }
+}
+
+fn key_reused(key: &str) -> Diagnostic {
+    let message =
+        format!("message key `{}` came again with other calls: they were judged as a new message", visible(key));
+    Diagnostic::warning("message-key-reused", diagnostic::Place::default(), message)
+        .help("pass a key that is unique for each assistant message")
+}

@@ -1,0 +1,141 @@
+//! Results that hosts reported, for a message that comes again: its calls do not run a second time.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::event::{Event, LogRecord};
+use super::{CallId, Conversation, ToolResult};
+use crate::name::sha256_hex;
+use crate::policy::audit::redact_text;
+
+/// The largest result that is stored, in bytes. Source: `docs/session.md`, "Messages that come again".
+const MAX_RESULT_BYTES: usize = 1 << 20;
+
+/// The most that the results of a conversation take, in bytes; the oldest are dropped first. Source: as above.
+const MAX_RESULTS_BYTES: usize = 8 << 20;
+
+/// The results of calls whose message is open, by the ids under which the calls are remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct StoredResults(IndexMap<CallId, StoredResult>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredResult {
+    content: Arc<str>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
+
+impl StoredResults {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn insert(&mut self, call: CallId, result: StoredResult) {
+        if result.content.len() > MAX_RESULT_BYTES {
+            return;
+        }
+        self.0.insert(call, result);
+        let mut bytes: usize = self.0.values().map(|stored| stored.content.len()).sum();
+        while bytes > MAX_RESULTS_BYTES {
+            let Some((_, oldest)) = self.0.shift_remove_index(0) else { break };
+            bytes -= oldest.content.len();
+        }
+    }
+
+    fn redacted(&self, names: &[&str]) -> Self {
+        let redact = |(call, stored): (&CallId, &StoredResult)| {
+            let content = Arc::from(redact_text(&stored.content, names));
+            (call.clone(), StoredResult { content, is_error: stored.is_error })
+        };
+        Self(self.0.iter().map(redact).collect())
+    }
+}
+
+impl Conversation {
+    /// Whether the log holds the text of results, so that a conversation that is replayed still has those of the message
+    /// that is open. Default: no, the log holds their digests.
+    pub fn log_results(&mut self, whole: bool) {
+        self.logs_results = whole;
+    }
+
+    /// Whether the log holds the text of results.
+    #[must_use]
+    pub fn logs_results(&self) -> bool {
+        self.logs_results
+    }
+
+    /// The stored result of a call: its text, and whether it is an error.
+    pub(super) fn stored_result(&self, own: &CallId) -> Option<(Arc<str>, bool)> {
+        self.results.0.get(own).map(|stored| (stored.content.clone(), stored.is_error))
+    }
+
+    /// Stores a result, and returns what the log holds of it: its digest, and its text if results are logged.
+    pub(super) fn store_result(&mut self, own: &CallId, result: &ToolResult) -> (String, Option<Arc<str>>) {
+        let content: Arc<str> = Arc::from(result.content.as_str());
+        let logged = self.logs_results.then(|| content.clone());
+        // A call that failed runs again with its message, or is refused.
+        if !result.is_error {
+            self.results.insert(own.clone(), StoredResult { content, is_error: false });
+        }
+        (sha256_hex(result.content.as_bytes()), logged)
+    }
+
+    /// Drops the results of the message of a call, if all its calls have ended.
+    pub(super) fn drop_results_if_closed(&mut self, own: &CallId) {
+        let message = self.state.calls.get(own).map(|record| record.identity.message);
+        if let Some(message) = message.filter(|message| !self.is_open(*message)) {
+            let calls = &self.state.calls;
+            self.results.0.retain(|own, _| calls.get(own).is_some_and(|record| record.identity.message != message));
+        }
+    }
+
+    /// Drops the results of messages without a key: another message begins, which closes those before it.
+    pub(super) fn drop_unkeyed_results(&mut self) {
+        let calls = &self.state.calls;
+        self.results.0.retain(|own, _| calls.get(own).is_some_and(|record| record.identity.key.is_some()));
+    }
+
+    /// Whether a call of a message has not ended.
+    pub(super) fn is_open(&self, message: u64) -> bool {
+        self.state.calls_of(message).any(|(_, record)| !record.became.has_ended())
+    }
+
+    /// Stores the results that a log holds of messages that are open.
+    pub(super) fn store_logged_results(&mut self, log: &[LogRecord]) {
+        for record in log {
+            let Event::Finished { id, ok, content: Some(content), .. } = &record.event else { continue };
+            let message = self.state.calls.get(id).map(|call| &call.identity);
+            let message = message.filter(|own| own.key.is_some() || own.message == self.state.message);
+            if message.is_some_and(|own| self.is_open(own.message)) && *ok {
+                self.results.insert(id.clone(), StoredResult { content: content.clone(), is_error: false });
+            }
+        }
+    }
+
+    /// The results as a snapshot holds them.
+    pub(super) fn redacted_results(&self) -> StoredResults {
+        let names = self.engine.policy().map(|policy| policy.policy().redactions()).unwrap_or_default();
+        self.results.redacted(&names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_bounded_in_size_and_in_all() {
+        let mut stored = StoredResults::default();
+        let result = |bytes: usize| StoredResult { content: Arc::from("x".repeat(bytes)), is_error: false };
+        stored.insert("big".into(), result(MAX_RESULT_BYTES + 1));
+        assert!(stored.is_empty());
+        for number in 0..12 {
+            stored.insert(CallId::from(format!("c{number}")), result(MAX_RESULT_BYTES));
+        }
+        let kept: Vec<&str> = stored.0.keys().map(CallId::as_str).collect();
+        assert_eq!(kept, ["c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11"]);
+    }
+}

@@ -1,0 +1,111 @@
+//! The calls that a conversation remembers, and how they are found.
+
+use super::State;
+use super::record::{Became, CallRecord};
+use crate::conversation::CallId;
+
+/// How many calls are remembered at least; the oldest are forgotten first. A forgotten id is judged anew.
+const MAX_CALLS: usize = 256;
+
+/// How many calls are forgotten at once: each time, what is left moves to the front.
+const FORGOTTEN_AT_ONCE: usize = 64;
+
+/// How much text of answers is remembered, in bytes; the oldest are forgotten first.
+const MAX_REMEMBERED_BYTES: usize = 1 << 20;
+
+impl State {
+    pub(super) fn remember(&mut self, id: &CallId, record: CallRecord) {
+        self.called += 1;
+        self.message = self.message.max(record.identity.message);
+        let label = record.identity.label(id).clone();
+        let uses = self.uses(&label);
+        match self.calls.insert(id.clone(), record) {
+            // Judged again, in its old place.
+            Some(before) => self.remembered -= before.became.bytes(),
+            None if uses > 0 => {
+                self.repeated.shift_remove(&label);
+                self.repeated.insert(label, uses + 1);
+                if self.repeated.len() > MAX_CALLS {
+                    self.repeated.shift_remove_index(0);
+                }
+            }
+            None => {}
+        }
+        self.forget();
+    }
+
+    /// How many calls had a label, as far as is remembered.
+    pub(in crate::conversation) fn uses(&self, label: &CallId) -> u64 {
+        let once = || u64::from(self.calls.contains_key(label));
+        self.repeated.get(label).copied().unwrap_or_else(once)
+    }
+
+    /// The calls of a message, in order.
+    pub(in crate::conversation) fn calls_of(
+        &self,
+        message: u64,
+    ) -> impl DoubleEndedIterator<Item = (&CallId, &CallRecord)> {
+        self.calls.iter().filter(move |(_, record)| record.identity.message == message)
+    }
+
+    /// The number of the message that last came with a key.
+    pub(in crate::conversation) fn message_of(&self, key: &str) -> Option<u64> {
+        let keyed = self.calls.values().filter(|record| record.identity.key.as_deref() == Some(key));
+        keyed.map(|record| record.identity.message).max()
+    }
+
+    pub(super) fn became(&mut self, id: &CallId, became: Became) {
+        if let Some(record) = self.calls.get_mut(id) {
+            self.remembered = self.remembered - record.became.bytes() + became.bytes();
+            record.became = became;
+        }
+        self.forget();
+    }
+
+    /// Forgets the oldest calls beyond the limits, but never the newest.
+    fn forget(&mut self) {
+        let many = self.calls.len() >= MAX_CALLS + FORGOTTEN_AT_ONCE;
+        let mut oldest = if many { FORGOTTEN_AT_ONCE } else { 0 };
+        let bytes = |record: &CallRecord| record.became.bytes();
+        let mut left = self.remembered - self.calls.values().take(oldest).map(bytes).sum::<usize>();
+        while left > MAX_REMEMBERED_BYTES && oldest + 1 < self.calls.len() {
+            left -= self.calls.get_index(oldest).map_or(0, |(_, record)| bytes(record));
+            oldest += 1;
+        }
+        self.forgot |= oldest > 0;
+        self.calls.drain(..oldest);
+        self.remembered = left;
+    }
+
+    /// Measures what is remembered, in a state that was read.
+    pub(in crate::conversation) fn recount(&mut self) {
+        self.remembered = self.calls.values().map(|record| record.became.bytes()).sum();
+    }
+
+    pub(super) fn finished(&mut self, id: &CallId, succeeded: bool) {
+        let Some(record) = self.calls.get_mut(id) else { return };
+        match &mut record.became {
+            Became::Forwarded { ok, .. } | Became::Resumed { ok, .. } => *ok = Some(succeeded),
+            _ => return,
+        }
+        if succeeded {
+            self.breaker.succeeded(&record.digest);
+        } else {
+            self.breaker.failed(&record.digest);
+        }
+    }
+
+    /// Whether a call was forwarded and not reported yet.
+    pub(in crate::conversation) fn is_at_host(&self, id: &CallId) -> bool {
+        self.calls.get(id).is_some_and(|record| record.became.is_at_host())
+    }
+
+    /// The call at the host that the host knows by an id: the first of the last message, otherwise the newest.
+    pub(in crate::conversation) fn at_host(&self, id: &CallId) -> Option<CallId> {
+        let named =
+            |(own, record): &(&CallId, &CallRecord)| record.became.is_at_host() && record.identity.host_id(own) == id;
+        let mut last = self.calls_of(self.message);
+        let found = last.find(named).or_else(|| self.calls.iter().rev().find(named));
+        found.map(|(own, _)| own.clone())
+    }
+}

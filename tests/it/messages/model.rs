@@ -1,0 +1,448 @@
+//! Random conversations against a model of what may run: colliding ids, resends, interruptions, restarts, approvals.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// One call of a message: a label, a tool and an argument, each of few, so that calls collide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Asked {
+    label: &'static str,
+    tool: &'static str,
+    n: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Action {
+    /// A new message, with or without a key.
+    Message {
+        calls: Vec<Asked>,
+        keyed: bool,
+    },
+    /// The last message comes again.
+    Resend,
+    /// An earlier message with a key comes again.
+    OldKey(usize),
+    /// The host reports the end of a call.
+    Finish {
+        which: usize,
+        ok: bool,
+    },
+    Pause(usize),
+    /// A person answers an approval that waits.
+    Answer {
+        which: usize,
+        yes: bool,
+    },
+    /// The host takes up an approval.
+    Resume(usize),
+    Tools,
+    /// The process ends; another one reads the log, or a snapshot.
+    Restart {
+        by_log: bool,
+    },
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    let label = prop::sample::select(vec!["a", "b", "pay:0"]);
+    let tool = prop::sample::select(vec!["look", "note", "pay", "pay", "lock"]);
+    (label, tool, 0..3_u64).prop_map(|(label, tool, n)| Asked { label, tool, n })
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let calls = prop::collection::vec(asked(), 1..4);
+    prop_oneof![
+        5 => (calls, any::<bool>()).prop_map(|(calls, keyed)| Action::Message { calls, keyed }),
+        4 => Just(Action::Resend),
+        2 => (0..4_usize).prop_map(Action::OldKey),
+        5 => (0..4_usize, prop::bool::weighted(0.8)).prop_map(|(which, ok)| Action::Finish { which, ok }),
+        1 => (0..4_usize).prop_map(Action::Pause),
+        4 => (0..3_usize, prop::bool::weighted(0.8)).prop_map(|(which, yes)| Action::Answer { which, yes }),
+        3 => (0..3_usize).prop_map(Action::Resume),
+        1 => Just(Action::Tools),
+        1 => any::<bool>().prop_map(|by_log| Action::Restart { by_log }),
+    ]
+}
+
+/// What became of a call, as a host that keeps books sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    /// Answered here, or refused.
+    Given(String),
+    /// At the host; the approval that it ran on.
+    Running {
+        approval: Option<String>,
+        paused: bool,
+    },
+    /// Waits for a person.
+    Waiting(String),
+    /// Ran: the result if the host gave one in this process.
+    Done {
+        result: Option<String>,
+    },
+    Failed {
+        approved: bool,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Past {
+    asked: Asked,
+    /// The id by which the host knows the call.
+    id: CallId,
+    end: End,
+}
+
+#[derive(Debug, Clone)]
+struct Said {
+    key: Option<String>,
+    calls: Vec<Past>,
+}
+
+impl Said {
+    fn is_open(&self) -> bool {
+        self.calls.iter().any(|call| match &call.end {
+            End::Given(_) | End::Done { .. } | End::Failed { approved: true } => false,
+            End::Running { .. } | End::Waiting(_) | End::Failed { approved: false } => true,
+        })
+    }
+}
+
+/// The model: a host's books.
+struct Books {
+    engine: Engine,
+    approver: Approver,
+    store: Arc<MemoryStore>,
+    talk: Conversation,
+    log: Vec<LogRecord>,
+    messages: Vec<Said>,
+    /// The payments that a person rejected.
+    rejected: BTreeSet<u64>,
+    /// The questions that are open, or answered and not taken up: approval to payment.
+    questions: BTreeMap<String, u64>,
+    /// Answers that a person gave and that no call has taken up: approval to yes or no.
+    answered: BTreeMap<String, bool>,
+    /// How often each approval was handed over, beyond once for each pause.
+    handed: BTreeMap<String, i64>,
+    /// How many audited runs there must be on record.
+    audited: usize,
+    failures: BTreeMap<(String, u64), u32>,
+    results: u64,
+}
+
+impl Books {
+    fn new() -> Self {
+        let (engine, approver, store) = engine();
+        let talk = start(&engine, Wire::OpenAiChat);
+        Self {
+            engine,
+            approver,
+            store,
+            talk,
+            log: Vec::new(),
+            messages: Vec::new(),
+            rejected: BTreeSet::new(),
+            questions: BTreeMap::new(),
+            answered: BTreeMap::new(),
+            handed: BTreeMap::new(),
+            audited: 0,
+            failures: BTreeMap::new(),
+            results: 0,
+        }
+    }
+
+    /// The question about a payment that no call has taken up.
+    fn waiting_for(&self, n: u64) -> Option<String> {
+        self.questions.iter().find(|(_, about)| **about == n).map(|(approval, _)| approval.clone())
+    }
+
+    /// A rejection holds for every call that waits for the approval.
+    fn reject(&mut self, approval: &str, reason: &str) {
+        self.questions.remove(approval);
+        for call in self.messages.iter_mut().flat_map(|message| &mut message.calls) {
+            if call.end == End::Waiting(approval.to_owned()) {
+                call.end = End::Given(reason.to_owned());
+            }
+        }
+    }
+
+    fn hand_over(&mut self, approval: &str) {
+        self.questions.remove(approval);
+        let count = self.handed.entry(approval.to_owned()).or_default();
+        *count += 1;
+        assert!(*count <= 1, "{approval} was handed over more than once");
+        assert_eq!(self.store_state(approval), "consumed");
+    }
+
+    fn store_state(&self, approval: &str) -> String {
+        use toolfold::policy::ApprovalStore;
+        self.store.get(approval).unwrap().state.to_string()
+    }
+
+    /// What a call that is judged anew must become.
+    fn judged(&mut self, asked: &Asked, outcome: &Outcome) -> End {
+        let failed = self.failures.get(&(asked.tool.to_owned(), asked.n)).copied().unwrap_or(0);
+        match (asked.tool, outcome) {
+            ("lock", Outcome::Reply(reply)) => End::Given(reply.content.to_string()),
+            (_, Outcome::Reply(reply)) if reply.kind == ReplyKind::Loop && failed >= 3 => {
+                End::Given(reply.content.to_string())
+            }
+            ("look", Outcome::Forward(_)) => End::Running { approval: None, paused: false },
+            ("note", Outcome::Forward(_)) => {
+                self.audited += 1;
+                End::Running { approval: None, paused: false }
+            }
+            ("pay", Outcome::Refuse(refuse)) => {
+                let waiting = self.waiting_for(asked.n);
+                let said_no = waiting.as_ref().and_then(|id| self.answered.get(id)) == Some(&false);
+                assert!(self.rejected.contains(&asked.n) || said_no, "refused without a rejection: {}", refuse.reason);
+                self.rejected.insert(asked.n);
+                if let Some(approval) = waiting {
+                    self.reject(&approval, &refuse.reason);
+                }
+                End::Given(refuse.reason.clone())
+            }
+            ("pay", Outcome::Confirm(confirm)) => {
+                assert!(!self.rejected.contains(&asked.n), "asked again after a rejection");
+                let approval = confirm.approval.to_string();
+                if let Some(waiting) = self.waiting_for(asked.n) {
+                    assert_eq!(waiting, approval, "one question for one call");
+                    assert!(!self.answered.contains_key(&waiting), "it was answered");
+                }
+                self.questions.insert(approval.clone(), asked.n);
+                End::Waiting(approval)
+            }
+            ("pay", Outcome::Forward(forward)) => {
+                let waiting = self.waiting_for(asked.n).expect("a payment runs that nobody was asked about");
+                assert_eq!(self.answered.remove(&waiting), Some(true), "a payment runs that nobody approved");
+                assert!(forward.context.reason.as_ref().unwrap().contains(&waiting));
+                self.hand_over(&waiting);
+                End::Running { approval: Some(waiting), paused: false }
+            }
+            (tool, other) => panic!("{tool} became {other:?}"),
+        }
+    }
+
+    /// What a call that comes again must get.
+    fn again(&mut self, past: &Past, outcome: &Outcome) -> End {
+        match (&past.end, outcome) {
+            (End::Given(text), Outcome::Reply(reply)) => {
+                assert_eq!(*text, *reply.content);
+                past.end.clone()
+            }
+            (End::Given(text), Outcome::Refuse(refuse)) => {
+                assert_eq!(*text, refuse.reason);
+                past.end.clone()
+            }
+            (End::Running { approval: None, .. }, Outcome::Forward(_)) => past.end.clone(),
+            (End::Running { approval: Some(approval), paused: true }, Outcome::Forward(_)) => {
+                *self.handed.get_mut(approval).unwrap() -= 1;
+                self.hand_over(approval);
+                End::Running { approval: Some(approval.clone()), paused: false }
+            }
+            (End::Running { approval: Some(_), paused: false }, Outcome::Refuse(refuse)) => {
+                assert!(refuse.reason.contains("already used"), "{}", refuse.reason);
+                past.end.clone()
+            }
+            (End::Done { result }, Outcome::Reply(reply)) => {
+                assert_eq!(reply.kind, ReplyKind::Finished);
+                match result {
+                    Some(text) => assert_eq!(*text, *reply.content, "the result is not lost"),
+                    None => assert!(reply.content.contains("already ran")),
+                }
+                past.end.clone()
+            }
+            (End::Failed { approved: false }, outcome) => self.judged(&past.asked, outcome),
+            (End::Failed { approved: true }, Outcome::Refuse(refuse)) => {
+                assert!(refuse.reason.contains("ran and failed"), "{}", refuse.reason);
+                past.end.clone()
+            }
+            (End::Waiting(_), outcome) => self.judged(&past.asked, outcome),
+            (end, other) => panic!("{end:?} became {other:?}"),
+        }
+    }
+
+    fn wire_message(calls: &[Asked]) -> Value {
+        let calls: Vec<_> = calls.iter().map(|call| (call.label, call.tool, call.n)).collect();
+        message(Wire::OpenAiChat, &calls)
+    }
+
+    fn send(&mut self, calls: &[Asked], key: Option<String>) {
+        let outcomes: Vec<Outcome> = {
+            let message = Self::wire_message(calls);
+            judge(&mut self.talk, Message::from(&message).keyed(key.as_deref().unwrap_or_default()))
+        };
+        let resent = match &key {
+            Some(_) => self.messages.iter().rposition(|own| own.key == key),
+            None => {
+                let last = self.messages.len().checked_sub(1);
+                last.filter(|at| self.messages[*at].key.is_none() && self.messages[*at].is_open())
+            }
+        };
+        let resent = resent.filter(|at| self.messages[*at].calls.iter().map(|call| &call.asked).eq(calls));
+        if let Some(at) = resent {
+            for (place, outcome) in outcomes.iter().enumerate() {
+                let past = self.messages[at].calls[place].clone();
+                assert_eq!(past.id, *outcome.id(), "the same call has the same id");
+                let end = self.again(&past, outcome);
+                self.messages[at].calls[place].end = end;
+            }
+            return;
+        }
+        self.close();
+        self.messages.push(Said { key, calls: Vec::new() });
+        for (asked, outcome) in calls.iter().zip(&outcomes) {
+            let end = self.judged(asked, outcome);
+            let said = self.messages.last_mut().unwrap();
+            assert!(said.calls.iter().all(|past| past.id != *outcome.id()), "each call of a message has its own id");
+            said.calls.push(Past { asked: asked.clone(), id: outcome.id().clone(), end });
+        }
+    }
+
+    /// Another message follows: the results of messages without a key are no longer stored.
+    fn close(&mut self) {
+        for message in self.messages.iter_mut().filter(|message| message.key.is_none()) {
+            forget_results(message);
+        }
+    }
+
+    /// The calls at the host that it would report by these ids now: of the last message, then the newest.
+    fn at_host(&self) -> Vec<(usize, usize)> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for at in (0..self.messages.len()).rev() {
+            for (place, call) in self.messages[at].calls.iter().enumerate() {
+                let hidden = found.iter().any(|(m, c)| self.messages[*m].calls[*c].id == call.id);
+                if matches!(call.end, End::Running { .. }) && !hidden {
+                    found.push((at, place));
+                }
+            }
+        }
+        found
+    }
+
+    fn act(&mut self, action: &Action) {
+        match action {
+            Action::Message { calls, keyed } => {
+                let key = keyed.then(|| format!("msg_{}", self.messages.len()));
+                self.send(calls, key);
+            }
+            Action::Resend => {
+                let Some(last) = self.messages.last().cloned() else { return };
+                let calls: Vec<Asked> = last.calls.iter().map(|call| call.asked.clone()).collect();
+                self.send(&calls, last.key);
+            }
+            Action::OldKey(which) => {
+                let keyed: Vec<&Said> = self.messages.iter().filter(|message| message.key.is_some()).collect();
+                let Some(said) = keyed.get(keyed.len().saturating_sub(1 + which)).map(|said| (*said).clone()) else {
+                    return;
+                };
+                let calls: Vec<Asked> = said.calls.iter().map(|call| call.asked.clone()).collect();
+                self.send(&calls, said.key);
+            }
+            Action::Finish { which, ok } => {
+                let Some((at, place)) = self.at_host().get(*which).copied() else { return };
+                // Ids repeat: the host reports what it means, the newest call of that id.
+                let past = self.messages[at].calls[place].clone();
+                self.results += 1;
+                let result = format!("result {}", self.results);
+                let given = toolfold::conversation::ToolResult { content: result.clone(), is_error: !ok };
+                self.talk.answer(&past.id, given).unwrap();
+                let End::Running { approval, .. } = &past.end else { unreachable!() };
+                let failures = self.failures.entry((past.asked.tool.to_owned(), past.asked.n)).or_default();
+                *failures = if *ok { 0 } else { *failures + 1 };
+                let call = &mut self.messages[at].calls[place];
+                call.end = match ok {
+                    true => End::Done { result: Some(result) },
+                    false => End::Failed { approved: approval.is_some() },
+                };
+                if !self.messages[at].is_open() {
+                    forget_results(&mut self.messages[at]);
+                }
+            }
+            Action::Pause(which) => {
+                let Some((at, place)) = self.at_host().get(*which).copied() else { return };
+                let call = &mut self.messages[at].calls[place];
+                self.talk.pause(&call.id).unwrap();
+                if let End::Running { paused, .. } = &mut call.end {
+                    *paused = true;
+                }
+            }
+            Action::Answer { which, yes } => {
+                let Some(asked) = self.approver.pending(1_000).unwrap().get(*which).cloned() else { return };
+                match yes {
+                    true => drop(self.approver.approve(&asked.id, 1_000).unwrap()),
+                    false => drop(self.approver.reject(&asked.id, None, 1_000).unwrap()),
+                }
+                self.answered.insert(asked.id, *yes);
+            }
+            Action::Resume(which) => {
+                let pending: Vec<String> = self.talk.pending().map(|(id, _)| id.to_string()).collect();
+                let Some(approval) = pending.get(*which).cloned() else { return };
+                let resumed = self.talk.resume(&approval.as_str().into()).unwrap();
+                let waits = |call: &Past| call.end == End::Waiting(approval.clone());
+                let at = self.messages.iter().position(|message| message.calls.iter().any(waits)).unwrap();
+                let place = self.messages[at].calls.iter().position(waits).unwrap();
+                let n = self.messages[at].calls[place].asked.n;
+                let end = match (resumed, self.answered.get(&approval)) {
+                    (Resumed::Waiting(_), None) => return,
+                    (Resumed::Run(_), Some(true)) => {
+                        self.answered.remove(&approval);
+                        self.hand_over(&approval);
+                        End::Running { approval: Some(approval.clone()), paused: false }
+                    }
+                    (Resumed::Refused(refuse), Some(false)) => {
+                        self.rejected.insert(n);
+                        self.reject(&approval, &refuse.reason);
+                        End::Given(refuse.reason)
+                    }
+                    (other, answer) => panic!("{answer:?} became {other:?}"),
+                };
+                self.messages[at].calls[place].end = end;
+            }
+            Action::Tools => drop(self.talk.tools()),
+            Action::Restart { by_log } => {
+                self.log.extend(self.talk.take_log(0));
+                self.talk = match by_log {
+                    true => self.engine.replay(&self.log).unwrap(),
+                    false => self.engine.restore(self.talk.snapshot()).unwrap(),
+                };
+                for call in self.messages.iter_mut().flat_map(|message| &mut message.calls) {
+                    match &mut call.end {
+                        End::Running { paused, .. } => *paused = false,
+                        End::Done { result } if *by_log => *result = None,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        assert_eq!(records(&self.store, Kind::Decision).len(), self.audited, "each audited run is on record, once");
+    }
+}
+
+fn forget_results(message: &mut Said) {
+    for call in &mut message.calls {
+        if let End::Done { result } = &mut call.end {
+            *result = None;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases_of(500, 10_000)))]
+
+    /// No call runs that was not judged, no approval runs two calls, no result is lost, and nothing is refused without an
+    /// interruption or a person's rejection.
+    #[test]
+    fn what_runs_is_what_may_run(actions in prop::collection::vec(action(), 1..24)) {
+        let mut books = Books::new();
+        for action in &actions {
+            books.act(action);
+        }
+        // What the log tells is what is known.
+        let mut log = books.log;
+        log.extend(books.talk.take_log(0));
+        prop_assert_eq!(books.engine.replay(&log).unwrap(), books.talk);
+    }
+}

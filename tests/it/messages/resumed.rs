@@ -1,0 +1,86 @@
+//! Logs and snapshots of form 2, which have no numbered messages, are read and carried on in the current form.
+//!
+//! The fixtures are what `toolfold session --arm stable --policy excel --id c-42` of the version before wrote: one message
+//! that expanded a category and listed sheets, and one whose first call is at the host and whose second waits as `ap-1`.
+
+use super::*;
+use toolfold::conversation::{LOG_VERSION, RestoreError, Snapshot};
+
+use crate::project;
+
+fn excel() -> (Engine, Approver) {
+    let store = Arc::new(MemoryStore::new());
+    let file = PolicyFile::load(&project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file.into_result().unwrap()]), store, || 1_000);
+    let policy = policy.context(Context { cwd: Some("/work".into()), interactive: true, ..Context::default() });
+    let profile = toolfold::profile::ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml");
+    let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
+    let builder = Engine::builder(catalog).profile(profile.into_result().unwrap()).arm(Arm::Stable).policy(policy);
+    let engine = builder.build().unwrap();
+    // The store of the fixture: one approval, asked for by the same call.
+    let mut asking = engine.conversation(Wire::OpenAiChat).id("c-42").start().unwrap();
+    let delete = json!({"file_path": "old.xlsx", "confirm": true});
+    assert_eq!(approval(&asking.call("c4", "delete_file", &delete).unwrap()), "ap-1");
+    (engine, approver)
+}
+
+fn form_2() -> Vec<LogRecord> {
+    project("tests/fixtures/session/form-2.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The second message of the fixtures.
+fn second() -> Value {
+    Wire::OpenAiChat.assistant_message(&[
+        ("c3", "list_sheets", json!({"file_path": "b.xlsx"})),
+        ("c4", "delete_file", json!({"file_path": "old.xlsx", "confirm": true})),
+    ])
+}
+
+fn carries_on(mut talk: Conversation, approver: &Approver) {
+    assert_eq!(talk.opened(), ["create_chart", "create_excel_chart"]);
+    let again = judge(&mut talk, &second());
+    assert!(is_forward(&again[0]) && approval(&again[1]) == "ap-1", "the message was open: {again:?}");
+    assert_eq!(talk.pending().count(), 1);
+    approver.approve("ap-1", 1_000).unwrap();
+    assert!(matches!(talk.resume(&"ap-1".into()), Ok(Resumed::Run(_))));
+    talk.report_result(&"c3".into(), true);
+    talk.report_result(&"c4".into(), true);
+    let anew = judge(&mut talk, &second());
+    assert!(is_forward(&anew[0]) && approval(&anew[1]) == "ap-2", "closed: the next message is new: {anew:?}");
+    let written = talk.take_log(0);
+    assert!(!written.is_empty() && written.iter().all(|record| record.v == LOG_VERSION));
+}
+
+#[test]
+fn a_log_of_form_2_is_carried_on() {
+    let (engine, approver) = excel();
+    let log = form_2();
+    assert!(log.iter().all(|record| record.v == 2));
+    carries_on(engine.replay(&log).unwrap(), &approver);
+    // What was added is of the current form, behind the old records.
+    let (engine, _approver) = excel();
+    let mut log = log;
+    let mut talk = engine.replay(&log).unwrap();
+    judge(&mut talk, &second());
+    judge(&mut talk, &Wire::OpenAiChat.assistant_message(&[("c3", "list_sheets", json!({"file_path": "c.xlsx"}))]));
+    log.extend(talk.take_log(0));
+    assert_eq!(engine.replay(&log).unwrap(), talk);
+}
+
+#[test]
+fn a_snapshot_of_form_2_is_carried_on() {
+    let (engine, approver) = excel();
+    let snapshot: Snapshot = serde_json::from_str(&project("tests/fixtures/session/form-2.snapshot.json")).unwrap();
+    assert_eq!(snapshot.version, 2);
+    carries_on(engine.restore(snapshot).unwrap(), &approver);
+}
+
+#[test]
+fn other_forms_are_refused_by_number() {
+    let (engine, _approver) = excel();
+    for form in [0, 1, LOG_VERSION + 1] {
+        let mut log = form_2();
+        log[0].v = form;
+        assert_eq!(engine.replay(&log), Err(RestoreError::Version(form)));
+    }
+}

@@ -19,6 +19,7 @@ const TOP: &[&str] = &[
     ".gitignore",
     ".pre-commit-hooks.yaml",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE-APACHE",
@@ -98,6 +99,8 @@ fn no_file_is_forgotten() {
             ["crates", _, "tests" | "benches", _] => true,
             ["crates", _, "tests" | "benches", _, name] => name == "main.rs",
             ["bindings", _, "src", name] => name == "lib.rs",
+            ["examples", "frameworks", "src", name] => ["lib.rs", "main.rs"].contains(&name),
+            ["examples", "frameworks", "tests", _] => true,
             ["bindings" | "crates", ..] => false,
             [_, _] => true,
             ["tests" | "benches" | "examples", _, name] => name == "main.rs",
@@ -222,4 +225,15 @@ fn the_loop_of_the_readme_is_the_one_that_is_tested() {
     let front = lines.collect::<Vec<_>>().join("\n");
     assert!(front.contains(&format!("```\n{shown}```")), "README.md:\n{shown}\nsrc/lib.rs:\n{front}");
     assert!(shown.lines().count() <= 15, "a loop of {} lines", shown.lines().count());
+}
+
+/// `TOOLFOLD_CASES` reaches every property test.
+#[test]
+fn every_property_test_asks_how_many_cases_it_tries() {
+    for path in rust_files().into_iter().filter(|path| path != "tests/tidy.rs") {
+        let text = text(&path);
+        let tests = text.matches("proptest! {").count() + text.matches("TestRunner::new(").count();
+        let asked = text.matches("toolfold_testing::cases").count();
+        assert!(asked >= tests, "{path}: {tests} property tests, {asked} of them ask `toolfold_testing::cases`");
+    }
 }

@@ -22,7 +22,7 @@ use super::breaker::Nudge;
 use super::event::Event;
 use super::outcome::{Context, Forward, Outcome, PolicyMark};
 use super::state::Became;
-use super::{CallError, CallId, CallIdentity, Conversation, ReplyKind};
+use super::{CallError, CallId, CallIdentity, Conversation, ModelCall, ReplyKind};
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::engine::{CallRef, Checked, Engine, Exact};
@@ -108,8 +108,8 @@ impl Conversation {
         name: &str,
         arguments: impl Into<Arguments>,
     ) -> Result<Outcome, CallError> {
-        let arrived = self.arrived(id.into(), name, arguments.into());
-        Ok(self.judge_single(arrived, None).1)
+        let call = ModelCall { id: id.into(), name: name.to_owned(), arguments: arguments.into() };
+        Ok(self.judge_single(self.arrived(&call), None).1)
     }
 
     /// As [`call`](Self::call), for a host that knows the assistant message of the call. `key` is an id that is unique for
@@ -128,8 +128,8 @@ impl Conversation {
         name: &str,
         arguments: impl Into<Arguments>,
     ) -> Result<Outcome, CallError> {
-        let arrived = self.arrived(id.into(), name, arguments.into());
-        Ok(self.judge_single(arrived, Some(key)).1)
+        let call = ModelCall { id: id.into(), name: name.to_owned(), arguments: arguments.into() };
+        Ok(self.judge_single(self.arrived(&call), Some(key)).1)
     }
 
     /// Judges a call: the id under which it is remembered, and what becomes of it.

@@ -115,7 +115,7 @@ impl Conversation {
                         _ => self.new_message(),
                     };
                     self.unread = Some(Unread::Message(message));
-                    let arrived = self.arrived_on_wire(call);
+                    let arrived = self.arrived(&self.model_call(call.id, call.name, call.arguments));
                     if let (own, Outcome::Forward(forward)) = self.recall_call(arrived, message) {
                         let label = self.label_of(&own);
                         open.push((own, label, forward.name));

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::gate::Arrived;
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
 use crate::wire::{Arguments, Message, Wire, WireError};
@@ -35,6 +34,8 @@ pub struct ModelCall {
 struct Judged {
     /// The id under which the conversation remembers the call.
     own: CallId,
+    /// The call as the model wrote it.
+    call: ModelCall,
     /// The id of a JSON-RPC request, which may be a number.
     request: Option<Value>,
     outcome: Outcome,
@@ -83,29 +84,25 @@ impl Conversation {
     pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
         let message = message.into();
         let calls = self.wire().calls(&message)?;
-        let requests = calls.iter().map(|call| call.request.clone()).collect();
-        let arrived = calls.into_iter().map(|call| self.arrived_on_wire(call)).collect();
-        Ok(self.judged_turn(arrived, requests, message.key()))
+        let each = calls.into_iter().map(|call| (self.model_call(call.id, call.name, call.arguments), call.request));
+        let (calls, requests) = each.unzip();
+        Ok(self.judged_turn(calls, requests, message.key()))
     }
 
     /// The same for the calls of one message as a host has them that does not pass on the wire's message.
     pub fn calls(&mut self, calls: impl IntoIterator<Item = ModelCall>, key: Option<&str>) -> Turn<'_> {
-        let arrived: Vec<Arrived> =
-            calls.into_iter().map(|call| self.arrived(call.id, &call.name, call.arguments)).collect();
-        let requests = vec![None; arrived.len()];
-        self.judged_turn(arrived, requests, key)
+        let calls: Vec<ModelCall> = calls.into_iter().collect();
+        let requests = vec![None; calls.len()];
+        self.judged_turn(calls, requests, key)
     }
 
-    fn judged_turn(&mut self, arrived: Vec<Arrived>, requests: Vec<Option<Value>>, key: Option<&str>) -> Turn<'_> {
-        let judged = self.judge_message(arrived, key).into_iter().zip(requests);
-        let call = |((own, outcome), request): ((CallId, Outcome), Option<Value>)| Judged {
-            own,
-            request,
-            answers: outcome.answers(),
-            outcome,
-        };
-        let calls = judged.map(call).collect();
-        Turn { conversation: self, calls }
+    fn judged_turn(&mut self, calls: Vec<ModelCall>, requests: Vec<Option<Value>>, key: Option<&str>) -> Turn<'_> {
+        let arrived = calls.iter().map(|call| self.arrived(call)).collect();
+        let mut judged = Vec::with_capacity(calls.len());
+        for (((own, outcome), call), request) in self.judge_message(arrived, key).into_iter().zip(calls).zip(requests) {
+            judged.push(Judged { own, call, request, answers: outcome.answers(), outcome });
+        }
+        Turn { conversation: self, calls: judged }
     }
 }
 
@@ -169,22 +166,44 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Takes up a person's answer to a call that waits. What is approved is [runnable](Self::runnable) from now on.
+    /// Takes up a person's answer to a call that waits. What is approved is [runnable](Self::runnable) from now on. Where a
+    /// call that is the same has used the approval, this one is judged anew: it usually waits for another approval.
     ///
     /// # Errors
     /// [`CallError::NotWaiting`] if nothing waits under this id.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
         // The same call may have asked before, in another message: the one of this turn is to run.
-        let waits =
-            |call: &&Judged| matches!(&call.outcome, Outcome::Confirm(confirm) if confirm.approval == *approval);
-        let mine = self.calls.iter().find(waits).map(|call| call.own.clone());
-        let (own, resumed) = self.conversation.resume_call(approval, mine.as_ref())?;
+        let mine = self.waiting_for(approval).map(|call| call.own.clone());
+        let (own, resumed) = match self.conversation.resume_call(approval, mine.as_ref()) {
+            Err(why @ CallError::NotWaiting(_)) => self.judge_anew(approval).ok_or(why)?,
+            other => other?,
+        };
         let outcome = Outcome::from(resumed.clone());
         if let Some(call) = self.calls.iter_mut().find(|call| call.own == own) {
             call.answers = outcome.answers();
             call.outcome = outcome;
         }
         Ok(resumed)
+    }
+
+    /// The first call of the message that waits for an approval.
+    fn waiting_for(&self, approval: &ApprovalId) -> Option<&Judged> {
+        self.calls.iter().find(|call| matches!(&call.outcome, Outcome::Confirm(own) if own.approval == *approval))
+    }
+
+    /// Judges the call anew that waits for an approval which a call that is the same has used.
+    fn judge_anew(&mut self, approval: &ApprovalId) -> Option<(CallId, Resumed)> {
+        let waits =
+            |call: &&Judged| matches!(&call.outcome, Outcome::Confirm(confirm) if confirm.approval == *approval);
+        let waiting = self.calls.iter().find(waits)?;
+        let arrived = self.conversation.arrived(&waiting.call);
+        let resumed = match self.conversation.judge_known(&waiting.own, arrived)? {
+            Outcome::Forward(forward) => Resumed::Run(forward),
+            Outcome::Confirm(confirm) => Resumed::Waiting(confirm),
+            Outcome::Refuse(refuse) => Resumed::Refused(refuse),
+            Outcome::Reply(_) => return None,
+        };
+        Some((waiting.own.clone(), resumed))
     }
 
     /// What to append to the conversation behind the assistant message: one answer a call, in the model's order and the

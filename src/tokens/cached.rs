@@ -73,6 +73,8 @@ mod tests {
     use crate::tokens::{Encoding, Tiktoken};
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
         #[test]
         fn what_is_remembered_counts_the_same(
             words in proptest::collection::vec("[a-zA-Z0-9'/_ .,:{}\"\\n\\t设置é#-]{0,12}", 0..40),

@@ -18,6 +18,7 @@ use toolfold::catalog::Catalog;
 use toolfold::engine::{Blind, Engine};
 use toolfold::profile::{Arm, Delivery, Detail, ToolProfile, Workload};
 use toolfold::tokens::Meter;
+use toolfold_testing::Cases;
 
 use bill::{Counter, PRICES};
 use drive::{Oracle, Played, play};
@@ -128,6 +129,7 @@ fn row(text: &mut String, arm: Arm, oracle: Oracle, played: &Played, tasks: usiz
 #[test]
 fn bfcl_every_true_call_is_forwarded_in_every_arm() {
     let Some(corpus) = Corpus::read() else { return };
+    let is_sample = Cases::of_this_run().is_quick();
     let tasks = corpus.tasks.len();
     let all: Vec<_> = corpus.tasks.iter().flat_map(Task::calls).collect();
     let fitting = all.iter().filter(|call| call.fits).count();
@@ -175,10 +177,15 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
     for arm in Arm::EVERYWHERE {
         let played = play_all(&mut engines, arm, Oracle::Omits, &mut counter);
         let hides = matches!(arm.extended(), Detail::Required | Detail::Summary | Detail::Index);
-        assert_eq!(played.silent > 0, hides, "{arm}: what is hidden is left out");
+        assert!(hides || played.silent == 0, "{arm}: what is not hidden is not left out");
+        assert!(is_sample || hides == (played.silent > 0), "{arm}: what is hidden is left out");
         row(&mut text, arm, Oracle::Omits, &played, tasks);
     }
     println!("{text}");
+    if is_sample {
+        assert_eq!(all.len(), fitting);
+        return;
+    }
     // All 583 calls of the corpus as it is today fit. More that do not would be flaws of a newer corpus or of the reader
     // above: either wants a look, hence no room for them.
     assert_eq!((tasks, all.len(), all.len() - fitting), (100, 583, 0));

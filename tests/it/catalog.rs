@@ -228,6 +228,8 @@ fn json_value() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
     #[test]
     fn compact_input_goes_out_byte_for_byte(
         schemas in prop::collection::vec(prop::collection::btree_map("[a-z$]{1,8}", json_value(), 0..5), 0..6),

@@ -18,7 +18,7 @@ fn mcp_catalogues() -> Vec<(String, Catalog)> {
         assert!(!loaded.has_errors(), "{}: {:?}", file.display(), loaded.diagnostics);
         (file.file_stem().unwrap().to_string_lossy().into_owned(), loaded.value)
     };
-    files.into_iter().map(read).collect()
+    toolfold_testing::sample(files, 6).into_iter().map(read).collect()
 }
 
 #[test]
@@ -30,7 +30,8 @@ fn corpus_mcp_goes_through_every_arm() {
         let profile = ToolProfile::derive(&catalog);
         let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
         for arm in Arm::EVERYWHERE {
-            let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+            let builder = Engine::builder(catalog.clone()).profile(profile.clone()).without_validation();
+            let engine = builder.arm(arm).build().unwrap();
             let array = engine.talk_on(Wire::OpenAiChat).tools();
             let sent: Vec<Value> = array.to().unwrap_or_else(|why| panic!("{name} {arm}: {why}"));
             let said = sent.iter().map(Value::to_string).collect::<String>();

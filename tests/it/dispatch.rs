@@ -359,7 +359,7 @@ fn any_call() -> impl Strategy<Value = Call> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(128)))]
 
     /// State comes from the log: replayed, restored and forked sessions are the session, and send the same bytes.
     #[test]

@@ -255,7 +255,7 @@ fn names(parameters: &Value) -> BTreeSet<String> {
 #[test]
 fn corpus_no_omission_is_silent() {
     let (mut calls, mut first, mut noted) = (0, 0, 0);
-    for list in tool_lists() {
+    for list in toolfold_testing::sample(tool_lists(), 10) {
         let catalog = Catalog::import(&list.text, &list.name, None).into_result().unwrap();
         let engine = Engine::builder(catalog).without_validation().build().unwrap();
         for arm in Arm::EVERYWHERE {
@@ -345,7 +345,7 @@ fn written() -> impl Strategy<Value = (Value, Value)> {
 
 #[cfg(feature = "validate")]
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(500)))]
     #[test]
     fn what_has_one_meaning_is_forwarded_as_that_and_said((meant, written) in written()) {
         let schema = json!({"type": "object", "required": ["id"], "additionalProperties": false, "properties": {

@@ -228,7 +228,7 @@ fn became(outcome: &Outcome) -> (&'static str, PolicyMark) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(48)))]
 
     #[test]
     fn no_layer_changes_what_another_does(world in world()) {

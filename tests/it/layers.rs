@@ -217,7 +217,7 @@ fn shown(session: &mut Conversation) -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(24)))]
 
     /// Any layer on or off changes nothing of the others: what is shown, what is answered, what is decided.
     #[test]

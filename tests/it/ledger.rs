@@ -12,8 +12,15 @@ use toolfold::wire::Wire;
 use crate::talk::Talk;
 use crate::{corpus, project};
 
+/// What is only shown needs no schema compiled.
+fn unchecked(catalog: &Catalog, profile: &ToolProfile, arm: Arm) -> Engine {
+    toolfold_testing::timed();
+    let builder = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm);
+    builder.without_validation().build().unwrap()
+}
+
 fn first_turn(catalog: &Catalog, profile: &ToolProfile, arm: Arm) -> usize {
-    let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+    let engine = unchecked(catalog, profile, arm);
     let tools: Vec<Value> = engine.talk_on(Wire::OpenAiChat).tools().to().unwrap();
     Meter::default().tool_texts(&tools).unwrap().total(&Tiktoken::new(Encoding::O200kBase))
 }
@@ -125,7 +132,7 @@ fn corpus_budgets_of_clients() {
             assert!(tokens * 100 <= full * most, "{client} {arm}: {tokens} of {full}");
         }
         let sent = |arm| -> Vec<Value> {
-            let engine = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm).build().unwrap();
+            let engine = unchecked(&catalog, &profile, arm);
             engine.talk_on(Wire::OpenAiChat).tools().to().unwrap()
         };
         let whole = sent(Arm::Full);

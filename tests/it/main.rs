@@ -2,7 +2,6 @@
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
-#![expect(clippy::duplicate_mod, reason = "each example has its own copy of what a turn tells")]
 
 mod auto;
 #[cfg(all(feature = "tiktoken", feature = "validate"))]
@@ -17,7 +16,6 @@ mod derive;
 mod direct;
 mod dispatch;
 mod engine;
-mod examples;
 mod folding;
 mod hidden;
 mod hostile;
@@ -44,20 +42,13 @@ mod undo;
 #[cfg(feature = "validate")]
 mod validate;
 
-#[path = "../../examples/agent.rs"]
-mod example_agent;
-#[path = "../../examples/async_openai.rs"]
-mod example_async_openai;
-#[path = "../../examples/genai.rs"]
-mod example_genai;
-#[path = "../../examples/rig.rs"]
-mod example_rig;
 mod wire;
 
 use std::path::PathBuf;
 
 /// A file of `../shared/corpora`, or nothing (with a printed notice) where the folder is absent.
 fn corpus(path: &str) -> Option<PathBuf> {
+    toolfold_testing::timed();
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(path);
     if file.exists() {
         return Some(file);
@@ -68,6 +59,7 @@ fn corpus(path: &str) -> Option<PathBuf> {
 
 /// A file of the project.
 fn project(path: &str) -> String {
+    toolfold_testing::timed();
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }

@@ -235,6 +235,23 @@ fn an_approval_is_handed_over_once_unless_the_host_paused_the_call() {
 }
 
 #[test]
+fn two_calls_that_are_the_same_in_one_message_are_approved_one_by_one() {
+    let (engine, approver, store) = engine();
+    let mut talk = start(&engine, Wire::OpenAiChat);
+    let mut turn = talk.turn(&message(Wire::OpenAiChat, &[("1", "pay", 7), ("2", "pay", 7)])).unwrap();
+    assert_eq!(turn.waiting().iter().map(|one| one.approval.as_str()).collect::<Vec<_>>(), ["ap-1", "ap-1"]);
+    approver.approve("ap-1", 1_000).unwrap();
+    assert!(matches!(turn.resume(&"ap-1".into()), Ok(Resumed::Run(forward)) if forward.id == "1"));
+    let Ok(Resumed::Waiting(second)) = turn.resume(&"ap-1".into()) else { panic!("the approval was used once") };
+    assert_eq!((second.id.as_str(), second.approval.as_str()), ("2", "ap-2"));
+    approver.approve("ap-2", 1_000).unwrap();
+    assert!(matches!(turn.resume(&"ap-2".into()), Ok(Resumed::Run(forward)) if forward.id == "2"));
+    assert!(turn.resume(&"ap-2".into()).is_err());
+    assert_eq!(turn.runnable().len(), 2);
+    assert_eq!(records(&store, Kind::Consumed).len(), 2);
+}
+
+#[test]
 fn a_call_that_failed_is_retried_unless_it_was_approved() {
     let (engine, approver, store) = engine();
     let mut talk = start(&engine, Wire::OpenAiChat);

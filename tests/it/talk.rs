@@ -55,6 +55,7 @@ impl Talk for Engine {
     }
 
     fn talk_on(&self, wire: Wire) -> Conversation {
+        toolfold_testing::timed();
         self.conversation(wire).start().unwrap()
     }
 

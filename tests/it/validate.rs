@@ -275,6 +275,7 @@ fn schemas_of_real_tools_compile() {
                     .for_each(|v: Value| schemas(&v, &mut found)),
             }
         }
+        let found = toolfold_testing::sample(found, 60);
         let refused: Vec<String> = found.iter().filter_map(|schema| Validator::compile(schema).err()).collect();
         println!("{}: {}/{} compile {refused:?}", folder.display(), found.len() - refused.len(), found.len());
         assert!(refused.is_empty());

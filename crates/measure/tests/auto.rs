@@ -252,7 +252,7 @@ fn two_long_tools() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(24), ..ProptestConfig::default() })]
 
     #[test]
     fn on_random_catalogues_auto_never_costs_more_than_full(case in cases()) {

@@ -13,11 +13,11 @@ use super::{Call, digest_of};
 use crate::conversation::outcome::Outcome;
 use crate::conversation::state::{Became, CallRecord};
 use crate::conversation::unread::Unread;
-use crate::conversation::{CallId, CallIdentity, Conversation};
+use crate::conversation::{CallId, CallIdentity, Conversation, ModelCall};
 use crate::diagnostic::{self, Diagnostic, visible};
 use crate::engine::{Checked, Coerced};
 use crate::name::sha256_hex;
-use crate::wire::{Arguments, NUMBERED, WireCall};
+use crate::wire::{Arguments, MetaRole, NUMBERED};
 
 /// The longest key that is stored as it is, in bytes; a longer one is replaced by its digest.
 const MAX_KEY_BYTES: usize = 200;
@@ -70,9 +70,9 @@ impl Arrived {
 
 impl Conversation {
     /// Reads a call: resolves its name, coerces and checks its arguments.
-    pub(in crate::conversation) fn arrived(&self, label: CallId, name: &str, arguments: Arguments) -> Arrived {
+    pub(in crate::conversation) fn arrived(&self, call: &ModelCall) -> Arrived {
         let (engine, bound) = (&self.engine, &self.bound);
-        let (target, mut arguments) = resolve::target(engine, &bound.names, name, &arguments);
+        let (target, mut arguments) = resolve::target(engine, &bound.names, &call.name, &call.arguments);
         let (mut checked, mut coerced) = (None, Vec::new());
         if let Target::Tool(index) = target
             && let Some(tool) = engine.catalog().at(index)
@@ -88,14 +88,19 @@ impl Conversation {
             }
         }
         let digest = digest_of(&target.name(engine), &arguments);
-        Arrived { label, name: name.to_owned(), target, arguments, checked, coerced, digest }
+        let (label, name) = (call.id.clone(), call.name.clone());
+        Arrived { label, name, target, arguments, checked, coerced, digest }
     }
 
-    /// The same for a call off the wire.
-    pub(in crate::conversation) fn arrived_on_wire(&self, call: WireCall) -> Arrived {
-        let expand = || self.bound.names.meta(crate::wire::MetaRole::Expand).to_owned();
-        let name = call.name.unwrap_or_else(expand);
-        self.arrived(CallId::from(call.id.unwrap_or_default()), &name, call.arguments)
+    /// A call off the wire. A `tool_search_call` has no name and means `expand_tools`.
+    pub(in crate::conversation) fn model_call(
+        &self,
+        id: Option<String>,
+        name: Option<String>,
+        arguments: Arguments,
+    ) -> ModelCall {
+        let name = name.unwrap_or_else(|| self.bound.names.meta(MetaRole::Expand).to_owned());
+        ModelCall { id: CallId::from(id.unwrap_or_default()), name, arguments }
     }
 
     /// Judges the calls of one message, in order. None of them was written after reading the answer to another.
@@ -142,6 +147,16 @@ impl Conversation {
         let judged = self.judge(call, Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
         self.unread = unread;
         judged
+    }
+
+    /// Judges a call of a message once more, which is remembered under `own`.
+    pub(in crate::conversation) fn judge_known(&mut self, own: &CallId, arrived: Arrived) -> Option<Outcome> {
+        let CallIdentity { message, size, key, .. } = self.state.calls.get(own)?.identity.clone();
+        let unread = self.unread.replace(Unread::Message(message));
+        let known = Some(own.clone());
+        let (_, outcome) = self.judge(arrived, Place { message, size, key, arrival: Arrival::Message, known });
+        self.unread = unread;
+        Some(outcome)
     }
 
     /// Judges a call of a transcript again, as a new call of that message.

@@ -70,7 +70,11 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     if file.capabilities.contains_key(&own) || builtin(rule).is_some() {
         return None;
     }
-    let close = |name: &&str| is_close(&own, name);
+    let close = |name: &&str| match (parts(&own), parts(name)) {
+        ((own, tool), (other, named)) if own == other => is_close(tool, named),
+        ((Some(own), tool), (Some(other), named)) => tool == named && is_close(own, other),
+        _ => false,
+    };
     if let Some(meant) = file.capabilities.keys().map(String::as_str).find(close) {
         let why = format!("`{own}` has no record, and its name is close to that of `{meant}`");
         return Some(Never::new(
@@ -85,6 +89,12 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     let why = format!("`{own}` has no record, and its name is close to `{meant}`");
     let help = format!("write `{meant}(…)`, or a record [tool.\"{own}\"] with like = \"{meant}\"");
     (!same || rule.is_conditional()).then(|| Never::new("policy-close-name", why, help))
+}
+
+/// The server and the tool of an identity: each is compared by itself.
+fn parts(identity: &str) -> (Option<&str>, &str) {
+    let of_server = identity.strip_prefix("mcp:").and_then(|rest| rest.split_once('/'));
+    of_server.map_or((None, identity), |(server, tool)| (Some(server), tool))
 }
 
 /// The names of compact rules that are not those of tools.

@@ -120,7 +120,9 @@ pub(super) fn in_text(text: &str) -> Option<&'static str> {
     let tokens: Vec<Token> = tokens(text).take(MOST).collect();
     let held = |sought: &Sought| {
         tokens.iter().any(|token| match sought {
+            // `ap-$N`, or `ap-%s` of `printf`.
             Id(prefix) if token.open => token.text.starts_with(prefix) && sought.may_be(&token.text),
+            Id(prefix) if token.text == *prefix => true,
             _ => sought.is(&token.text),
         })
     };
@@ -170,7 +172,10 @@ impl Answering {
 /// What a word of a command is compared as: itself, and the words of the text that it holds.
 fn tokens_of(word: &Word) -> Vec<Token> {
     let Some(value) = word.get() else {
-        let whole = Token { text: word.text.clone(), open: true, many: !word.one };
+        // What `xargs -I%` fills in is written like any other word.
+        let expands = |c: char| matches!(c, '$' | '`' | '*' | '?' | '[' | '{' | '~');
+        let text = if word.text.contains(expands) { word.text.clone() } else { String::new() };
+        let whole = Token { text, open: true, many: !word.one };
         let guesses = word.guess.iter().flat_map(|guess| tokens(guess));
         return std::iter::once(whole).chain(tokens(&word.text)).chain(guesses).collect();
     };
@@ -192,16 +197,15 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let escaped = ["\\n", "\\t", "\\r"].iter().fold(text.replace("\\\n", ""), |text, escape| text.replace(escape, " "));
     let bare: String = escaped.chars().filter(|c| *c != '\\').collect();
     // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the two differ, both are read.
-    let split =
-        |text: &str| text.split(is_apart).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let apart = |c: char| is_apart(c) || c == '.';
+    let split = |text: &str| text.split(apart).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (mut all, joined) = (split(&bare), split(&bare.replace(['\'', '"'], "")));
     if joined != all {
         all.extend(joined);
     }
     all.into_iter().map(|word| {
         let open = word.contains(['$', '`', '*', '?']);
-        let text = word.trim_matches(['.', ',']).to_owned();
-        Token { text, open, many: open }
+        Token { text: word, open, many: open }
     })
 }
 

@@ -284,6 +284,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
         /// The fast path agrees with the full reading.
         #[test]
         fn the_quick_answer_is_right(text in "(/|//|/proc|/Private|/dev|\\.|~)?([a-z./ :%C-]|\\.\\.){0,12}") {

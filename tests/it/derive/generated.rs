@@ -57,7 +57,7 @@ fn borrowed(tools: &[(String, String)]) -> Vec<(&str, &str)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(192), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_derived_profile_has_no_fault(tools in tools()) {

@@ -429,15 +429,8 @@ fn forget_results(message: &mut Said) {
     }
 }
 
-fn cases() -> u32 {
-    match std::env::var("TOOLFOLD_CASES").as_deref() {
-        Ok("ci" | "long") => 10_000,
-        _ => 500,
-    }
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases_of(500, 10_000)))]
 
     /// No call runs that was not judged, no approval runs two calls, no result is lost, and nothing is refused without an
     /// interruption or a person's rejection.

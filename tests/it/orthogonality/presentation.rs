@@ -221,7 +221,7 @@ fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(192), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_tool_is_shown_or_named(case in case()) {

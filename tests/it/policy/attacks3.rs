@@ -20,6 +20,7 @@ const CEILINGS: &[(&str, usize, usize)] = &[
     ("awk-regex", 0, 0),
     ("deny-rm", 0, 0),
     ("env-prefix", 0, 0),
+    ("floor-self-approval", 0, 0),
     ("host-allow-v6", 0, 0),
     ("host-deny", 0, 2),
     ("host-deny-userinfo", 0, 0),

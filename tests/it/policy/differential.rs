@@ -128,7 +128,8 @@ fn allowed_programs_do_what_was_seen() {
         return;
     }
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
-    let (count, seed) = (number("TOOLFOLD_PROGRAMS", 2_000), number("TOOLFOLD_SEED", 20_261_121));
+    let (count, seed) =
+        (number("TOOLFOLD_PROGRAMS", toolfold_testing::cases(2_000).into()), number("TOOLFOLD_SEED", 20_261_121));
     let folder = std::env::temp_dir().join(format!("toolfold-diff-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     let originals = originals(&folder.join("bin"));

@@ -110,6 +110,9 @@ fn the_words_of_an_answer_ask_whatever_the_program_is() {
             ("echo './tf approvals approve ap-1' > x.sh; sh x.sh", Confirm),
             ("echo './tf undo un-1' | at now", Confirm),
             ("echo '{\"accept\":\"ap-1\"}' | ./tf session --id c", Confirm),
+            ("seq 5 | xargs -I% ./tf approvals approve ap-%", Confirm),
+            ("printf '{\"accept\":\"ap-%s\"}' 1 | ./tf session --id c", Confirm),
+            ("python3 -c 'import toolfold; toolfold.Approver(\"s.db\").approve(\"ap-1\")'", Confirm),
             // Words that are known only when the command runs.
             ("./tf approvals approve $ID", Confirm),
             ("./tf approvals approve ap-$N", Confirm),

@@ -125,7 +125,7 @@ fn allow(tool: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(1_500), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Every alternative that is present counts, whatever the arguments are called and wherever the text stands.
     #[test]

@@ -86,8 +86,13 @@ fn a_name_close_to_a_recorded_one() {
     let server = "[tool.\"mcp:crm/delete_contact\"]\ntier = 'a'\nwrites = []\n";
     let codes = |rule: &str| load(&format!("deny = [{rule:?}]\n{server}")).1;
     assert_eq!(codes("mcp__crm__delete_contakt"), [("policy-close-name", Severity::Error)]);
-    assert_eq!(codes("mcp:crn/delete_contact"), [("policy-close-name", Severity::Error)]);
+    let server =
+        |rule: &str| load(&format!("deny = [{rule:?}]\n[tool.\"mcp:sales/drop\"]\ntier = 'a'\nwrites = []\n")).1;
+    assert_eq!(server("mcp:slaes/drop"), [("policy-close-name", Severity::Error)]);
+    assert_eq!(server("mcp:store/drop"), []);
     assert_eq!(codes("mcp:crm/delete_contact"), []);
+    assert_eq!(codes("delete_contact"), [], "a tool of the host is another one");
+    assert_eq!(load("deny = ['mcp:one/add']\n[tool.\"mcp:one/od\"]\ntier = 'a'\nwrites = []\n").1, [], "short names");
     assert_eq!(codes("mcp__crm"), []);
 }
 

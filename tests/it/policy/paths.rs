@@ -269,7 +269,7 @@ fn rewritten(path: &str, way: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_deny_of_a_path_denies_its_forms(path in "[a-z]{1,6}(/[a-z]{1,6}){0,3}", ways in prop::collection::vec(0..WAYS, 1..3)) {

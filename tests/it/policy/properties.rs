@@ -182,7 +182,7 @@ fn changed(value: &Value) -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(600), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_deny_never_permits(mut policy in a_policy(), text in prop::sample::select(RULES), at in 0_usize..6, (tool, origin, arguments) in a_call()) {

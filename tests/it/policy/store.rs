@@ -1,6 +1,6 @@
 //! The store under faults: many threads, many processes, `kill -9`, tampering.
 //!
-//! Loops are short by default; `TOOLFOLD_FAULTS=200` (as CI sets it) makes them as long as that.
+//! Loops are short by default; `TOOLFOLD_CASES=ci` (as CI sets it) makes them long.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -25,6 +25,7 @@ pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
     pub(super) fn new(name: &str) -> Self {
+        toolfold_testing::timed();
         let path = std::env::temp_dir().join(format!("toolfold-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
@@ -40,10 +41,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-fn loops(default: usize) -> usize {
-    std::env::var("TOOLFOLD_FAULTS").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
 pub(super) fn policy() -> Policy {
@@ -168,7 +165,7 @@ fn of_64_threads_one_succeeds() {
 fn of_4_that_create_it_at_once_all_can_use_it() {
     let folder = Folder::new("created");
     let policy = policy();
-    for round in 0..loops(60) {
+    for round in 0..toolfold_testing::faults() {
         let path = folder.0.join(format!("{round}.sqlite"));
         let together = Barrier::new(4);
         std::thread::scope(|scope| {
@@ -262,7 +259,7 @@ fn of_4_processes_one_succeeds() {
 
 #[test]
 fn kill_minus_nine_at_any_step() {
-    let rounds = loops(12);
+    let rounds = toolfold_testing::faults();
     let folder = Folder::new("kill");
     let policy = policy();
     let mut seen = 0;

@@ -340,7 +340,7 @@ fn the_files_of_a_root_are_held_up_to_a_bound() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(600), ..ProptestConfig::default() })]
 
     #[test]
     fn no_panic_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

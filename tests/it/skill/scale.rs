@@ -14,6 +14,7 @@ use toolfold::skill::{
     PermissionRule, Permissions, Precedence, Scope, SkillLibrary, SkillTool, SkillView, activate, activate_tool,
     catalog_text,
 };
+use toolfold_testing::sample;
 
 use super::{discover, root};
 use crate::talk::{Call, Dispatch, Talk};
@@ -110,7 +111,7 @@ fn hostile_sets() -> Vec<(&'static str, Vec<(String, String)>)> {
 
 #[test]
 fn five_thousand_skills_cost_no_more_than_the_budget() {
-    for (what, skills) in hostile_sets() {
+    for (what, skills) in sample(hostile_sets(), 3) {
         let fs = files(&skills);
         let view = view(&library(&fs));
         let visible = view.names().len();
@@ -142,10 +143,13 @@ fn five_thousand_skills_cost_no_more_than_the_budget() {
 fn reach(what: &str, fs: &MemoryFs, view: &SkillView) {
     let everything: BTreeSet<&str> = view.names().collect();
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    for from in (1..=view.names().len()).step_by(10) {
+    let pages = sample((1..=view.names().len()).step_by(10), 20);
+    let looked_at = pages.len() * 10;
+    for from in pages {
         seen.extend(names_in(&found(fs, view, &format!("* from:{from}"))));
     }
-    assert!(seen.iter().map(String::as_str).eq(everything.iter().copied()), "{what}");
+    assert_eq!(seen.len(), looked_at.min(everything.len()), "{what}: no name is on two pages");
+    assert!(seen.iter().all(|name| everything.contains(name.as_str())), "{what}");
     for name in everything.iter().step_by(617) {
         let text = found(fs, view, name);
         assert_eq!(names_in(&text).first().map(String::as_str), Some(*name), "{what}: {text}");
@@ -357,7 +361,7 @@ pub(super) fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(96), ..ProptestConfig::default() })]
 
     #[test]
     fn any_set_within_any_budget(

@@ -158,7 +158,7 @@ fn an_unknown_prompt_for_tool_use_widens_the_band() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(100), ..ProptestConfig::default() })]
 
     #[test]
     fn more_text_never_costs_less(text in "[a-z 表。\n]{0,40}", more in "[ ]?[a-z]{1,20}") {

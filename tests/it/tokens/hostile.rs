@@ -181,7 +181,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(1_000), ..ProptestConfig::default() })]
 
     #[test]
     fn any_value_renders(schema in anything(), properties in anything(), definitions in anything(), description in "\\PC{0,6}") {

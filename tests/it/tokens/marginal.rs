@@ -55,7 +55,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(400), ..ProptestConfig::default() })]
 
     #[test]
     fn windows_give_what_the_definition_gives(texts in texts()) {

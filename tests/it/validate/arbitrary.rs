@@ -61,7 +61,7 @@ fn json_schema() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn never_panics(schema in json_schema(), arguments in json_value()) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::engine::validate::{Checked, Validator};
+use toolfold_testing::Cases;
 
 use super::compile;
 
@@ -158,8 +159,14 @@ const ANSWERS: [(&str, &str); 24] = [
 
 #[test]
 fn hostile_schemas_are_answered() {
+    // Two use up all steps that are allowed, as a third does: that is most of the time.
+    let skipped: &[&str] =
+        if Cases::of_this_run().is_quick() { &["twice below, in a strange place", "nobody below nobody"] } else { &[] };
     let mut answers = Vec::new();
     for (name, schema, arguments) in hostile() {
+        if skipped.contains(&name) {
+            continue;
+        }
         let (answer, said) = match Validator::compile(&schema) {
             Err(why) => ("refused", why),
             Ok(validator) => match validator.check(&arguments) {
@@ -171,7 +178,8 @@ fn hostile_schemas_are_answered() {
         assert!(said.len() < 800, "{name}: {said}");
         answers.push((name, answer));
     }
-    assert_eq!(answers, ANSWERS);
+    let expected: Vec<_> = ANSWERS.into_iter().filter(|(name, _)| !skipped.contains(name)).collect();
+    assert_eq!(answers, expected);
 }
 
 #[test]

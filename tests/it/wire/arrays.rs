@@ -8,7 +8,7 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::{Wire, WireError};
 
 use super::notes;
-use super::{arms, excel, sent};
+use super::{another_excel, arms, excel, sent};
 use crate::project;
 use crate::talk::Talk;
 
@@ -210,7 +210,7 @@ fn an_empty_catalogue_sends_an_empty_array() {
 fn the_text_is_shared_and_the_same_in_every_engine() {
     for wire in Wire::ALL {
         for arm in arms(wire) {
-            let (one, two) = (excel(arm), excel(arm));
+            let (one, two) = (excel(arm), another_excel(arm));
             let mut talk = one.talk_on(wire);
             let first = talk.tools();
             assert!(std::ptr::eq(first.json(), talk.tools().json()), "{wire} {arm}");

@@ -210,6 +210,8 @@ fn hosts_are_seen_where_the_id_shows_them() {
 }
 
 proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
     #[test]
     fn any_text_is_read_without_a_panic(id in "\\PC{0,80}|[a-z0-9./:@~_-]{0,600}") {
         let parsed = ModelId::parse(&id);

@@ -39,7 +39,7 @@ fn recorded() -> Vec<Recorded> {
             found.push(Recorded { name, text: std::fs::read_to_string(&file).unwrap(), wire, format });
         }
     }
-    found
+    toolfold_testing::sample(found, 8)
 }
 
 impl Recorded {

@@ -78,7 +78,7 @@ fn format(wire: Wire) -> Format {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
     #[test]
     fn a_list_comes_back_as_it_came((wire, list) in list()) {

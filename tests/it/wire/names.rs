@@ -202,7 +202,7 @@ fn two_thousand_names_at_once_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(64)))]
 
     #[test]
     fn mangling_is_injective_stable_and_reversible(

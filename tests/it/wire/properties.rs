@@ -115,7 +115,7 @@ fn wires(arm: Arm) -> impl Iterator<Item = Wire> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(24)))]
 
     #[test]
     fn only_in_place_ever_changes_the_array(engines in engines(), turns in turns()) {
@@ -205,7 +205,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
     #[test]
     fn nothing_panics_on_any_json(value in anything()) {

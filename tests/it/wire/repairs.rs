@@ -317,7 +317,7 @@ fn refused(node: &Value, top: bool) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(192)))]
 
     #[test]
     fn nothing_that_is_refused_is_sent(schema in node()) {

@@ -1,27 +1,16 @@
 //! Where a test runs: the binaries, a folder of its own, and processes that end with it.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The gateway's binary.
 pub(crate) const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 
-/// The fixture's binary, which is built if it is not there.
+/// The fixture's binary.
 pub(crate) fn fixture() -> String {
-    static BUILT: Once = Once::new();
-    let place = Path::new(TOOLFOLD).with_file_name("toolfold-fixture");
-    BUILT.call_once(|| {
-        if !place.exists() {
-            let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-            let built = Command::new(cargo).args(["build", "-p", "toolfold-fixture"]).status();
-            println!("the fixture was built: {built:?}");
-        }
-    });
-    assert!(place.exists(), "{} is not there and cannot be built", place.display());
-    place.to_str().unwrap().to_owned()
+    toolfold_testing::fixture(TOOLFOLD)
 }
 
 /// The command line of a server of the fixture.
@@ -34,6 +23,7 @@ pub(crate) struct Place(PathBuf);
 
 impl Place {
     pub(crate) fn new() -> Self {
+        toolfold_testing::timed();
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolfold-gateway-{}-{number}", std::process::id()));

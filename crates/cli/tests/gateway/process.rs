@@ -135,7 +135,7 @@ fn a_thousand_sessions_leave_nothing_behind() {
         cycle();
     }
     let before = files_of(gateway.child.id());
-    for _ in 0..1000 {
+    for _ in 0..toolfold_testing::cases(1_000) {
         cycle();
     }
     eventually("its files are closed", || files_of(gateway.child.id()) <= before + 5);
@@ -146,7 +146,7 @@ fn sessions_of_processes_leave_no_process_behind() {
     let place = Place::new();
     let gateway = http(&place, FULL, &server("--raw"));
     let before = files_of(gateway.child.id());
-    for _ in 0..30 {
+    for _ in 0..toolfold_testing::cases(30) {
         let id = session(gateway.address(), "{}");
         let own = [("Mcp-Session-Id", id.as_str())];
         post(gateway.address(), &own, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);

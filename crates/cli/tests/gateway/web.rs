@@ -208,7 +208,7 @@ fn large_answers_are_not_kept() {
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
     };
     let before = held();
-    for number in 0..30 {
+    for number in 0..toolfold_testing::cases(30) {
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"big","arguments":{{"bytes":5000000}}}}}}"#
         );
@@ -216,5 +216,5 @@ fn large_answers_are_not_kept() {
     }
     let after = held();
     // Some copies of the last ones are free, and stay with the allocator.
-    assert!(after < before + 75, "{before} MiB before, {after} MiB after 150 MB of answers");
+    assert!(after < before + 75, "{before} MiB before, {after} MiB after 80 MB of answers or more");
 }

@@ -12,7 +12,8 @@ pub(crate) struct Ran {
 }
 
 pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    toolfold_testing::timed();
+    let mut child = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(args)
         .current_dir(crate::root())
         .env("NO_COLOR", "1")

@@ -95,7 +95,7 @@ impl Home {
 
     /// The mode of policy in a folder, and what was said on standard error.
     fn mode(&self, folder: &Path) -> (String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        let output = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
             .args(["config", "--json"])
             .current_dir(folder)
             .env("HOME", &self.0)

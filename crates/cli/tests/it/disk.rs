@@ -40,7 +40,7 @@ impl Place {
     }
 
     fn toolfold(&self, args: &[&str]) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+        let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
         command.args(args).current_dir(self.0.join("work")).env("NO_COLOR", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
     }
@@ -118,7 +118,7 @@ fn explain_looks_unless_it_is_told_not_to() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn links_lead_where_the_kernel_says(

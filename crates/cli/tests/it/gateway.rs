@@ -48,7 +48,7 @@ impl Newcomer {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+        let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
         command.args(args).current_dir(self.path("project")).env_clear().env("HOME", self.path("home"));
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("GITHUB_TOKEN", "set");
         command

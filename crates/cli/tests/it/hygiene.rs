@@ -44,7 +44,7 @@ fn there_is_a_manual_page_for_every_command() {
 
 /// Standard output and error of a command with colour variables of its own.
 fn colours(args: &[&str], variables: &[(&str, &str)]) -> (bool, bool) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+    let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
     command.args(args).current_dir(crate::root());
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(name);

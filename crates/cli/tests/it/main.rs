@@ -30,6 +30,7 @@ fn root() -> PathBuf {
 
 /// A file of the repository.
 fn project(path: &str) -> String {
+    toolfold_testing::timed();
     let file = root().join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }

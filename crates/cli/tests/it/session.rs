@@ -68,7 +68,7 @@ impl Session {
     }
 
     fn start_with(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        let mut child = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
             .arg("session")
             .args(args)
             .current_dir(folder)

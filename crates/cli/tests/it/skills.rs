@@ -12,6 +12,7 @@ struct World(PathBuf);
 
 impl World {
     fn new(name: &str) -> Self {
+        toolfold_testing::timed();
         let path = std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(path.join("work/.git")).unwrap();
@@ -27,7 +28,7 @@ impl World {
 
     /// Exit code, standard output, standard error, with this world's path taken out.
     fn run(&self, args: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        let output = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
             .arg("skills")
             .args(args)
             .current_dir(self.0.join("work"))
@@ -294,7 +295,7 @@ fn what_was_not_read_is_said_by_every_command() {
         // A session says it too, and so does a report.
         let folder = world.0.join("work/.agents/skills");
         for command in ["report", "session"] {
-            let output = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+            let output = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
                 .args([command, "--skills", folder.to_str().unwrap()])
                 .current_dir(world.0.join("work"))
                 .env("HOME", world.0.join("home"))

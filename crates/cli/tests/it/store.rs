@@ -153,7 +153,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     let state = State::new("session");
     let (store, kept) = (state.store(), state.0.join("kept"));
     let (store, kept) = (store.to_str().unwrap(), kept.to_str().unwrap());
-    let mut session = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    let mut session = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(["session", "--policy", "excel", "--store", store, "--checkpoint", kept])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -193,7 +193,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
 
 #[test]
 fn rows_from_a_pipe_are_answered_as_they_come() {
-    let mut eval = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    let mut eval = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(["policy", "eval", "-", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -40,7 +40,7 @@ impl Drop for Scratch {
 }
 
 fn toolfold(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+    let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
     // No configuration of whoever runs the tests is read.
     command.args(args).current_dir(std::env::temp_dir()).env("XDG_CONFIG_HOME", "/nonexistent").env("NO_COLOR", "1");
     command

@@ -21,7 +21,7 @@ enum Model {
 }
 
 fn probe(args: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    let output = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(args)
         .current_dir(std::env::temp_dir())
         .env("XDG_CONFIG_HOME", "/nonexistent")

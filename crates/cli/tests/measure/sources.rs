@@ -4,7 +4,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -30,6 +29,7 @@ pub(crate) struct Place(PathBuf);
 
 impl Place {
     pub(crate) fn new() -> Self {
+        toolfold_testing::timed();
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolfold-sources-{}-{number}", std::process::id()));
@@ -47,7 +47,7 @@ impl Place {
     }
 
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(TOOLFOLD);
+        let mut command = Command::new(toolfold_testing::started(TOOLFOLD));
         command.current_dir(&self.0).env("HOME", &self.0).env("XDG_CONFIG_HOME", self.0.join("config"));
         command.env("NO_COLOR", "1").env("TOOLFOLD_TEST_SECRET", "hunter2-secret");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -91,18 +91,9 @@ impl Drop for Place {
     }
 }
 
-/// The command of a server of the fixture, which is built if it is not there.
+/// The command of a server of the fixture.
 pub(crate) fn fixture(args: &str) -> String {
-    static BUILT: Once = Once::new();
-    let place = Path::new(TOOLFOLD).with_file_name("toolfold-fixture");
-    BUILT.call_once(|| {
-        if !place.exists() {
-            let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-            drop(Command::new(cargo).args(["build", "-p", "toolfold-fixture"]).status());
-        }
-    });
-    assert!(place.exists(), "{} is not there and cannot be built", place.display());
-    format!("{} {args}", place.display())
+    format!("{} {args}", toolfold_testing::fixture(TOOLFOLD))
 }
 
 fn names(ran: &Ran) -> Vec<String> {

@@ -30,7 +30,7 @@ impl Folder {
 }
 
 fn command(folder: &PathBuf, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolfold"));
+    let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
     command.args(args).current_dir(folder).env_clear().env("XDG_CONFIG_HOME", folder).env("NO_COLOR", "1");
     command
 }

@@ -11,7 +11,7 @@ pub(crate) fn from_stdin(args: &[&str], input: &str) -> (i32, String, String) {
 }
 
 fn in_locale(args: &[&str], input: &str, locale: &str) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+    let mut child = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
         .args(args)
         .env_clear()
         .env("LC_ALL", locale)

@@ -317,7 +317,7 @@ fn run(rules: &Rules, count: usize, events: &[Event]) -> (Known, BTreeMap<Tool, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(64), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn names_never_change_hands(events in events(SERVERS.len()), always in any::<bool>()) {

@@ -70,6 +70,8 @@ fn a_lock_has_one_line_a_tool_and_reads_back() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
     #[test]
     fn whatever_a_lock_says_reads_back(name in any::<String>(), part in any::<String>(), full in 0_usize..1_000_000_000) {
         let mut own = lock(vec![tool(&name, full, "d", &[(&part, full)])]);

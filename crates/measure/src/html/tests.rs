@@ -99,6 +99,8 @@ fn an_empty_page_is_one_too() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
     /// Areas are as large as their sizes say, in the canvas, and do not lie over each other.
     #[test]
     fn a_treemap_divides_its_canvas(sizes in prop::collection::vec(1_usize..5_000, 1..40), width in 50.0_f64..1_500.0, height in 20.0_f64..600.0) {

@@ -185,6 +185,8 @@ fn a_scenario_that_makes_no_sense_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
     /// Whatever happens: every token is billed once, and no arm whose array never changes breaks the cache.
     #[test]
     fn every_token_is_billed_once(

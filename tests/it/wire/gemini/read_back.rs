@@ -184,7 +184,7 @@ fn check(case: &Case) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(600)))]
 
     #[test]
     fn what_is_asked_for_as_text_is_read_back_as_it_was_meant(case in schemas()) {

@@ -5,12 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Place, Session, call};
+use toolfold_testing::faults;
 
-/// How often a process is killed. CI sets it to 200.
-fn rounds() -> usize {
-    std::env::var("TOOLFOLD_FAULTS").ok().and_then(|text| text.parse().ok()).unwrap_or(10)
-}
+use super::{Place, Session, call};
 
 /// A conversation with every kind of outcome. Its policy asks in the middle.
 fn script() -> Vec<Value> {
@@ -71,7 +68,7 @@ fn killed_after_an_answer_the_log_has_it() {
     let script = script();
     let (states, told) = undisturbed(&place, &script);
     assert!(told.iter().all(|answer| answer.get("error").is_none()), "{told:?}");
-    for round in 0..rounds() {
+    for round in 0..faults() {
         let args = args(&place, &format!("one{round}"));
         // Every line is the last one in turn.
         let last = 1 + round * 7 % script.len();
@@ -94,7 +91,7 @@ fn killed_at_any_moment_the_log_has_at_least_what_was_answered() {
     let place = Place::new("anywhere");
     let script = script();
     let (states, _) = undisturbed(&place, &script);
-    for round in 0..rounds() {
+    for round in 0..faults() {
         let args = args(&place, &format!("any{round}"));
         let mut session = start(&args);
         // All lines at once: the process is at work when it is killed.

@@ -69,7 +69,7 @@ fn a_redirected_standard_output_is_written_once() {
     let path = folder("redirected");
     write(&path, "tools.json", &tools(0));
     let out = std::fs::File::create(path.join("out.lock")).unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolfold"));
+    let mut command = std::process::Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
     command.current_dir(&path).args(["lock", "--tools", "tools.json", "--out", "/dev/stdout"]).env("HOME", &path);
     assert!(command.stdout(out).status().unwrap().success());
     let (_, expected, _) = run(&path, &["lock", "--tools", "tools.json", "--out", "-"]);

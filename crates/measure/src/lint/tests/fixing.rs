@@ -137,7 +137,7 @@ fn meaning(value: &Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(48), ..ProptestConfig::default() })]
 
     #[test]
     fn a_fixed_list_is_sound_means_the_same_and_needs_no_more((text, pretty) in list()) {

@@ -155,7 +155,7 @@ fn an_undo_that_is_killed_leaves_the_old_or_the_new_and_is_finished_by_another()
     let key = crate::commands::key_of(&world.store());
     let mut partly = 0;
     for round in 0..6 {
-        let mut undo = Command::new(env!("CARGO_BIN_EXE_toolfold"))
+        let mut undo = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
             .args(["undo", "un-1", "--store", &world.store(), "--key-file", &key])
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,12 +1,9 @@
 //! toolfold in an agent on [genai](https://docs.rs/genai), with a script in place of a provider.
-//! Run it: `cargo run --example genai`
+//! Run it: `cargo run -p toolfold-examples genai`
 //!
 //! The tools, the request, the response and the messages are the library's own types. They are no provider's wire, so that
 //! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
 //! toolfold in the lines marked `toolfold`.
-
-#[path = "shared/turn.rs"]
-mod turn;
 
 use std::error::Error;
 
@@ -20,12 +17,17 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::{ToolEntry, Wire};
 
-use self::turn::{Turn, print};
+use crate::turn::Turn;
 
-pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
+/// What each turn sent.
+///
+/// # Errors
+/// What the library reports.
+pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     // toolfold, once a process. The tools are those the agent has: here the built-in ones.
-    let catalog = Catalog::from_openai(include_str!("../profiles/excel/tools.json"))?;
-    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").into_result()?;
+    let catalog = Catalog::from_openai(include_str!("../../../profiles/excel/tools.json"))?;
+    let profile =
+        ToolProfile::parse(include_str!("../../../profiles/excel/profile.toml"), "profile.toml").into_result()?;
     let engine = Engine::builder(catalog).profile(profile).build()?;
     // toolfold, once a conversation.
     let mut conversation = engine.conversation(Wire::OpenAiChat).arm(Arm::Stable).start()?;
@@ -101,9 +103,4 @@ fn scripted(_request: &ChatRequest, turn: usize) -> ChatResponse {
 /// The agent's own: toolfold never runs a tool.
 fn run_tool(name: &str, _arguments: &Value) -> String {
     format!("{name}: done")
-}
-
-pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    print(run()?);
-    Ok(())
 }

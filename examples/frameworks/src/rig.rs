@@ -1,12 +1,9 @@
 //! toolfold in an agent on [rig](https://docs.rs/rig-core), with a scripted model in place of a provider's.
-//! Run it: `cargo run --example rig`
+//! Run it: `cargo run -p toolfold-examples rig`
 //!
 //! The model, the tools, the request and the messages are the library's own types. They are no provider's wire, so that
 //! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
 //! toolfold in the lines marked `toolfold`.
-
-#[path = "shared/turn.rs"]
-mod turn;
 
 use std::error::Error;
 use std::pin::pin;
@@ -25,16 +22,21 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::{ToolEntry, Wire};
 
-use self::turn::{Turn, print};
+use crate::turn::Turn;
 
-pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
+/// What each turn sent.
+///
+/// # Errors
+/// What the library reports.
+pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     block_on(talk(Scripted))
 }
 
 async fn talk(model: impl CompletionModel + Clone) -> Result<Vec<Turn>, Box<dyn Error>> {
     // toolfold, once a process. The tools are those the agent has: here the built-in ones.
-    let catalog = Catalog::from_openai(include_str!("../profiles/excel/tools.json"))?;
-    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").into_result()?;
+    let catalog = Catalog::from_openai(include_str!("../../../profiles/excel/tools.json"))?;
+    let profile =
+        ToolProfile::parse(include_str!("../../../profiles/excel/profile.toml"), "profile.toml").into_result()?;
     let engine = Engine::builder(catalog).profile(profile).build()?;
     // toolfold, once a conversation.
     let mut conversation = engine.conversation(Wire::OpenAiChat).arm(Arm::Stable).start()?;
@@ -124,9 +126,4 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
             return output;
         }
     }
-}
-
-pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    print(run()?);
-    Ok(())
 }

@@ -1,11 +1,8 @@
 //! toolfold in an agent on [async-openai](https://docs.rs/async-openai), with a script in place of the API.
-//! Run it: `cargo run --example async_openai`
+//! Run it: `cargo run -p toolfold-examples async_openai`
 //!
 //! The request, the response and the messages are the library's own types. An agent that has them already adopts toolfold
 //! in the lines marked `toolfold`.
-
-#[path = "shared/turn.rs"]
-mod turn;
 
 use std::error::Error;
 
@@ -20,12 +17,17 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
-use self::turn::{Turn, print};
+use crate::turn::Turn;
 
-pub(crate) fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
+/// What each turn sent.
+///
+/// # Errors
+/// What the library reports.
+pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     // toolfold, once a process. The tools are those the agent has: here the built-in ones.
-    let catalog = Catalog::from_openai(include_str!("../profiles/excel/tools.json"))?;
-    let profile = ToolProfile::parse(include_str!("../profiles/excel/profile.toml"), "profile.toml").into_result()?;
+    let catalog = Catalog::from_openai(include_str!("../../../profiles/excel/tools.json"))?;
+    let profile =
+        ToolProfile::parse(include_str!("../../../profiles/excel/profile.toml"), "profile.toml").into_result()?;
     let engine = Engine::builder(catalog).profile(profile).build()?;
     // toolfold, once a conversation.
     let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-4.1").arm(Arm::Stable).start()?;
@@ -98,9 +100,4 @@ fn scripted(request: &CreateChatCompletionRequest, turn: usize) -> serde_json::R
 /// The agent's own: toolfold never runs a tool.
 fn run_tool(name: &str, _arguments: &Value) -> String {
     format!("{name}: done")
-}
-
-pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    print(run()?);
-    Ok(())
 }

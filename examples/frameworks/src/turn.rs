@@ -1,17 +1,17 @@
 //! What the examples tell of a turn, and how they print it.
 
 /// What a turn sent, and what became of the calls it got back.
-pub(crate) struct Turn {
+pub struct Turn {
     /// The request's `tools` as the library writes them.
-    pub(crate) tools: String,
+    pub tools: String,
     /// The digest of the array that the conversation gave.
-    pub(crate) digest: String,
+    pub digest: String,
     /// A line for each call.
-    pub(crate) calls: Vec<String>,
+    pub calls: Vec<String>,
 }
 
 /// Prints turns, and where the tools changed.
-pub(crate) fn print(turns: Vec<Turn>) {
+pub fn print(turns: Vec<Turn>) {
     let mut last: Option<String> = None;
     for (at, turn) in turns.into_iter().enumerate() {
         let same = if last.as_ref().is_none_or(|last| *last == turn.digest) { "unchanged" } else { "CHANGED" };

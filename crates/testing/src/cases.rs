@@ -1,0 +1,78 @@
+//! How many cases a test tries.
+
+/// How thorough a run of the tests is. `TOOLFOLD_CASES` says it: `quick` (the default), `ci` or `long`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cases {
+    /// An eighth of the cases of a property test, and a sample of the corpora: what one runs after each change.
+    Quick,
+    /// Every case that a test names, and the whole of the corpora: what `.ci/run` runs.
+    Ci,
+    /// Ten times the cases of `Ci`.
+    Long,
+}
+
+impl Cases {
+    /// What the environment of this run asks for.
+    ///
+    /// # Panics
+    /// If `TOOLFOLD_CASES` is set to another word: a misspelt `ci` must not pass as a quick run.
+    #[must_use]
+    pub fn of_this_run() -> Self {
+        match std::env::var("TOOLFOLD_CASES").as_deref() {
+            Err(_) | Ok("" | "quick") => Self::Quick,
+            Ok("ci") => Self::Ci,
+            Ok("long") => Self::Long,
+            Ok(other) => panic!("TOOLFOLD_CASES is `{other}`: it is quick, ci or long"),
+        }
+    }
+
+    /// Whether only a part of the cases is tried, so that a test cannot expect to have seen each kind.
+    #[must_use]
+    pub fn is_quick(self) -> bool {
+        self == Self::Quick
+    }
+}
+
+/// The cases that a property test tries: `full` in CI, an eighth of it in a quick run (but at least 16, or all if there are
+/// fewer), ten times as many in a long one.
+#[must_use]
+pub fn cases(full: u32) -> u32 {
+    cases_of(full.min(16.max(full / 8)), full)
+}
+
+/// The same where an eighth is not the right share for a quick run.
+#[must_use]
+pub fn cases_of(quick: u32, full: u32) -> u32 {
+    super::timed();
+    match Cases::of_this_run() {
+        Cases::Quick => quick,
+        Cases::Ci => full,
+        Cases::Long => full.saturating_mul(10),
+    }
+}
+
+/// How often a test that kills or races processes does so: 10 times in a quick run, 200 in CI, 1,000 in a long one.
+#[must_use]
+pub fn faults() -> usize {
+    super::timed();
+    match Cases::of_this_run() {
+        Cases::Quick => 10,
+        Cases::Ci => 200,
+        Cases::Long => 1_000,
+    }
+}
+
+/// The items that a test over a corpus looks at: all of them, or in a quick run `most` of them, evenly spread, the first and
+/// the last among them. The same ones each time.
+#[must_use]
+pub fn sample<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
+    super::timed();
+    let all: Vec<T> = all.into_iter().collect();
+    if !Cases::of_this_run().is_quick() || all.len() <= most {
+        return all;
+    }
+    let last = all.len() - 1;
+    let wanted: Vec<usize> = (0..most).map(|at| at * last / most.saturating_sub(1).max(1)).collect();
+    println!("TOOLFOLD_CASES=quick: {most} of {} are looked at", all.len());
+    all.into_iter().enumerate().filter(|(at, _)| wanted.contains(at)).map(|(_, item)| item).collect()
+}

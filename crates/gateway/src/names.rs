@@ -3,8 +3,8 @@
 //! A name decides which server a call reaches, so names depend on the configuration and on what servers have listed, never on
 //! the order in which they answer. A raw name belongs to the first server of the configuration that has ever listed it; a
 //! later server's tool of that name is prefixed with its server's namespace. A namespace is reserved for its server: another
-//! server's tool whose name begins with it is prefixed, too. [`Rules`] compute this for everything that has been listed,
-//! [`ListedNames`] remembers what has been listed, and a [`Book`] keeps each name with its tool for the life of a conversation.
+//! server's tool whose name begins with it is prefixed, too. `Rules` compute this for everything that has been listed,
+//! `ListedNames` remembers what has been listed, and a `Book` keeps each name with its tool for the life of a conversation.
 
 mod book;
 mod listed;

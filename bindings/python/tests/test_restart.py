@@ -7,6 +7,7 @@ read from a file that is only appended to, and from the workbook.
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +37,11 @@ def asked(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = Place(tmp_path_factory.mktemp(nursery.host), nursery.host)
     assert place.tell(nursery.fresh(), "ask").end() == {"text": "asked"}
     place.dialogue.verify_unanswered()
+    # The process reports its end before it has closed the store; SQLite then removes the files beside it.
+    for _ in range(500):
+        if not list(place.folder.glob("*-shm")):
+            break
+        time.sleep(0.01)
     return place.folder
 
 

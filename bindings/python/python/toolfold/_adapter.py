@@ -99,7 +99,8 @@ class Folder(Consent):
 
         :raises StartError: the arm needs one of them.
         """
-        if (needed := DELIVERIES.get(self._arm)) in without:
+        needed = DELIVERIES.get(self._arm)
+        if needed is not None and needed in without:
             raise StartError(f"arm {self._arm} is not available here: {WHY[needed]}; use arm auto, stable or full")
 
     def bind(

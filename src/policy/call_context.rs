@@ -8,7 +8,6 @@ use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
 use super::command::CommandPattern;
 use super::context::{Context, PolicyCall};
 use super::decision::{Effect, Fit};
-use super::dialect::Shell;
 use super::hints;
 use super::host::{Host, HostPattern};
 use super::links::Links;
@@ -74,7 +73,7 @@ impl<'a> CallContext<'a> {
                 starts_in(&mut effects, start, &folder);
             }
         }
-        if is_unread_shell(&capability, call.tool) {
+        if capability.is_of_other_shell(call.tool) {
             unread.get_or_insert_with(|| {
                 "commands of this tool's shell are not parsed: each call requires approval".to_owned()
             });
@@ -380,13 +379,6 @@ fn searches_here(tool: &str) -> bool {
 
 fn is_here(folder: &LexPath, context: &Context) -> bool {
     !folder.is_odd() && folder.absolute(context) == LexPath::here().absolute(context)
-}
-
-/// Whether the commands of a tool are those of a shell that is not read: by its record, or by the tool's name where the
-/// record does not state a shell.
-fn is_unread_shell(capability: &ToolCapability, tool: &str) -> bool {
-    let named = || capability.command.as_ref().and_then(|_| Shell::of_name(tool));
-    capability.shell.or_else(named) == Some(Shell::Other)
 }
 
 /// A folder that an argument names is `cd` to it, in front of everything else.

@@ -180,6 +180,13 @@ impl ToolCapability {
         Dialect { shell: self.shell, interactive: self.interactive != Some(false) }
     }
 
+    /// Whether the commands of the tool are those of a shell that is not read: by the record, or by the tool's name where
+    /// the record does not state a shell.
+    pub(crate) fn is_of_other_shell(&self, tool: &str) -> bool {
+        let named = || self.command.as_ref().and_then(|_| Shell::of_name(tool));
+        self.shell.or_else(named) == Some(Shell::Other)
+    }
+
     /// Whether a record adds to a built-in one only how a call is undone and which shell reads the command. Such a record
     /// declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {

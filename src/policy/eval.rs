@@ -2,7 +2,7 @@
 //!
 //! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides `allow`, `ask` and
 //! `deny` with a compact rule, a row may contain lines that a policy file writes elsewhere: `default X`, `mode X`,
-//! `tier T name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`, and `managed …` and `project …` before a line
+//! `tier T name`, `shell S name`, `interactive true|false name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`, and `managed …` and `project …` before a line
 //! (the scope of its file). A row whose `profile` is `last-match` is evaluated in that order. An unknown line makes every
 //! call ask, as a malformed deny does.
 //!
@@ -272,8 +272,15 @@ impl Setting {
                     "B" => PolicyTier::B,
                     _ => return None,
                 };
-                let known = ToolCapability::builtin(tool).unwrap_or_default();
-                self.file.capabilities.insert(tool.to_owned(), ToolCapability { tier: Some(tier), ..known });
+                self.record(tool).tier = Some(tier);
+            }
+            ("shell", rest) => {
+                let (shell, tool) = rest.split_once(' ')?;
+                self.record(tool).shell = Some(serde_json::from_value(shell.into()).ok()?);
+            }
+            ("interactive", rest) => {
+                let (interactive, tool) = rest.split_once(' ')?;
+                self.record(tool).interactive = Some(interactive.parse().ok()?);
             }
             ("host_executable", rest) => {
                 let (name, path) = rest.split_once('=')?;
@@ -282,6 +289,12 @@ impl Setting {
             _ => return None,
         }
         Some(())
+    }
+
+    /// The record of a tool, which begins as the built-in one.
+    fn record(&mut self, tool: &str) -> &mut ToolCapability {
+        let record = self.file.capabilities.entry(tool.to_owned());
+        record.or_insert_with(|| ToolCapability::builtin(tool).unwrap_or_default())
     }
 
     fn rule(&mut self, effect: Effect, text: &str) -> Option<()> {

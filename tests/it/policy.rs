@@ -5,6 +5,7 @@ mod boundaries;
 mod cases;
 mod corpus;
 mod dialect;
+mod dialects;
 #[cfg(unix)]
 mod differential;
 mod doors;
@@ -30,6 +31,7 @@ mod paths;
 mod patterns;
 mod programs;
 mod properties;
+mod quiet;
 mod records;
 mod rows;
 #[cfg(feature = "store")]

@@ -89,10 +89,9 @@ pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
     (is_zsh && ZSH_WORDS.contains(&program)).then_some("a word that zsh reads as the beginning of another command")
 }
 
-/// Why a word, as it is written, is another one in zsh: `=ls` is the path of `ls`, also as the value of an assignment.
-pub(super) fn zsh_word(source: &str, value: Option<&str>) -> Option<Refused> {
-    let begins = source.starts_with('=') && source != "=" || value.is_some_and(|value| value.starts_with('='));
-    begins.then_some("a word that begins with `=`")
+/// Why a word, as it is written, is another one in zsh: `=ls` is the path of `ls`.
+pub(super) fn zsh_word(source: &str) -> Option<Refused> {
+    (source.starts_with('=') && source != "=").then_some("a word that begins with `=`")
 }
 
 /// Whether `<1-9>` is a pattern over numbers, as in zsh. `rest` begins with `<`.

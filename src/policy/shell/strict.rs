@@ -60,6 +60,10 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    fn is_zsh(&self) -> bool {
+        self.dialect.shell == Some(Shell::Zsh)
+    }
+
     fn next(&mut self) -> Result<Token<'t>, Refused> {
         match self.ahead.take() {
             Some(token) => Ok(token),
@@ -243,8 +247,13 @@ impl<'t> Reader<'t> {
                 Token::Word(_) if both => return Err("words behind `&>`"),
                 Token::Word(_) => {
                     let Token::Word(word) = self.next()? else { return Err("a word") };
-                    match word.assigns.filter(|_| words.is_empty()).and_then(|length| word.value.get(..length)) {
-                        Some(name) => self.line.assigned.push(name.to_owned()),
+                    let length = word.assigns.filter(|_| words.is_empty());
+                    match length.and_then(|length| word.value.split_at_checked(length)) {
+                        // The value is a word of its own.
+                        Some((_, value)) if self.is_zsh() && value.starts_with("==") => {
+                            return Err("a value that begins with `=`");
+                        }
+                        Some((name, _)) => self.line.assigned.push(name.to_owned()),
                         None => {
                             if words.is_empty() {
                                 begins(&word)?;
@@ -262,8 +271,7 @@ impl<'t> Reader<'t> {
             return Err("an operator without a command before it");
         }
         if words.is_empty() {
-            let is_zsh = self.dialect.shell == Some(Shell::Zsh);
-            return if redirected && is_zsh {
+            return if redirected && self.is_zsh() {
                 Err("a redirection without a command, for which zsh runs one")
             } else {
                 Ok(())

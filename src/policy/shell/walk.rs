@@ -8,7 +8,7 @@ use brush_parser::ast::{
     ProcessSubstitutionKind, Program, SeparatorOperator, SimpleCommand,
 };
 
-use super::guards::{SHORT_BYTES, STACK_BYTES, expands_a_mark, too_nested};
+use super::guards::{SHORT_BYTES, STACK_BYTES, has_large_number, has_odd_document, too_nested};
 use super::heuristics;
 use super::piped_files;
 use super::place::Place;
@@ -25,6 +25,7 @@ use crate::policy::rule::Access;
 pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (SideEffects, Line) {
     let walk = |stack: Stack| {
         let mut walker = Walker::new(command, start, stack);
+        walker.is_plain = strict.is_some();
         walker.line(strict.unwrap_or(0));
         (walker.stack != Stack::TooSmall).then_some((walker.found, walker.own))
     };
@@ -43,6 +44,11 @@ pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (Si
         walker.unparsed(command);
         (walker.found, walker.own)
     })
+}
+
+/// What a parser makes of a text. A panic of the parser must not become one of the host.
+pub(super) fn caught<T>(parse: impl FnOnce() -> Option<T>) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(parse)).ok().flatten()
 }
 
 impl Walker {
@@ -95,8 +101,10 @@ impl Walker {
         if too_nested(text) {
             return self.limit(text, "nested too deeply");
         }
-        if expands_a_mark(text) {
-            return self.limit(text, "the mark of a here-document has an expansion");
+        // What the strict reader has read is quoted as it found, and has here-documents in one more place.
+        let is_plain = self.is_plain && self.texts == 0 && !text.contains("$(cat <<");
+        if has_large_number(text) || !is_plain && has_odd_document(text) {
+            return self.limit(text, "a here-document or a number that the parser cannot read");
         }
         match self.parse(text) {
             Some(program) => {
@@ -123,8 +131,7 @@ impl Walker {
             return None;
         }
         let mut parser = Parser::new(std::io::Cursor::new(text.as_bytes()), &self.options);
-        // A panic of the parser must not become one of the host.
-        catch_unwind(AssertUnwindSafe(|| parser.parse_program().ok())).ok().flatten()
+        caught(|| parser.parse_program().ok())
     }
 
     /// Goes one level deeper; beyond the limit there are only guesses.
@@ -319,6 +326,10 @@ impl Walker {
 
     /// `{NAME}>file` sets a variable to the number of a descriptor, which no word of the command shows.
     fn descriptors(&mut self, simple: &SimpleCommand) {
+        // The strict reader knows whether there is a blank between the two.
+        if self.is_plain && self.texts == 1 {
+            return;
+        }
         let mut before = simple.word_or_name.as_ref();
         for item in simple.suffix.iter().flat_map(|items| &items.0) {
             match (item, before.take()) {

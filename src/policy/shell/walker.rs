@@ -77,6 +77,8 @@ pub(super) struct Walker {
     pub(super) limited: bool,
     /// How deep what is parsed may nest.
     pub(super) stack: Stack,
+    /// Whether the strict reader has read the line.
+    pub(super) is_plain: bool,
     /// The line as it was given.
     pub(super) line: String,
     /// What the line itself says, without what it hands to another shell.

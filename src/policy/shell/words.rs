@@ -4,6 +4,7 @@
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
 use super::side_effects::Weight;
+use super::walk::caught;
 use super::walker::Walker;
 use super::{ansi, expansion, globs, heuristics};
 use crate::policy::argv::Word;
@@ -39,7 +40,7 @@ impl Walker {
         if source.chars().all(plain) || matches!(source, "[" | "]" | "{}" | "[[" | "]]") {
             return Word::known(source);
         }
-        let Some(built) = self.built(source, word::parse(source, &self.options), false) else {
+        let Some(built) = self.built(source, caught(|| word::parse(source, &self.options).ok()), false) else {
             return Word::unknown(source, false);
         };
         if is_brace_expansion(&built.bare) {
@@ -64,12 +65,12 @@ impl Walker {
         if !source.contains(['$', '`', '\\']) {
             return Some(source.to_owned());
         }
-        self.built(source, word::parse_heredoc(source, &self.options), true)?.value
+        self.built(source, caught(|| word::parse_heredoc(source, &self.options).ok()), true)?.value
     }
 
     /// What the pieces of a text make. `None`, with an unknown, where it cannot be parsed.
-    fn built<E>(&mut self, source: &str, pieces: Result<Vec<WordPieceWithSource>, E>, quoted: bool) -> Option<Built> {
-        let Ok(pieces) = pieces else {
+    fn built(&mut self, source: &str, pieces: Option<Vec<WordPieceWithSource>>, quoted: bool) -> Option<Built> {
+        let Some(pieces) = pieces else {
             self.found.unknown("word", source, Weight::Code);
             return None;
         };

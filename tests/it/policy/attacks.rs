@@ -48,6 +48,8 @@ fn corpus_of_every_day() {
     let rules = std::fs::read_to_string(rules).unwrap();
     let mut rules: Vec<Value> = serde_json::from_str(&rules).unwrap();
     rules.extend(["python:*", "python3:*", "node:*", "./*"].map(|own| json!(format!("allow Bash({own})"))));
+    // These agents run each command as `bash -c`.
+    rules.push(json!("interactive false Bash"));
     let mut counts: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     let mut why: BTreeMap<String, usize> = BTreeMap::new();
     for mut row in toolfold_testing::sample(rows, 800) {

@@ -269,8 +269,7 @@ impl<'t> Lexer<'t> {
             return Err("a variable in braces before a redirection, which is set to a descriptor");
         }
         if self.is_zsh() {
-            let value = word.assigns.and_then(|length| word.value.get(length + 1..));
-            dialects::zsh_word(source, value).map_or(Ok(()), Err)?;
+            dialects::zsh_word(source).map_or(Ok(()), Err)?;
         }
         if word.value.bytes().all(|b| b.is_ascii_digit()) && self.rest().starts_with(['<', '>']) {
             return Err("a number before a redirection");

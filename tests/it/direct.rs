@@ -112,3 +112,34 @@ fn a_turn_resumes_its_own_call_where_an_equal_one_asked_first() {
     turn.finish(&runnable[0].id, "wiped").unwrap();
     assert_eq!(turn.into_messages()[0]["content"], "wiped");
 }
+
+/// Whatever other layer reads names and arguments leniently: a call that runs under another name than its tool's has a
+/// direct form, with the arguments that run.
+#[test]
+fn every_call_that_runs_under_another_name_has_a_direct_form() {
+    let wrapped = json!({"name": "wipe", "arguments": {"path": "/"}}).to_string();
+    let calls = [
+        ("call_tool", wrapped.clone()),
+        ("call_tool", json!(wrapped).to_string()),
+        ("call_tool", format!("\u{feff}{wrapped}")),
+        ("call_tool", format!("```json\n{wrapped}\n```")),
+        ("call_tool", wrapped.replace("}}", "},}")),
+        ("call_tool", json!({"name": "functions.wipe", "arguments": {"path": "/"}}).to_string()),
+        ("functions.wipe", r#"{"path":"/"}"#.to_owned()),
+        ("wipe ", r#"{"path":"/"}"#.to_owned()),
+        ("wipe:0", r#"{"path":"/"}"#.to_owned()),
+        ("Wipe", r#"{"path":"/"}"#.to_owned()),
+    ];
+    let mut ran = 0;
+    for (name, arguments) in &calls {
+        let mut conversation = started(Arm::Full);
+        let found = direct(&conversation, name, arguments);
+        if let Ok(Outcome::Forward(forward)) = conversation.call("1", name, arguments.as_str()) {
+            let (own, inner) = found.unwrap_or_else(|| panic!("{name} {arguments} runs and has no direct form"));
+            assert_eq!((own.as_str(), forward.target.as_str()), ("wipe", "wipe"));
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&inner).unwrap(), forward.arguments);
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "a wrapped call runs");
+}

@@ -227,7 +227,7 @@ fn a_shell_that_is_not_read_asks_for_every_call() {
     }
     assert_eq!(decide(vec![file.clone()], "PowerShell", "rm x"), Decision::Deny);
     let file = load(
-        "allow = [\"*\"]\n[tool.Bash]\nshell = \"other\"\n[tool.runs]\nshell = \"other\"\ntier = \"read_only\"\n",
+        "allow = [\"*\"]\n[tool.Bash]\nshell = \"other\"\n[tool.runs]\nshell = \"other\"\ncommand = \"command\"\ntier = \"read_only\"\n",
         PolicyScope::User,
     );
     for tool in ["Bash", "runs"] {

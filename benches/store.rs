@@ -48,6 +48,7 @@ impl Place {
 
     fn ask(&self, number: usize) -> String {
         let request = Request {
+            message: None,
             origin: ToolOrigin::Native,
             tool: "delete".to_owned(),
             schema_hash: "h".to_owned(),

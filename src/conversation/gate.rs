@@ -133,9 +133,9 @@ impl Conversation {
     }
 
     /// Judges a call: the id under which it is remembered, and what becomes of it.
-    fn judge(&mut self, arrived: Arrived, place: Place) -> (CallId, Outcome) {
+    fn judge(&mut self, arrived: Arrived, place: &Place) -> (CallId, Outcome) {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
-        let call = self.identified(&arrived, &place);
+        let call = self.identified(&arrived, place);
         let own = call.own.clone();
         let before = self.state.calls.get(&own).map(|record| &record.became);
         let retried = matches!(before, Some(Became::Forwarded { ok: Some(false), .. }));

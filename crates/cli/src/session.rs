@@ -31,8 +31,8 @@ One JSON object a line in, one out:
   {\"tools\":true}                                    the array to send, and its digest
   {\"tools\":{\"count\":true,\"entries\":true}}           also its tokens, and the neutral form
   {\"call\":{\"id\":\"c1\",\"name\":\"f\",\"arguments\":{}}}    what to do: reply, forward, confirm, refuse
-  {\"calls\":[…],\"key\":\"msg_1\"}                     the calls of one message, in order
-  {\"message\":{…},\"key\":\"msg_1\"}                   one assistant message as the wire has it
+  {\"calls\":[…],\"key\":\"msg_1\"}                       the calls of one message, in order
+  {\"message\":{…},\"key\":\"msg_1\"}                     one assistant message as the wire has it
   {\"result\":{\"id\":\"c1\",\"content\":\"…\"}}              wraps the result of a forwarded call
   {\"finished\":{\"id\":\"c1\",\"ok\":true}}                it ran, and the host wraps the result
   {\"pause\":\"c1\"}                                    it paused, and its message is made again

@@ -117,7 +117,7 @@ async fn the_page_may_do_nothing_but_its_own() {
 async fn hostile_names_reach_the_page_and_the_figures_escaped() {
     let world = World::start("hostile", None).await;
     let mut client = world.client().await;
-    // No such name gets into the list; a model may write it all the same.
+    // The tool is listed under a name of plain characters; a model may write the server's name all the same.
     client.call(HOSTILE, json!({})).await;
     client.call("look", json!({})).await;
     let mut page = world.page().await;
@@ -130,7 +130,7 @@ async fn hostile_names_reach_the_page_and_the_figures_escaped() {
     assert!(name.contains("<img") && name.contains("\\u{202e}") && !name.contains('\u{202e}'), "{name}");
     let conversation = &seen["conversations"][0];
     assert_eq!(conversation["client"], "tester\\u{200b} 1");
-    assert_eq!((conversation["arm"].as_str(), conversation["tools"].as_u64()), (Some("full"), Some(2)));
+    assert_eq!((conversation["arm"].as_str(), conversation["tools"].as_u64()), (Some("full"), Some(3)));
     let seen = page.after(seen, "board", |seen| seen["conversations"][0]["full"]["tokens"].is_u64()).await;
     assert!(seen["conversations"][0]["list"]["tokens"].as_u64().unwrap() > 10);
     let figures = world.get("/metrics", &[]).await;

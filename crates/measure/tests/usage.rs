@@ -153,7 +153,7 @@ fn our_own_log_is_read() {
     let catalog = catalog();
     let mut reader = UsageReader::new(&catalog);
     let diagnostics = reader.take(&json!({"v": 1, "event": "called"}), &Place::file("l").line_column(3, 1));
-    assert_eq!(diagnostics[0].message, "a record of form 1, and only form 2 is read");
+    assert_eq!(diagnostics[0].message, "a record of form 1, and only forms 2 to 3 are read");
     assert_eq!(diagnostics[0].place.to_string(), "l:3:1");
 }
 

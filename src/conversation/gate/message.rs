@@ -122,7 +122,7 @@ impl Conversation {
             .into_iter()
             .map(|call| {
                 let known = known.next().flatten();
-                self.judge(call, Place { message, size, key: key.clone(), arrival: Arrival::Message, known })
+                self.judge(call, &Place { message, size, key: key.clone(), arrival: Arrival::Message, known })
             })
             .collect();
         self.unread = unread;
@@ -134,7 +134,7 @@ impl Conversation {
         let key = key.filter(|key| !key.is_empty()).map(stored_key);
         let Some(key) = key else {
             let (message, known) = self.single(&call);
-            return self.judge(call, Place { message, size: 0, key: None, arrival: Arrival::Single, known });
+            return self.judge(call, &Place { message, size: 0, key: None, arrival: Arrival::Single, known });
         };
         let found = self.state.message_of(&key);
         let mut known = None;
@@ -144,7 +144,7 @@ impl Conversation {
         }
         let message = found.unwrap_or_else(|| self.new_message());
         let unread = self.unread.replace(Unread::Message(message));
-        let judged = self.judge(call, Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
+        let judged = self.judge(call, &Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
         self.unread = unread;
         judged
     }
@@ -154,14 +154,14 @@ impl Conversation {
         let CallIdentity { message, size, key, .. } = self.state.calls.get(own)?.identity.clone();
         let unread = self.unread.replace(Unread::Message(message));
         let known = Some(own.clone());
-        let (_, outcome) = self.judge(arrived, Place { message, size, key, arrival: Arrival::Message, known });
+        let (_, outcome) = self.judge(arrived, &Place { message, size, key, arrival: Arrival::Message, known });
         self.unread = unread;
         Some(outcome)
     }
 
     /// Judges a call of a transcript again, as a new call of that message.
     pub(in crate::conversation) fn recall_call(&mut self, call: Arrived, message: u64) -> (CallId, Outcome) {
-        self.judge(call, Place { message, size: 0, key: None, arrival: Arrival::Message, known: None })
+        self.judge(call, &Place { message, size: 0, key: None, arrival: Arrival::Message, known: None })
     }
 
     /// The message of a single call without a key, and the call there that comes again.

@@ -21,7 +21,7 @@ pub(super) enum Assigns {
 pub(super) fn assigns(words: &[Word]) -> Assigns {
     let is_before = |word: &&Word| word.get().is_some_and(|text| BEFORE.contains(&text));
     let mut rest = words.iter().skip_while(is_before);
-    if !rest.next().and_then(Word::get).is_some_and(|program| base_name(program) == "printf") {
+    if rest.next().and_then(Word::get).is_none_or(|program| base_name(program) != "printf") {
         return Assigns::No;
     }
     let arguments: Vec<&Word> = rest.collect();

@@ -5,6 +5,7 @@
 
 use super::*;
 use toolfold::conversation::{LOG_VERSION, RestoreError, Snapshot};
+use toolfold::profile::Arm;
 
 use crate::project;
 

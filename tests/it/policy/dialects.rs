@@ -284,6 +284,8 @@ fn a_project_does_not_choose_the_shell() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(256), failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Whatever flags and modifiers a conversion has, and however it is written.
     #[test]
     fn every_conversion_that_counts_asks(

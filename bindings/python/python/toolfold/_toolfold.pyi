@@ -253,17 +253,20 @@ class Conversation:
         name: str,
         arguments: str | bytes | Mapping[str, Any] | object | None = None,
         id: str | None = None,
+        message: str | None = None,
     ) -> Reply | Forward | Confirm | Refuse:
         """
         Judges one call: whether it is run, answered here, refused, or put before a person.
 
-        The same id with the same arguments gives the same outcome again, so that asking twice does no harm.
+        Until its result is reported, the same call (id, name, arguments) gives the same outcome again, so that asking twice
+        does no harm. With ``message`` it is the same call whenever it comes.
 
         :param name: the name that the model wrote.
         :param arguments: JSON text as the model wrote it (``str`` or ``bytes``), or a mapping. Text keeps every digit.
         :param id: the provider's id of the call; None: the conversation gives one.
+        :param message: the key of its assistant message, an id that is unique for each message; None: it has none. Calls
+            under one key were written before the answer to any of them was read.
         :returns: Reply, Forward, Confirm or Refuse.
-        :raises CallError: the id belongs to another call.
         :raises InputError: the arguments cannot be written as JSON.
         """
     def child(self, allowed: Sequence[str]) -> Conversation:
@@ -339,6 +342,14 @@ class Conversation:
         """
         The names of the tools that are open, in catalogue order: a tuple of str.
         """
+    def pause(self, id: str) -> None:
+        """
+        Reports that the host paused a forwarded call: the tool itself asked for something, and its message is made again.
+        The call is then handed over once more, although its approval was used.
+
+        :param id: the id of the call: ``Forward.id``.
+        :raises CallError: no call of that id is at the host.
+        """
     @property
     def pending(self) -> tuple[str, ...]:
         """
@@ -405,14 +416,21 @@ class Conversation:
         """
         The array to send, as compact JSON text: the same bytes as long as nothing changes it.
         """
-    def turn(self, message: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Turn:
+    def turn(
+        self,
+        message: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        key: str | None = None,
+    ) -> Turn:
         """
         Reads and judges every call of an assistant message, in order.
 
+        A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
+        calls has not ended. Its calls get their answers, stored results and approvals again; nothing runs twice.
+
         :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every
             digit.
+        :param key: an id that is unique for each assistant message, such as ``msg_…``; None: it has none.
         :raises WireError: the message is of another API, a whole response, or malformed.
-        :raises CallError: a call's id belongs to another call.
         :raises InputError: the message cannot be written as JSON.
         """
     @property

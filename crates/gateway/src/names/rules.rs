@@ -7,6 +7,9 @@ use super::spaces::{CUT_SPACE, Space, Spaces};
 use super::{HASH_DIGITS, MAX_NAME, cut, hash, key, plain};
 use crate::settings::ServerSettings;
 
+/// The number of hashes that are tried for one name. Names are hardly ever equal in the first one.
+const MAX_SALT: usize = 1_000;
+
 /// The names that each server has ever listed, in the order of the configuration; `None` if it has not listed yet.
 pub(crate) type Known = Vec<Option<Arc<BTreeSet<String>>>>;
 
@@ -129,7 +132,7 @@ impl Rules {
         keys
     }
 
-    /// Names for a tool in its server's namespace, best first: all of them are in no other server's namespace. Without an end.
+    /// Names for a tool in its server's namespace, best first: all of them are in no other server's namespace.
     pub(super) fn prefixed<'a>(&'a self, at: usize, raw: &'a str) -> impl Iterator<Item = String> + 'a {
         let space = self.spaces.get(at);
         let names = space.into_iter().flat_map(move |space| {
@@ -137,7 +140,7 @@ impl Rules {
             let tool = Some(plain(raw)).filter(|tool| has_word(tool)).unwrap_or_else(|| hashed(0));
             let whole = format!("{}_{tool}", space.text);
             let short = shortened(space, &tool, &hashed(0));
-            let salted = (1..).map(move |salt| {
+            let salted = (1..MAX_SALT).map(move |salt| {
                 let (head, tool) = (cut(&space.text, CUT_SPACE), plain(raw));
                 let rest = MAX_NAME - head.len().min(CUT_SPACE) - HASH_DIGITS - 2;
                 format!("{head}_{}_{}", hashed(salt), cut(&tool, rest))
@@ -180,7 +183,7 @@ fn unprefixed(listed: &BTreeSet<String>) -> BTreeMap<&str, Fresh> {
         let why = if name == *raw { Why::TooLong } else { Why::Characters };
         let alone = name.len() <= MAX_NAME && times.get(&name) == Some(&1);
         let head = cut(&name, MAX_NAME - HASH_DIGITS - 1).to_owned();
-        let hashed = (0..).map(|salt| format!("{head}_{}", hash(["", raw], salt)));
+        let hashed = (0..MAX_SALT).map(|salt| format!("{head}_{}", hash(["", raw], salt)));
         let own = alone.then(|| name.clone()).into_iter().chain(hashed).find(|name| !used.contains(name));
         if let Some(own) = own {
             used.insert(own.clone());

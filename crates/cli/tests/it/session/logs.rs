@@ -319,7 +319,7 @@ fn other_tools_than_the_model_was_shown_are_noticed() {
 fn no_call_writes_the_log_that_it_would_be_judged_by() {
     let place = Place::new("protected");
     let (log, store) = (place.file("l.jsonl"), place.file("store.sqlite"));
-    let policy = "[tool.write_text_file]\ntier = 'b'\nwrites = ['file_path']\n[tool.run_shell]\ntier = 'b'\ncommand = 'command'\n[[rule]]\ndecide = 'allow'\ntool = 'run_shell'\ncommand = 'tee:*'\n";
+    let policy = "[tool.write_text_file]\ntier = 'b'\nwrites = ['file_path']\n[tool.run_shell]\ntier = 'b'\nlike = 'Bash'\ncommand = 'command'\n[[rule]]\ndecide = 'allow'\ntool = 'run_shell'\ncommand = 'tee:*'\n";
     let policy = place.put("policy.toml", policy);
     let mut session = Session::start(&["--arm", "full", "--policy", &policy, "--store", &store, "--log", &log]);
     let allowed = session.say(call("1", "run_shell", json!({"command": "tee /tmp/other.txt"})));

@@ -1,0 +1,77 @@
+//! Calls that the host runs: their begin, their pause and their end.
+
+use super::event::Event;
+use super::{CallError, CallId, CallIdentity, Conversation, ToolResult};
+use crate::catalog::Tool;
+use crate::engine::CallRef;
+
+/// How many calls at the host are timed for the audit; the oldest are forgotten first.
+const MAX_IN_FLIGHT: usize = 256;
+
+impl Conversation {
+    /// Tells that the host ran a forwarded call, where it wraps results itself. An id that is not at the host is ignored: it
+    /// was reported already.
+    pub fn report_result(&mut self, id: &CallId, ok: bool) {
+        if let Some(own) = self.state.at_host(id) {
+            self.finished(&own, ok, None);
+        }
+    }
+
+    /// Reports that the host paused a forwarded call: the tool itself asked for something, has not ended, and its host makes
+    /// the same message again. The call is then handed over once more in this process, although its approval was used.
+    ///
+    /// # Errors
+    /// [`CallError::NotAtHost`] if no call of that id is at the host.
+    pub fn pause(&mut self, id: &CallId) -> Result<(), CallError> {
+        let own = self.state.at_host(id).ok_or_else(|| CallError::NotAtHost(id.clone()))?;
+        self.paused.insert(own);
+        Ok(())
+    }
+
+    /// Notes the end of the call that is remembered under `own`, with its result where the conversation wraps it.
+    pub(super) fn finished(&mut self, own: &CallId, ok: bool, result: Option<&ToolResult>) {
+        let began = self.in_flight.shift_remove(own);
+        self.paused.shift_remove(own);
+        if !self.state.is_at_host(own) {
+            return;
+        }
+        if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
+            policy.note_outcome(&self.call_ref_of(own), ok, began.as_ref());
+        }
+        let (digest, content) = match result {
+            Some(result) => {
+                let (digest, content) = self.store_result(own, result);
+                (Some(digest), content)
+            }
+            None => (None, None),
+        };
+        self.record(Event::Finished { id: own.clone(), ok, digest, content });
+        self.drop_results_if_closed(own);
+    }
+
+    /// A remembered call as records and approvals name it.
+    fn call_ref_of<'a>(&'a self, own: &'a CallId) -> CallRef<'a> {
+        let identity = self.state.calls.get(own).map(|record| &record.identity);
+        CallRef {
+            conversation: self.id(),
+            own: own.as_str(),
+            label: identity.map_or(own, |identity| identity.label(own)).as_str(),
+            message: identity.and_then(CallIdentity::mark),
+        }
+    }
+
+    /// The provider's id of a remembered call.
+    pub(super) fn label_of(&self, own: &CallId) -> CallId {
+        self.state.calls.get(own).map_or(own, |record| record.identity.label(own)).clone()
+    }
+
+    /// Notes when a call went to the host.
+    pub(super) fn begins(&mut self, id: &CallId, tool: &Tool) {
+        if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
+            self.in_flight.insert(id.clone(), policy.began(tool));
+            if self.in_flight.len() > MAX_IN_FLIGHT {
+                self.in_flight.shift_remove_index(0);
+            }
+        }
+    }
+}

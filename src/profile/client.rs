@@ -44,6 +44,11 @@ pub struct ClientProfile {
     skill_tools: Vec<String>,
     #[serde(default)]
     search_tools: Vec<String>,
+    /// Names of its own tools that run shell commands.
+    #[serde(default)]
+    shell_tools: Vec<String>,
+    /// Whether these tools type commands into an interactive shell, which expands `!`. `None`: unknown.
+    interactive: Option<bool>,
 }
 
 static CLIENTS: LazyLock<Vec<ClientProfile>> =
@@ -99,6 +104,13 @@ impl ClientProfile {
     /// The names of its tools that search or load deferred tools.
     pub fn search_tools(&self) -> impl Iterator<Item = &str> {
         self.search_tools.iter().map(String::as_str)
+    }
+
+    /// Whether a tool of it types commands into an interactive shell. `None` if the tool runs no shell commands, or that is
+    /// unknown.
+    #[must_use]
+    pub fn is_interactive(&self, tool: &str) -> Option<bool> {
+        self.interactive.filter(|_| self.shell_tools.iter().any(|own| own == tool))
     }
 
     /// Whether a tool is its own rather than an MCP server's.

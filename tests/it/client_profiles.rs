@@ -37,6 +37,13 @@ fn every_client_says_where_its_facts_come_from() {
         assert!(client.date().len() == 10 && client.date().starts_with("20"), "{}: {}", client.name(), client.date());
     }
     assert!(ClientProfile::parse("name = 'x'\nowned = []").is_err(), "an unknown key is an error");
+    for (client, tool) in
+        [("claude-code", "Bash"), ("codex", "shell"), ("codex", "exec_command"), ("gemini-cli", "run_shell_command")]
+    {
+        let profile = ClientProfile::builtin().iter().find(|own| own.name() == client).unwrap();
+        assert_eq!(profile.is_interactive(tool), Some(false), "{client}: {tool}");
+        assert_eq!(profile.is_interactive("Edit"), None, "{client}");
+    }
     for name in ["ToolSearch", "tool_search", "skill", "activate_skill"] {
         assert!(client_meta_tools().contains(&name), "{name}");
     }

@@ -13,6 +13,7 @@ use crate::output::{Outcome, emit, say_all};
 use toolfold::catalog::{Annotations, Catalog, Tool};
 use toolfold::diagnostic::{Diagnostic, Severity, is_invisible};
 use toolfold::policy::Shell;
+use toolfold::profile::ClientProfile;
 
 /// What to write, and where.
 #[derive(Debug, Args)]
@@ -60,6 +61,8 @@ const HEAD: &str = "\
 #   writes    arguments that name the paths it writes; delete those that it only reads. [] for a tool that writes none
 #   hosts     arguments that name hosts or URLs
 #   command   the argument with a shell command; workdir the one with the folder that it runs in
+#   shell     bash, sh, zsh, or other: then every call asks. interactive = false if no terminal is between the tool and the
+#             shell: an interactive shell replaces `!`, and commands with one ask
 #   undo      snapshot, inverse, compensate or irreversible; a person sees it before the approval
 #
 # Denies of paths and hosts hold for the arguments declared here. What looks like a path or a host in another one asks where
@@ -71,14 +74,15 @@ fn page(catalog: &Catalog, file: &str, trusted: bool) -> String {
     let mut out = HEAD.to_owned();
     let _ = writeln!(out, "#   toolfold policy check policy.toml --tools {}", comment(shown, 200));
     out.push_str("\n[policy]\nmode = \"enforce\"\ndefault = \"ask\"\n");
+    let client = ClientProfile::detect(catalog);
     for tool in catalog.iter() {
-        out.push_str(&record(tool, trusted));
+        out.push_str(&record(tool, trusted, client));
     }
     out
 }
 
 /// The record of a tool: nothing in it permits what would ask without it, unless its annotations are trusted.
-fn record(tool: &Tool, trusted: bool) -> String {
+fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
     let arguments = arguments(tool);
     let name = tool.name().as_str();
     let mut out = String::from("\n");
@@ -110,15 +114,19 @@ fn record(tool: &Tool, trusted: bool) -> String {
         if let Some(folder) = of(Kind::Workdir).first() {
             line(&mut out, "workdir", &text(folder), "");
         }
-        // A name such as `run_powershell` is that of another shell.
-        match Shell::of_name(name) {
-            Some(Shell::Other) => line(&mut out, "shell", "\"other\"", "by its name; bash, sh or zsh if that reads it"),
-            _ => line(
-                &mut out,
-                "like",
-                "\"Bash\"",
-                "rules such as Bash(git log:*) cover it; add shell = \"other\" if no bash reads it",
-            ),
+        let (shell, why) = shell(tool, command);
+        if shell == Some(Shell::Other) {
+            line(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that reads it"));
+        } else {
+            let help = "rules such as Bash(git log:*) cover it; add shell = \"other\" if no bash reads it";
+            line(&mut out, "like", "\"Bash\"", help);
+        }
+        if let Some(shell @ (Shell::Bash | Shell::Sh | Shell::Zsh)) = shell {
+            line(&mut out, "shell", &serde_json::json!(shell).to_string(), why);
+        }
+        if client.and_then(|client| client.is_interactive(name)) == Some(false) {
+            let own = client.map_or("", ClientProfile::name);
+            line(&mut out, "interactive", "false", &format!("{own} runs each command as a process of its own"));
         }
     }
     line(&mut out, "undo", "\"irreversible\"", "");
@@ -130,6 +138,27 @@ fn record(tool: &Tool, trusted: bool) -> String {
         let _ = write!(out, "\n[[rule]]\ndecide = \"ask\"\ntool = {tool}\nargs = {{ {pattern} }}\nwhy = \"{why}\"\n");
     }
     out
+}
+
+/// The shell of a tool's commands, and where it is stated. A description that names another shell counts, whatever else it
+/// names: a tool that runs PowerShell on some machines is not like Bash.
+fn shell(tool: &Tool, command: &str) -> (Option<Shell>, &'static str) {
+    const OTHERS: [&str; 6] = ["powershell", "pwsh", "cmd.exe", "command prompt", "nushell", "fish shell"];
+    if let Some(shell) = Shell::of_name(tool.name().as_str()) {
+        return (Some(shell), "by its name");
+    }
+    let argument = tool
+        .parameters()
+        .pointer(&format!("/properties/{}/description", command.replace('~', "~0").replace('/', "~1")));
+    let described =
+        format!("{} {}", tool.description(), argument.and_then(serde_json::Value::as_str).unwrap_or_default());
+    let described = described.to_lowercase();
+    let shell = match described.as_str() {
+        text if OTHERS.iter().any(|other| text.contains(other)) => Some(Shell::Other),
+        text if text.contains("zsh") => Some(Shell::Zsh),
+        _ => None,
+    };
+    (shell, "by its description")
 }
 
 /// A tier that asks, unless the annotations are trusted and say that the tool only reads.

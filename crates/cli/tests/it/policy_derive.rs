@@ -107,6 +107,49 @@ fn a_rule_for_commands_covers_no_other_shell() {
     assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1; rm x"})), Decision::Confirm);
 }
 
+/// The name or the description of a tool that runs another shell keeps `like = "Bash"` out of its record.
+#[test]
+fn a_tool_of_another_shell_is_not_like_bash() {
+    let place = std::env::temp_dir().join(format!("toolfold-shells-{}.json", std::process::id()));
+    for (name, described, of_command, shell) in [
+        ("PowerShell", "Runs a command.", "", Some("other")),
+        ("run_cmd", "Runs a command.", "", Some("other")),
+        ("exec_fish", "Runs a command.", "", Some("other")),
+        ("execute", "Runs a command in PowerShell on Windows, in bash elsewhere.", "", Some("other")),
+        ("execute", "Runs a command.", "A cmd.exe command line", Some("other")),
+        ("execute", "Runs a command with zsh.", "", Some("zsh")),
+        ("run_zsh", "Runs a command.", "", Some("zsh")),
+        ("run_bash", "Runs a command; see PowerShell for Windows.", "", Some("bash")),
+        ("execute", "Runs a command.", "", None),
+    ] {
+        let schema =
+            json!({"type": "object", "properties": {"command": {"type": "string", "description": of_command}}});
+        let list = json!([{"name": name, "description": described, "input_schema": schema}]);
+        std::fs::write(&place, list.to_string()).unwrap();
+        let text = derived(&place, &[]);
+        assert_eq!(text.contains("\nlike = \"Bash\""), shell != Some("other"), "{name}, {described}: {text}");
+        let named = shell.is_none_or(|shell| text.contains(&format!("\nshell = \"{shell}\"")));
+        assert!(named && text.contains("\nshell = ") == shell.is_some(), "{name}, {described}: {text}");
+        PolicyFile::load(&text, "p.toml", PolicyScope::User).into_result().unwrap();
+    }
+    std::fs::remove_file(place).unwrap();
+}
+
+/// Of a client that is known to run each command as a process, the record states it; of others it does not.
+#[test]
+fn a_known_client_is_not_interactive() {
+    let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}});
+    let place = std::env::temp_dir().join(format!("toolfold-client-{}.json", std::process::id()));
+    for (names, expected) in
+        [(&["Bash", "Edit", "Glob", "Grep", "TodoWrite"][..], true), (&["bash", "think", "finish"], false)]
+    {
+        std::fs::write(&place, json!(names.iter().map(|name| tool(name)).collect::<Vec<_>>()).to_string()).unwrap();
+        let text = derived(&place, &[]);
+        assert_eq!(text.matches("\ninteractive = false").count(), usize::from(expected), "{text}");
+    }
+    std::fs::remove_file(place).unwrap();
+}
+
 /// Over real servers and clients: the records load, cover their tools, permit nothing, and denies hold for the paths.
 #[test]
 fn corpus_of_tool_lists() {

@@ -121,7 +121,7 @@ const PARTS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(2_000), ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_makes_the_parser_panic(parts in prop::collection::vec(prop::sample::select(PARTS), 1..14)) {

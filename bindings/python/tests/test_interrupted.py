@@ -1,4 +1,4 @@
-"""A loop that is interrupted in the second of two calls: the first does not run again, and the loop goes on."""
+"""A loop that is interrupted in the second of two calls: the first does not run again, and the loop continues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolfold._loop import Dialogue, talk, talk_async
 
 
 class Host:
-    """A process that goes on after an interruption: it keeps the conversation and the history."""
+    """A process that continues after an interruption: it keeps the conversation and the history."""
 
     def __init__(self, wire: str, *names: str, asks: bool = True) -> None:
         self.wire, self.ran, self.sent = wire, list[str](), list[Any]()
@@ -62,7 +62,7 @@ def test_the_first_call_does_not_run_again(wire: str, how: str) -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_was_approved_and_interrupted_is_not_run_again(wire: str) -> None:
-    """Whether it did its work is unknown: the model is told to check, and the loop goes on."""
+    """Whether it did its work is unknown: the answer tells the model to check, and the loop continues."""
     host = Host(wire, "look", "drop")
     host.stop = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):

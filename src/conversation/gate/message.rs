@@ -41,7 +41,7 @@ pub(in crate::conversation) struct Arrived {
 /// How a call came: it decides what counts as the same call coming again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::conversation) enum Arrival {
-    /// By itself, without a key.
+    /// Alone, without a key.
     Single,
     /// Under the key of its message, or in a whole message.
     Message,
@@ -129,7 +129,7 @@ impl Conversation {
         judged
     }
 
-    /// Judges one call that came by itself; `key` is that of its message.
+    /// Judges one call that came alone; `key` is that of its message.
     pub(in crate::conversation) fn judge_single(&mut self, call: Arrived, key: Option<&str>) -> (CallId, Outcome) {
         let key = key.filter(|key| !key.is_empty()).map(stored_key);
         let Some(key) = key else {

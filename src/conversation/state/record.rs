@@ -51,7 +51,7 @@ pub(in crate::conversation) enum Became {
 
 impl Became {
     /// Whether nothing more is to come of the call: it was answered or refused here, or its result was reported. A call
-    /// that nobody had to approve and that failed at the host is not over: its host may run it again.
+    /// that needed no approval and failed at the host has not ended: its host may run it again.
     pub(in crate::conversation) fn has_ended(&self) -> bool {
         match self {
             Self::Answered { .. } | Self::Refused { .. } => true,

@@ -171,7 +171,7 @@ fn a_resource_is_read_from_the_server_that_listed_it() {
     for (uri, server) in [("mem://a", "github"), ("mem://b", "github"), ("mem://c", "docs")] {
         assert!(read(&mut talk, uri).contains(&format!("{server} has {uri}")), "{uri}");
     }
-    // While its server is away, nobody answers in its place.
+    // While its server is away, no other server answers.
     std::fs::remove_file(own.path("github.tools")).unwrap();
     talk.ask("tools/call", &json!({"name": "quit", "arguments": {}}));
     assert!(!read(&mut talk, "mem://b").contains("docs has"));

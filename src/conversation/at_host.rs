@@ -9,7 +9,7 @@ use crate::engine::CallRef;
 const MAX_IN_FLIGHT: usize = 256;
 
 impl Conversation {
-    /// Tells that the host ran a forwarded call, where it wraps results itself. An id that is not at the host is ignored: it
+    /// Reports that the host ran a forwarded call, where it wraps results itself. An id that is not at the host is ignored: it
     /// was reported already.
     pub fn report_result(&mut self, id: &CallId, ok: bool) {
         if let Some(own) = self.state.at_host(id) {
@@ -36,7 +36,8 @@ impl Conversation {
             return;
         }
         if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
-            policy.note_outcome(&self.call_ref_of(own), ok, began.as_ref());
+            let identity = self.state.calls.get(own).map(|record| record.identity.clone()).unwrap_or_default();
+            policy.note_outcome(&self.call_ref(own, &identity), ok, began.as_ref());
         }
         let (digest, content) = match result {
             Some(result) => {
@@ -49,15 +50,10 @@ impl Conversation {
         self.drop_results_if_closed(own);
     }
 
-    /// A remembered call as records and approvals name it.
-    fn call_ref_of<'a>(&'a self, own: &'a CallId) -> CallRef<'a> {
-        let identity = self.state.calls.get(own).map(|record| &record.identity);
-        CallRef {
-            conversation: self.id(),
-            own: own.as_str(),
-            label: identity.map_or(own, |identity| identity.label(own)).as_str(),
-            message: identity.and_then(CallIdentity::mark),
-        }
+    /// A call as records and approvals name it, by what identifies it.
+    pub(super) fn call_ref<'a>(&'a self, own: &'a CallId, identity: &'a CallIdentity) -> CallRef<'a> {
+        let (label, message) = (identity.label(own).as_str(), identity.mark());
+        CallRef { conversation: self.id(), own: own.as_str(), label, message }
     }
 
     /// The provider's id of a remembered call.

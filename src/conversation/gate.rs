@@ -25,7 +25,7 @@ use super::state::Became;
 use super::{CallError, CallId, CallIdentity, Conversation, ModelCall, ReplyKind};
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
-use crate::engine::{CallRef, Checked, Engine, Exact};
+use crate::engine::{Checked, Engine, Exact};
 use crate::name::sha256_hex;
 use crate::policy::{CallUndo, Decision};
 use crate::profile::{Detail, definition};
@@ -235,12 +235,6 @@ impl Conversation {
         let (target, digest) = (target.to_owned(), (*digest).to_owned());
         let (meta, unknown) = (kind == Kind::Meta, kind == Kind::Unknown);
         self.record(Event::Called { id, identity, name, target, digest, meta, unknown });
-    }
-
-    /// A call as records and approvals name it.
-    fn call_ref<'a>(&'a self, call: &'a Call) -> CallRef<'a> {
-        let (label, message) = (call.identity.label(&call.own).as_str(), call.identity.mark());
-        CallRef { conversation: self.id(), own: call.own.as_str(), label, message }
     }
 
     /// Whether the model has not been shown the tool's whole schema.

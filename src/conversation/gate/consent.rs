@@ -31,7 +31,7 @@ impl Conversation {
         judged: &Judged,
     ) -> Outcome {
         if !self.recalling {
-            drop(policy.record(meant.tool, &exact, &self.call_ref(judging.call), judged));
+            drop(policy.record(meant.tool, &exact, &self.call_ref(&judging.call.own, &judging.call.identity), judged));
         }
         self.refuse(judging.call, meant, &judged.verdict.reason())
     }
@@ -56,7 +56,9 @@ impl Conversation {
             Decision::AllowAudited => {
                 let recorded = match self.recalling {
                     true => Ok(judged.undo.recalled()),
-                    false => policy.let_go(meant.tool, &exact, &self.call_ref(call), &judged).map(Some),
+                    false => {
+                        policy.let_go(meant.tool, &exact, &self.call_ref(&call.own, &call.identity), &judged).map(Some)
+                    }
                 };
                 let undo = match recorded {
                     Ok(undo) => undo,
@@ -83,10 +85,16 @@ impl Conversation {
                 }
                 let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
                 let asked = match self.recalling {
-                    true => policy.asked_before(meant.tool, &exact, &self.call_ref(call)).map(Ok),
+                    true => policy.asked_before(meant.tool, &exact, &self.call_ref(&call.own, &call.identity)).map(Ok),
                     false => {
                         let once = !judging.asks_anew && self.is_distinct(call);
-                        Some(policy.ask(meant.tool, &exact, &self.call_ref(call), judged.displayed, once))
+                        Some(policy.ask(
+                            meant.tool,
+                            &exact,
+                            &self.call_ref(&call.own, &call.identity),
+                            judged.displayed,
+                            once,
+                        ))
                     }
                 };
                 match asked {
@@ -250,7 +258,7 @@ impl Conversation {
         let Some(tool) = engine.catalog().get(&waiting.target) else {
             return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
         };
-        let why = match policy.redeem(approval.as_str(), tool, &self.call_ref(call)) {
+        let why = match policy.redeem(approval.as_str(), tool, &self.call_ref(&call.own, &call.identity)) {
             Ok((redeemed, undo)) => {
                 let undo = Some(undo);
                 let id = call.own.clone();

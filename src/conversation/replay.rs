@@ -103,7 +103,17 @@ impl Conversation {
         let state = State::new(id, self.state.variant.clone(), self.wire());
         let mut fork = Self::new(self.engine.clone(), self.bound.clone(), self.limits.clone(), state);
         fork.record(Event::Forked { state: Box::new(self.state.clone()) });
+        fork.results = self.results.clone();
         fork
+    }
+
+    /// Begins the log anew: its first record holds all that the conversation knows. For one that was restored from a
+    /// snapshot and has a log from here on.
+    pub fn begin_log(&mut self) {
+        let state = Box::new(self.state.clone());
+        self.log.clear();
+        (self.state.events, self.logged) = (0, 0);
+        self.record(Event::Forked { state });
     }
 
     /// A conversation for a sub-agent that may use some of this one's tools and nothing else, with an id of its own. It has

@@ -55,8 +55,9 @@ impl Conversation {
             meant.shown,
             listed(hidden)
         );
-        // What another answer of the same message brings need not be said twice.
-        let brought = !self.is_closed(meant);
+        // What another answer of the same message brings need not be said twice. In a shared conversation that answer may
+        // have gone to another client.
+        let brought = !self.state.shared && !self.is_closed(meant);
         let mut opened = Vec::new();
         if brought {
             content.push_str(" Its whole definition is in another answer to the same message.");

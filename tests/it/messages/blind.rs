@@ -49,6 +49,20 @@ fn of_parallel_blind_calls_none_runs_before_its_definition_was_shown() {
     assert!(single(&mut talk, "msg_2").iter().all(is_forward), "the next message was written after reading it");
 }
 
+/// In a conversation of several models another answer may have gone to somebody else: each says all of it.
+#[test]
+fn where_models_share_a_conversation_each_answer_holds_the_definition() {
+    let mut talk = folded(Blind::default());
+    talk.shared_by_models();
+    let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
+    for outcome in &outcomes {
+        assert!(reply(outcome).content.contains("Its whole definition:\n"), "{}", reply(outcome).content);
+    }
+    let mut talk = folded(Blind::default());
+    let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
+    assert!(reply(&outcomes[1]).content.contains("in another answer"), "of one model, one answer says it");
+}
+
 #[test]
 fn a_shown_answer_does_not_loop() {
     let mut talk = folded(Blind::default());

@@ -15,9 +15,7 @@ use super::exact;
 use super::outcome::OutcomeAnswer;
 use super::part::Problem;
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
-use toolfold::conversation::{
-    ApprovalId, Conversation, Event, LOG_VERSION, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult,
-};
+use toolfold::conversation::{ApprovalId, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult};
 use toolfold::diagnostic::visible;
 use toolfold::name::nearest;
 use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
@@ -301,8 +299,7 @@ impl Dialogue {
         // A state from elsewhere brings no approval with it.
         let snapshot = snapshot.keep_waiting(|id| self.is_own(id));
         let refused = |why: &dyn std::fmt::Display| Problem::new(format!("`restore`: {why}")).help(SNAPSHOT);
-        let mut restored = engine.restore(snapshot.clone()).map_err(|why| refused(&why))?;
-        let mut records = Vec::new();
+        let mut restored = engine.restore(snapshot).map_err(|why| refused(&why))?;
         if self.logged {
             if self.written > 0 {
                 let why = "the log already holds this conversation, and a log cannot go back";
@@ -313,19 +310,11 @@ impl Dialogue {
                 let why = format!("the snapshot is of conversation `{theirs}`, and the log of `{ours}`");
                 return Err(Problem::new(why).help(format!("start the session with --id {theirs}")));
             }
-            records.push(LogRecord {
-                v: LOG_VERSION,
-                conversation: restored.id().to_owned(),
-                seq: 0,
-                at_ms: now_ms(),
-                variant: restored.variant().map(str::to_owned),
-                event: Event::Forked { state: Box::new(snapshot.state) },
-            });
-            restored = engine.replay(&records).map_err(|why| refused(&why))?;
+            restored.begin_log();
         }
         restored.log_results(self.conversation.logs_results());
         self.conversation = restored;
-        (self.records, self.written) = (records, 0);
+        (self.records, self.written) = (Vec::new(), 0);
         let (arm, digest) = (self.conversation.arm(), self.conversation.digest());
         Ok(Answer::Restored(RestoredAnswer { restored: true, arm, digest }))
     }

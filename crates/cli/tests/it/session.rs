@@ -1,6 +1,7 @@
 //! `toolfold session`: the line protocol, its schema, its log.
 
 mod approver;
+mod cases;
 mod faults;
 mod hostile;
 mod logs;

@@ -69,3 +69,32 @@ fn a_call_of_a_repeated_id_is_approved_and_recorded_each_time() {
     let of = |kind: &str| audit.lines().filter(|line| line.contains(&format!("\"{kind}\""))).count();
     assert_eq!((of("asked"), of("accepted"), of("consumed")), (3, 3, 3), "{audit}");
 }
+
+/// A conversation that goes on from a snapshot gives results again, whether it has a log or not.
+#[test]
+fn a_snapshot_brings_its_results_into_a_log() {
+    let place = Place::new("restored-results");
+    let calls = json!({"key": "msg_1", "calls": [
+        {"id": "a", "name": "list_sheets", "arguments": {"file_path": "a.xlsx"}},
+        {"id": "b", "name": "list_sheets", "arguments": {"file_path": "b.xlsx"}}]});
+    let mut session = Session::start(&["--arm", "stable", "--id", "c"]);
+    session.say(&calls);
+    session.say(json!({"result": {"id": "a", "content": "Sheet1"}}));
+    let snapshot = session.say(json!({"snapshot": true}))["snapshot"].clone();
+    assert_eq!(session.end().0, 0);
+    let log = place.file("log.jsonl");
+    for flags in [&[][..], &["--log", &log]] {
+        let mut session = Session::start(&[&["--arm", "stable", "--id", "c"], flags].concat());
+        let restored = session.say(json!({"restore": snapshot}));
+        assert_eq!(restored["restored"], true, "{restored}");
+        let again = session.say(&calls);
+        assert_eq!(again["outcomes"][0]["content"], "Sheet1", "{flags:?}: {again}");
+        assert_eq!(again["outcomes"][1]["outcome"], "forward", "{flags:?}: {again}");
+        session.say(json!({"result": {"id": "b", "content": "Sheet2"}}));
+        assert_eq!(session.end().0, 0);
+    }
+    let mut session = Session::start(&["--arm", "stable", "--id", "c", "--log", &log]);
+    let again = session.say(&calls);
+    assert_eq!(again["outcomes"][1]["reason"], "finished", "the log goes on from the snapshot: {again}");
+    assert_eq!(session.end().0, 0);
+}

@@ -96,7 +96,7 @@ fn no_file_is_forgotten() {
         let is_root = match parts[..] {
             ["src", name] => name == "lib.rs",
             ["crates", _, "src", name] => ["lib.rs", "main.rs"].contains(&name),
-            ["crates", _, "tests" | "benches", _] => true,
+            ["crates", _, "tests" | "benches" | "examples", _] => true,
             ["crates", _, "tests" | "benches", _, name] => name == "main.rs",
             ["bindings", _, "src", name] => name == "lib.rs",
             ["examples", "frameworks", "src", name] => ["lib.rs", "main.rs"].contains(&name),
@@ -225,6 +225,17 @@ fn the_loop_of_the_readme_is_the_one_that_is_tested() {
     let front = lines.collect::<Vec<_>>().join("\n");
     assert!(front.contains(&format!("```\n{shown}```")), "README.md:\n{shown}\nsrc/lib.rs:\n{front}");
     assert!(shown.lines().count() <= 15, "a loop of {} lines", shown.lines().count());
+}
+
+/// What is published is packed from its own folder, so that each has a copy.
+#[test]
+fn licences_are_the_same_everywhere() {
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let own = text(name);
+        for folder in ["bindings/python", "crates/cli", "crates/gateway", "crates/measure"] {
+            assert!(text(&format!("{folder}/{name}")) == own, "{folder}/{name} is another text than {name}");
+        }
+    }
 }
 
 /// `TOOLFOLD_CASES` reaches every property test.

@@ -158,6 +158,8 @@ impl Diagnostic {
     }
 }
 
+impl std::error::Error for Diagnostic {}
+
 impl fmt::Display for Diagnostic {
     /// `error[code] file:3:1 at /0/name: message (help)`, on one line, with invisible characters made visible.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -61,6 +61,7 @@ pub mod conversation;
 pub mod diagnostic;
 pub mod engine;
 pub mod error;
+pub mod excel;
 pub mod model;
 pub mod name;
 pub mod policy;
@@ -71,3 +72,6 @@ pub mod skill;
 pub mod store;
 pub mod tokens;
 pub mod wire;
+
+/// The version of schemars whose derive [`catalog::Tool::of`] takes.
+pub use schemars;

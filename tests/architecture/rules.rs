@@ -8,6 +8,7 @@ use crate::reader::{Named, Target, read};
 /// or nothing (`Catalog::from_openai`).
 const TABLE: &[(&str, &[&str])] = &[
     ("name", &[]),
+    ("excel", &[]),
     ("diagnostic", &[]),
     ("model", &["diagnostic"]),
     ("error", &["diagnostic"]),

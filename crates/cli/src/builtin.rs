@@ -8,7 +8,7 @@ pub(super) struct Builtin {
 }
 
 /// The 49 Excel tools, in Chat Completions' shape.
-pub(super) const EXCEL_TOOLS: &str = include_str!("../../../profiles/excel/tools.json");
+pub(super) const EXCEL_TOOLS: &str = toolfold::excel::TOOLS;
 /// How the built-in tools are named in diagnostics.
 pub(super) const EXCEL_TOOLS_FILE: &str = "profiles/excel/tools.json";
 
@@ -17,19 +17,11 @@ pub(super) const EXCEL_PROFILE: &str = "excel";
 
 /// The built-in profiles.
 pub(super) const PROFILES: [Builtin; 2] = [
-    Builtin {
-        name: EXCEL_PROFILE,
-        file: "profiles/excel/profile.toml",
-        text: include_str!("../../../profiles/excel/profile.toml"),
-    },
-    Builtin {
-        name: "excel-original",
-        file: "profiles/excel/original.toml",
-        text: include_str!("../../../profiles/excel/original.toml"),
-    },
+    Builtin { name: EXCEL_PROFILE, file: "profiles/excel/profile.toml", text: toolfold::excel::PROFILE },
+    Builtin { name: "excel-original", file: "profiles/excel/original.toml", text: toolfold::excel::ORIGINAL_PROFILE },
 ];
 
 /// The built-in tools' policy.
-pub(super) const EXCEL_POLICY: &str = include_str!("../../../profiles/excel/policy.toml");
+pub(super) const EXCEL_POLICY: &str = toolfold::excel::POLICY;
 /// How the built-in policy is named in diagnostics.
 pub(super) const EXCEL_POLICY_FILE: &str = "profiles/excel/policy.toml";

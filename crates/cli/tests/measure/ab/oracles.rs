@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use toolfold_testing::Cases;
 
 use super::{Scratch, cell, corpus, given, json_of, ran, tasks, toolfold};
 
@@ -152,19 +153,22 @@ fn what_cannot_be_played_is_said_before_anything_is() {
 #[test]
 fn bfcl_is_played_by_the_oracles_in_every_arm_within_a_minute() {
     let (Some(tasks), Some(tools)) = (corpus("bfcl/multi_turn.jsonl"), corpus("bfcl/tools.json")) else { return };
+    let is_sample = Cases::of_this_run().is_quick();
+    let (limit, some) = if is_sample { ("6", "20") } else { ("100", "40") };
     let began = Instant::now();
-    let report = json_of(&["ab", "--tasks", &tasks, "--tools", &tools, "--json"]);
+    let report = json_of(&["ab", "--tasks", &tasks, "--tools", &tools, "--limit", limit, "--json"]);
     let took = began.elapsed();
-    println!("four oracles, nine arms, 100 tasks: {:.1} s", took.as_secs_f64());
+    println!("four oracles, nine arms, {limit} tasks: {:.1} s", took.as_secs_f64());
     for own in report["cells"].as_array().unwrap() {
-        assert_eq!((&own["truths"], &own["right"], &own["silent"]), (&583.into(), &583.into(), &0.into()), "{own}");
+        assert!(own["truths"] == 583 || is_sample && own["truths"].as_u64() > Some(0), "{own}");
+        assert_eq!((&own["right"], &own["silent"]), (&own["truths"], &0.into()), "{own}");
     }
     for arm in ARMS {
-        assert_eq!(cell(&report, "needs", arm)["tasks"], 100);
+        assert_eq!(cell(&report, "needs", arm)["tasks"].to_string(), limit);
     }
-    let omits = json_of(&["ab", "--tasks", &tasks, "--tools", &tools, "--driver", "omits", "--limit", "40", "--json"]);
+    let omits = json_of(&["ab", "--tasks", &tasks, "--tools", &tools, "--driver", "omits", "--limit", some, "--json"]);
     let silent = ARMS.map(|arm| cell(&omits, "omits", arm)["silent"].as_u64().unwrap());
-    println!("silent wrong of who omits what is optional, 40 tasks: {silent:?}");
-    assert!(silent[0] > 10, "{silent:?}");
+    println!("silent wrong of who omits what is optional, {some} tasks: {silent:?}");
+    assert!(silent[0] > if is_sample { 0 } else { 10 }, "{silent:?}");
     assert!(silent.iter().all(|own| *own == silent[0]), "{silent:?}");
 }

@@ -16,41 +16,32 @@ const MAX_RESULT_BYTES: usize = 1 << 20;
 /// The most that the results of a conversation take, in bytes; the oldest are dropped first. Source: as above.
 const MAX_RESULTS_BYTES: usize = 8 << 20;
 
-/// The results of calls whose message is open, by the ids under which the calls are remembered.
+/// The results of calls whose message is open, by the ids under which the calls are remembered. A call that failed runs
+/// again with its message, or is refused: its result is not stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct StoredResults(IndexMap<CallId, StoredResult>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct StoredResult {
-    content: Arc<str>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_error: bool,
-}
+pub(super) struct StoredResults(IndexMap<CallId, Arc<str>>);
 
 impl StoredResults {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn insert(&mut self, call: CallId, result: StoredResult) {
-        if result.content.len() > MAX_RESULT_BYTES {
+    fn insert(&mut self, call: CallId, content: Arc<str>) {
+        if content.len() > MAX_RESULT_BYTES {
             return;
         }
-        self.0.insert(call, result);
-        let mut bytes: usize = self.0.values().map(|stored| stored.content.len()).sum();
+        self.0.insert(call, content);
+        let mut bytes: usize = self.0.values().map(|stored| stored.len()).sum();
         while bytes > MAX_RESULTS_BYTES {
             let Some((_, oldest)) = self.0.shift_remove_index(0) else { break };
-            bytes -= oldest.content.len();
+            bytes -= oldest.len();
         }
     }
 
     fn redacted(&self, names: &[&str]) -> Self {
-        let redact = |(call, stored): (&CallId, &StoredResult)| {
-            let content = Arc::from(redact_text(&stored.content, names));
-            (call.clone(), StoredResult { content, is_error: stored.is_error })
-        };
-        Self(self.0.iter().map(redact).collect())
+        let redacted = self.0.iter().map(|(call, content)| (call.clone(), Arc::from(redact_text(content, names))));
+        Self(redacted.collect())
     }
 }
 
@@ -67,18 +58,17 @@ impl Conversation {
         self.logs_results
     }
 
-    /// The stored result of a call: its text, and whether it is an error.
-    pub(super) fn stored_result(&self, own: &CallId) -> Option<(Arc<str>, bool)> {
-        self.results.0.get(own).map(|stored| (stored.content.clone(), stored.is_error))
+    /// The stored result of a call that succeeded.
+    pub(super) fn stored_result(&self, own: &CallId) -> Option<Arc<str>> {
+        self.results.0.get(own).cloned()
     }
 
     /// Stores a result, and returns what the log holds of it: its digest, and its text if results are logged.
     pub(super) fn store_result(&mut self, own: &CallId, result: &ToolResult) -> (String, Option<Arc<str>>) {
         let content: Arc<str> = Arc::from(result.content.as_str());
         let logged = self.logs_results.then(|| content.clone());
-        // A call that failed runs again with its message, or is refused.
         if !result.is_error {
-            self.results.insert(own.clone(), StoredResult { content, is_error: false });
+            self.results.insert(own.clone(), content);
         }
         (sha256_hex(result.content.as_bytes()), logged)
     }
@@ -110,7 +100,7 @@ impl Conversation {
             let message = self.state.calls.get(id).map(|call| &call.identity);
             let message = message.filter(|own| own.key.is_some() || own.message == self.state.message);
             if message.is_some_and(|own| self.is_open(own.message)) && *ok {
-                self.results.insert(id.clone(), StoredResult { content: content.clone(), is_error: false });
+                self.results.insert(id.clone(), content.clone());
             }
         }
     }
@@ -129,7 +119,7 @@ mod tests {
     #[test]
     fn results_are_bounded_in_size_and_in_all() {
         let mut stored = StoredResults::default();
-        let result = |bytes: usize| StoredResult { content: Arc::from("x".repeat(bytes)), is_error: false };
+        let result = |bytes: usize| Arc::from("x".repeat(bytes));
         stored.insert("big".into(), result(MAX_RESULT_BYTES + 1));
         assert!(stored.is_empty());
         for number in 0..12 {

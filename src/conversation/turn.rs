@@ -159,7 +159,7 @@ impl Turn<'_> {
     /// [`CallError::NotAtHost`] if no call of that id in this turn is to be run, or it has its result already.
     pub fn finish(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<(), CallError> {
         let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(forward) if forward.id == *id);
-        let Some(call) = self.calls.iter_mut().filter(|call| call.answers.is_empty()).find(open) else {
+        let Some(call) = self.calls.iter_mut().find(open) else {
             return Err(CallError::NotAtHost(id.clone()));
         };
         call.answers = vec![self.conversation.answer_part(&call.own, &result.into())?];

@@ -3,6 +3,7 @@
 mod blind;
 mod model;
 mod resumed;
+mod rules;
 
 use std::sync::Arc;
 

@@ -81,9 +81,10 @@ impl Conversation {
     /// The answer to a call that ran and was reported.
     fn finished_before(&self, call: &Call, target: &str) -> Outcome {
         let shown = self.bound.names.tools.sent(target);
-        let (content, is_error) = self.stored_result(&call.own).unwrap_or_else(|| {
-            let content = format!("{shown} already ran for this call; its result is no longer stored.");
-            (Arc::from(content), true)
+        let stored = self.stored_result(&call.own);
+        let is_error = stored.is_none();
+        let content = stored.unwrap_or_else(|| {
+            Arc::from(format!("{shown} already ran for this call; its result is no longer stored."))
         });
         Outcome::Reply(Reply {
             id: call.id(),

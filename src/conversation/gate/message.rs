@@ -64,7 +64,8 @@ impl Arrived {
         let label = record.identity.label(own);
         let same_label =
             if self.label.as_str().is_empty() { label.as_str().starts_with(NUMBERED) } else { *label == self.label };
-        same_label && record.digest == self.digest && record.name == self.name
+        // Not by name: a host may write the tool's own name for the one that the model wrote.
+        same_label && record.digest == self.digest
     }
 }
 
@@ -202,7 +203,7 @@ impl Conversation {
 
     /// The message that these calls are a resend of, and which of them were judged before. `None` if they are new.
     fn resent(&mut self, calls: &[Arrived], key: Option<&str>) -> Option<(u64, Vec<Option<CallId>>)> {
-        if self.recalling || calls.is_empty() {
+        if calls.is_empty() {
             return None;
         }
         if let Some(key) = key {

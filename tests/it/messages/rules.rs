@@ -1,0 +1,279 @@
+//! One case for each rule that decides which message a call belongs to, and what is kept for it.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use toolfold::conversation::{Event, ModelCall};
+
+use super::*;
+
+fn call(id: &str, name: &str, n: u64) -> ModelCall {
+    ModelCall { id: id.into(), name: name.to_owned(), arguments: (&json!({ "n": n })).into() }
+}
+
+/// The outcomes of the calls of one message.
+fn whole(talk: &mut Conversation, calls: &[ModelCall], key: Option<&str>) -> Vec<Outcome> {
+    talk.calls(calls.to_vec(), key).outcomes().cloned().collect()
+}
+
+fn in_message(talk: &mut Conversation, key: &str, call: &ModelCall) -> Outcome {
+    talk.call_in(key, call.id.clone(), &call.name, call.arguments.clone()).unwrap()
+}
+
+fn single(talk: &mut Conversation, call: &ModelCall) -> Outcome {
+    talk.call(call.id.clone(), &call.name, call.arguments.clone()).unwrap()
+}
+
+#[track_caller]
+fn approve(talk: &mut Conversation, approver: &Approver, asked: &Outcome) {
+    let id = approval(asked);
+    approver.approve(&id, 1_000).unwrap();
+    assert!(matches!(talk.resume(&id.as_str().into()), Ok(Resumed::Run(_))), "{id}");
+}
+
+fn wire_talk() -> (Conversation, Approver) {
+    let (engine, approver, _) = engine();
+    (start(&engine, Wire::OpenAiChat), approver)
+}
+
+/// The texts of stored results, as a snapshot holds them.
+fn stored(talk: &mut Conversation) -> Vec<String> {
+    let snapshot = json!(talk.snapshot());
+    let results = snapshot.get("results").and_then(Value::as_object);
+    let texts = results.into_iter().flatten().map(|(_, text)| text.as_str().unwrap().to_owned());
+    texts.collect()
+}
+
+#[test]
+fn a_call_comes_again_alone_under_the_key_of_its_message() {
+    let (mut talk, _) = wire_talk();
+    let look = call("look:0", "look", 1);
+    assert!(is_forward(&in_message(&mut talk, "m1", &look)));
+    in_message(&mut talk, "m1", &call("look:1", "look", 2));
+    talk.answer(&"look:0".into(), "seen").unwrap();
+    assert_eq!(&*reply(&in_message(&mut talk, "m1", &look)).content, "seen");
+    assert!(is_forward(&in_message(&mut talk, "m2", &look)), "another message");
+}
+
+/// A host may send the tool's own name where the model wrote `call_tool`: the call is the same.
+#[test]
+fn the_name_that_was_written_does_not_make_another_call() {
+    let (mut talk, _) = wire_talk();
+    let named = [call("1", "look", 1), call("2", "look", 2)];
+    let wrapped = [
+        ModelCall {
+            id: "1".into(),
+            name: "call_tool".to_owned(),
+            arguments: (&json!({"name": "look", "arguments": {"n": 1}})).into(),
+        },
+        named[1].clone(),
+    ];
+    assert!(whole(&mut talk, &wrapped, Some("m1")).iter().all(is_forward));
+    talk.answer(&"1".into(), "seen").unwrap();
+    assert_eq!(&*reply(&whole(&mut talk, &named, Some("m1"))[0]).content, "seen");
+}
+
+#[test]
+fn a_call_without_a_key_is_not_one_that_had_a_key() {
+    let (mut talk, approver) = wire_talk();
+    let pay = call("pay:0", "pay", 1);
+    let asked = in_message(&mut talk, "m1", &pay);
+    approve(&mut talk, &approver, &asked);
+    assert_eq!(approval(&single(&mut talk, &pay)), "ap-2", "the first approval runs one call");
+}
+
+#[test]
+fn a_message_without_a_key_is_not_one_that_had_a_key() {
+    let (mut talk, _) = wire_talk();
+    let calls = [call("1", "look", 1), call("2", "look", 2)];
+    whole(&mut talk, &calls, Some("m1"));
+    talk.answer(&"1".into(), "seen").unwrap();
+    assert!(whole(&mut talk, &calls, None).iter().all(is_forward), "it is new, and runs");
+}
+
+#[test]
+fn a_single_call_after_a_whole_message_begins_a_message() {
+    let (mut talk, _) = wire_talk();
+    let calls = [call("1", "look", 1), call("2", "look", 2)];
+    whole(&mut talk, &calls, None);
+    talk.answer(&"1".into(), "seen").unwrap();
+    single(&mut talk, &call("3", "look", 3));
+    assert!(whole(&mut talk, &calls, None).iter().all(is_forward), "the message before it is closed");
+}
+
+#[test]
+fn a_longer_message_is_a_new_one_without_a_key_and_the_same_one_with_its_key() {
+    let first = [call("1", "look", 1), call("2", "look", 2)];
+    let longer = [first[0].clone(), first[1].clone(), call("3", "look", 3)];
+    let (mut talk, _) = wire_talk();
+    whole(&mut talk, &first, None);
+    talk.answer(&"1".into(), "seen").unwrap();
+    assert!(whole(&mut talk, &longer, None).iter().all(is_forward));
+    // The first calls came one by one, as a stream brought them, and then all of them.
+    let (mut talk, _) = wire_talk();
+    for each in &first {
+        in_message(&mut talk, "m1", each);
+    }
+    talk.answer(&"1".into(), "seen").unwrap();
+    let again = whole(&mut talk, &longer, Some("m1"));
+    assert_eq!(&*reply(&again[0]).content, "seen");
+    assert!(is_forward(&again[1]) && is_forward(&again[2]));
+    assert!(talk.take_notices().is_empty(), "its key was not given to another message");
+}
+
+#[test]
+fn a_long_key_is_stored_by_its_digest() {
+    let (mut talk, _) = wire_talk();
+    let (key, other) = ("k".repeat(10_000), format!("{}x", "k".repeat(9_999)));
+    let look = call("look:0", "look", 1);
+    in_message(&mut talk, &key, &look);
+    in_message(&mut talk, &key, &call("look:1", "look", 2));
+    talk.answer(&"look:0".into(), "seen").unwrap();
+    assert_eq!(&*reply(&in_message(&mut talk, &key, &look)).content, "seen");
+    assert!(is_forward(&in_message(&mut talk, &other, &look)));
+    let log = json!(talk.take_log(0)).to_string();
+    assert!(log.len() < 8_000, "{} bytes", log.len());
+}
+
+/// What was never answered in time is void: the call is judged anew, also when it comes again with its message.
+#[test]
+fn an_expired_approval_is_asked_for_anew() {
+    let clock = Arc::new(AtomicI64::new(1_000));
+    let (own, store) = (clock.clone(), Arc::new(MemoryStore::new()));
+    let file = PolicyFile::load(RULES, "policy.toml", PolicyScope::User).into_result().unwrap();
+    let now = move || own.load(Ordering::Relaxed);
+    let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), store, now);
+    let engine = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(policy).build().unwrap();
+    let pay = [call("pay:0", "pay", 1)];
+    for (again, key) in [(Some("m1"), "the same message"), (Some("m2"), "another message")] {
+        let mut talk = start(&engine, Wire::OpenAiChat);
+        let first = approval(&only(whole(&mut talk, &pay, Some("m1"))));
+        assert_eq!(approval(&only(whole(&mut talk, &pay, again))), first, "{key}: it waits still");
+        clock.fetch_add(1_000 * 3_600 * 24 * 30, Ordering::Relaxed);
+        let asked = only(whole(&mut talk, &pay, again));
+        assert_ne!(approval(&asked), first, "{key}: thirty days later");
+    }
+}
+
+#[test]
+fn only_results_of_the_open_message_are_stored_and_only_of_calls_that_succeeded() {
+    let (mut talk, _) = wire_talk();
+    let calls = [call("1", "look", 1), call("2", "look", 2), call("3", "look", 3)];
+    whole(&mut talk, &calls, None);
+    talk.log_results(true);
+    talk.answer(&"1".into(), "seen").unwrap();
+    let failed = toolfold::conversation::ToolResult { content: "no such row".to_owned(), is_error: true };
+    talk.answer(&"2".into(), failed).unwrap();
+    assert_eq!(stored(&mut talk), ["seen"]);
+    let log = talk.take_log(0);
+    let mut replayed = engine().0.replay(&log).unwrap();
+    assert_eq!(stored(&mut replayed), ["seen"], "from the log");
+    whole(&mut talk, &[call("4", "look", 4)], None);
+    assert_eq!(stored(&mut talk), Vec::<String>::new(), "a new message closes those before it");
+}
+
+/// The host answers by an id that two calls have: the first of them ends.
+#[test]
+fn a_result_goes_to_the_first_call_of_the_last_message_with_that_id() {
+    let (mut talk, _) = wire_talk();
+    single(&mut talk, &call("0", "look", 0));
+    single(&mut talk, &call("x", "look", 1));
+    single(&mut talk, &call("x", "look", 2));
+    talk.take_log(0);
+    talk.report_result(&"x".into(), true);
+    let log = talk.take_log(0);
+    let ended = log.iter().filter_map(|record| match &record.event {
+        Event::Finished { id, .. } => Some(id.as_str()),
+        _ => None,
+    });
+    assert_eq!(ended.collect::<Vec<_>>(), ["x"]);
+}
+
+#[test]
+fn an_approved_call_that_failed_has_ended() {
+    let (mut talk, approver) = wire_talk();
+    let pay = [call("pay:0", "pay", 1)];
+    let asked = only(whole(&mut talk, &pay, None));
+    approve(&mut talk, &approver, &asked);
+    talk.report_result(&"pay:0".into(), false);
+    assert_eq!(approval(&only(whole(&mut talk, &pay, None))), "ap-2", "the message is closed, and this one is new");
+}
+
+#[test]
+fn what_the_host_says_is_seen_ends_the_message_of_single_calls() {
+    let pay = call("pay:0", "pay", 1);
+    let ends: [fn(&mut Conversation); 2] =
+        [|talk| talk.seen(&json!([])).unwrap(), |talk| talk.seen_calls(Vec::<CallId>::new())];
+    for end in ends {
+        let (mut talk, approver) = wire_talk();
+        let asked = single(&mut talk, &pay);
+        approve(&mut talk, &approver, &asked);
+        assert!(is_forward(&single(&mut talk, &pay)), "it is at the host, which asks once more");
+        end(&mut talk);
+        assert_eq!(approval(&single(&mut talk, &pay)), "ap-2", "a new message, and a new call");
+    }
+}
+
+/// So many calls later that the first is forgotten, its id and arguments may be those of a new call.
+#[test]
+fn a_call_like_a_forgotten_one_is_asked_about() {
+    let (mut talk, approver) = wire_talk();
+    let pay = call("pay:0", "pay", 1);
+    let asked = only(whole(&mut talk, std::slice::from_ref(&pay), None));
+    approve(&mut talk, &approver, &asked);
+    talk.report_result(&"pay:0".into(), true);
+    for number in 0..400 {
+        let look = call(&format!("look:{number}"), "look", number);
+        whole(&mut talk, std::slice::from_ref(&look), None);
+        talk.report_result(&look.id, true);
+    }
+    assert_eq!(approval(&only(whole(&mut talk, &[pay], None))), "ap-2");
+}
+
+/// A definition that was shown first is no failure: the call may still fail as often as any other.
+#[test]
+fn a_call_that_was_shown_its_definition_has_not_failed() {
+    let long = "What it is about, at length. ".repeat(40);
+    let tool = |name: &str| {
+        json!({"name": name, "description": long, "inputSchema": {"type": "object",
+            "properties": {"a": {"type": "string", "description": long}, "b": {"type": "string", "description": long}}}})
+    };
+    let profile = toolfold::profile::ToolProfile::parse("[category.all]\ntools = ['*']", "p.toml").into_result();
+    let catalog = Catalog::from_mcp(&json!([tool("one"), tool("two")]).to_string()).unwrap();
+    let builder = Engine::builder(catalog).profile(profile.unwrap()).arm(toolfold::profile::Arm::Stable);
+    let mut talk = builder.build().unwrap().conversation(Wire::OpenAiChat).start().unwrap();
+    let one = |id: &str| ModelCall { id: id.into(), name: "one".to_owned(), arguments: (&json!({"a": "x"})).into() };
+    assert_eq!(reply(&only(whole(&mut talk, &[one("0")], None))).kind, ReplyKind::Shown);
+    for id in ["1", "2", "3"] {
+        assert!(is_forward(&only(whole(&mut talk, &[one(id)], None))), "call {id}");
+        talk.report_result(&id.into(), false);
+        // Another message, so that the failed call does not come again with its own.
+        whole(
+            &mut talk,
+            &[ModelCall {
+                id: "e".into(),
+                name: "expand_tools".into(),
+                arguments: (&json!({"tools": ["two"]})).into(),
+            }],
+            None,
+        );
+    }
+    assert_eq!(reply(&only(whole(&mut talk, &[one("4")], None))).kind, ReplyKind::Loop, "it failed three times");
+}
+
+/// Two calls that share id, name and arguments, as servers send them that give all parallel calls one id.
+#[test]
+fn calls_of_one_id_in_a_message_are_approved_one_by_one() {
+    for key in [None, Some("m1")] {
+        let (mut talk, approver) = wire_talk();
+        let pay = call("pay:0", "pay", 1);
+        let mut turn = talk.calls([pay.clone(), pay.clone()], key);
+        for approval in ["ap-1", "ap-2"] {
+            let waiting = turn.waiting();
+            assert_eq!(waiting.last().map(|own| own.approval.as_str()), Some(approval), "key {key:?}");
+            approver.approve(approval, 1_000).unwrap();
+            assert!(matches!(turn.resume(&approval.into()), Ok(Resumed::Run(_))), "key {key:?}");
+            drop(turn.resume(&approval.into()));
+        }
+        assert_eq!(turn.runnable().len(), 2, "key {key:?}");
+    }
+}

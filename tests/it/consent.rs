@@ -1,8 +1,8 @@
 //! Policy in the gate, as the audit tells it, and what an answer by a person does to a call that waits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -325,7 +325,7 @@ fn of_any_number_of_hosts_one_asks_and_one_runs() {
     let stores: [&(dyn Fn() -> Arc<dyn ApprovalStore> + Sync); 2] = [&|| memory.clone(), &sqlite];
     for store in stores {
         for round in 0..20 {
-            let together = Barrier::new(4);
+            let together = std::sync::Barrier::new(4);
             // What an adapter does whose framework says that its user has approved the call.
             let host = || {
                 let (layer, approver) = policy(AS_IS, store());

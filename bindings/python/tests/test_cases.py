@@ -1,8 +1,8 @@
-"""The scripts of ``corpora/cases/python`` that showed a call run without its approval, or run twice, with what each prints."""
+"""The scripts of ``corpora/cases/python`` that showed a call run unasked, or run twice: each prints what it should."""
 
 from __future__ import annotations
 
-import re
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -10,22 +10,87 @@ from pathlib import Path
 
 import pytest
 
-CASES = Path(__file__).resolve().parents[4] / "shared/corpora/cases/python"
+ROOT = Path(__file__).resolve().parents[3]
+CASES = ROOT.parent / "shared/corpora/cases/python"
+SHOWN = "interruptions ['delete_deal'], ran []"
+PENDING = 'store: Approval(id="ap-1", tool="delete_deal", state="pending")'
 
-# Script, the framework it needs, and what its lines must match, in order.
-SCRIPTS: dict[str, tuple[str, list[str]]] = {}
+# Script: the framework that it needs, and the lines that it prints.
+SCRIPTS: dict[str, tuple[str, list[str]]] = {
+    "01": (
+        "agents",
+        [
+            f"alone: {SHOWN}",
+            PENDING,
+            f"as a tool: {SHOWN}",
+            PENDING,
+            f"the tool's own needs_approval, Agent as a tool: {SHOWN}",
+            f"the tool's own needs_approval, FoldedAgent as a tool: {SHOWN}",
+        ],
+    ),
+    "02": (
+        "pydantic_ai",
+        [
+            "lean: 22 tools shown, output DeferredToolRequests, ran []",
+            "index: 2 tools shown, output DeferredToolRequests, ran []",
+            "auto: 2 tools shown, output DeferredToolRequests, ran []",
+        ],
+    ),
+    "03": (
+        "langchain",
+        [
+            f"{arm}, {order} first: asked, ran []"
+            for arm in ("lean", "index", "auto")
+            for order in ("HITL", "toolfold")
+        ],
+    ),
+    # Its model has two messages: the third attempt finds none, and ends the script with an error.
+    "04": (
+        "openai",
+        [
+            "attempt 0 -> KeyboardInterrupt",
+            "ran so far: ['1', '2']",
+            "attempt 1 -> done",
+            "ran so far: ['1', '2', '2']",
+        ],
+    ),
+    "06": (
+        "pydantic_ai",
+        [
+            "the person is shown: [{'deal_id': '1'}]",
+            "ran: [] | still pending: [('ap-2', {'deal_id': '999'})]",
+        ],
+    ),
+    "09": (
+        "agents",
+        [
+            "(a) lean ran ['delete_deal'] asked again: ['merge_contacts']",
+            "(b) lean get_deal: ok",
+            "(a) index ran ['delete_deal'] asked again: ['merge_contacts']",
+            "(b) index get_deal: ok",
+            "(d) hook: get_deal",
+            "(e) final output: x",
+            "(e) final output: x",
+        ],
+    ),
+}
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not here")
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_prints_what_it_expects(script: str, tmp_path: Path) -> None:
+def test_a_script_prints_what_it_expects(script: str) -> None:
     framework, expected = SCRIPTS[script]
     if find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
     (found,) = CASES.glob(f"{script}_*.py")
-    ran = subprocess.run([sys.executable, str(found)], cwd=CASES, capture_output=True, text=True, timeout=300)
-    assert ran.returncode == 0, ran.stderr
-    lines = ran.stdout.splitlines()
-    assert len(lines) == len(expected), ran.stdout
-    for line, pattern in zip(lines, expected, strict=True):
-        assert re.fullmatch(pattern, line), f"{script}: {line!r} is not {pattern!r}"
+    paths = os.pathsep.join(os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path)
+    ran = subprocess.run(
+        [sys.executable, str(found)],
+        cwd=CASES,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert [line.strip() for line in ran.stdout.splitlines()] == expected, ran.stderr
+    assert (ran.returncode == 0) == (script != "04"), ran.stderr

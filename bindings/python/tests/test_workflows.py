@@ -44,8 +44,14 @@ def test_actions_are_pinned_and_rights_are_given_job_by_job(path: Path) -> None:
 
 
 def test_ci_runs_what_a_clone_runs() -> None:
-    assert [step["run"] for step in steps(read("ci.yml")) if "run" in step] == ["bash .ci/run"]
+    jobs = read("ci.yml")["jobs"]
+    assert [step["run"] for step in jobs.pop("run")["steps"] if "run" in step] == ["bash .ci/run"]
     assert (ROOT / ".ci/run").is_file()
+    # Beside it only what one toolchain cannot do: a check with the oldest compiler that the crates promise.
+    assert list(jobs) == ["msrv"]
+    (check,) = [step["run"] for step in jobs["msrv"]["steps"] if "run" in step]
+    commands = [line.split() for line in check.splitlines() if line.startswith("cargo ")]
+    assert commands and all(command[:3] == ["cargo", "+$version", "check"] for command in commands)
 
 
 def test_a_release_builds_what_is_here_for_every_platform() -> None:

@@ -372,3 +372,29 @@ fn another_file_is_not_touched() {
     drop(SqliteStore::open(&store).unwrap());
     assert_eq!(mode(&store), 0o600);
 }
+
+/// The key is set once, and only with that key another one. A changed record sets none.
+#[test]
+fn the_approvers_key_is_replaced_only_by_who_has_it() {
+    let folder = Folder::new("approvers-key");
+    let store = SqliteStore::open(&folder.store()).unwrap();
+    let digest = |key: &str| Some(toolfold::store::approver_digest(key));
+    assert_eq!(store.approver().unwrap(), None);
+    store.set_approver(None, "first", "ann", 1).unwrap();
+    assert_eq!(store.approver().unwrap(), digest("first"));
+    for known in [None, Some("second"), Some("wrong")] {
+        let refused = store.set_approver(known, "second", "eve", 2);
+        assert!(matches!(refused, Err(ApprovalError::Key)), "{known:?}: {refused:?}");
+    }
+    store.set_approver(None, "first", "ann", 3).unwrap();
+    assert_eq!(store.approver().unwrap(), digest("first"), "the same key again changes nothing");
+    store.set_approver(Some("first"), "second", "ann", 4).unwrap();
+    assert_eq!(store.approver().unwrap(), digest("second"));
+    drop(store);
+    let [own, eves] = ["second", "eve's"].map(toolfold::store::approver_digest);
+    let open = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
+    tamper(&folder.store(), &format!("{open} UPDATE audit SET body = replace(body, '{own}', '{eves}');"));
+    let store = SqliteStore::open(&folder.store()).unwrap();
+    let read = store.approver();
+    assert!(matches!(&read, Err(ApprovalError::Store(why)) if why.kind == StoreErrorKind::Forged), "{read:?}");
+}

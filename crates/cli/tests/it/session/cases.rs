@@ -1,6 +1,6 @@
 //! The lines of `corpora/cases/conversation` that showed a fault of identity, as a host would send them.
 
-use super::answers;
+use super::{Place, answers};
 
 /// The outcomes of a file's lines, `key` of each. Nothing where the corpora are absent.
 fn outcomes(args: &[&str], file: &str, key: &str) -> Option<Vec<String>> {
@@ -20,7 +20,9 @@ fn outcomes(args: &[&str], file: &str, key: &str) -> Option<Vec<String>> {
 
 #[test]
 fn a_call_of_a_repeated_id_is_asked_about_again() {
-    let args = ["--arm", "stable", "--policy", "excel"];
+    // With a store of its own: numbers of approvals in the user's store depend on what ran before.
+    let place = Place::new("repeated-id");
+    let args = ["--arm", "stable", "--policy", "excel", "--store", &place.file("store.sqlite")];
     let Some(asked) = outcomes(&args, "approval_by_repeated_id.jsonl", "approval") else { return };
     assert_eq!(asked.first().zip(asked.last()), Some((&"ap-1".to_owned(), &"ap-2".to_owned())), "{asked:?}");
 }

@@ -186,7 +186,8 @@ def test_threads_share_a_conversation(engine: toolfold.Engine) -> None:
 
     def work(number: int) -> None:
         barrier.wait()
-        for turn in range(50):
+        # No more calls than a conversation remembers, 256: a thread may wait while the others make all of theirs.
+        for turn in range(30):
             outcome = conversation.call("list_sheets", {"file_path": f"{number}-{turn}"}, f"{number}-{turn}")
             assert isinstance(outcome, Forward) and outcome.arguments == {"file_path": f"{number}-{turn}"}
             assert len(conversation.entries()) == 50 and conversation.digest
@@ -202,7 +203,7 @@ def test_threads_share_a_conversation(engine: toolfold.Engine) -> None:
             thread.join(60)
     finally:
         sys.setswitchinterval(interval)
-    assert not any(thread.is_alive() for thread in threads) and len(set(seen)) == 400
+    assert not any(thread.is_alive() for thread in threads) and len(set(seen)) == 240
 
 
 def test_what_it_costs(engine: toolfold.Engine) -> None:

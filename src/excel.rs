@@ -1,5 +1,5 @@
-//! The built-in domain: 49 tools for Excel workbooks, with profiles and a policy. What the command line reports on where it is
-//! given no tools, and something to try the library with.
+//! The built-in domain: 49 tools for Excel workbooks, with profiles and a policy. The command line uses it if no tools are
+//! given.
 
 /// The tools, as JSON in Chat Completions' shape.
 pub const TOOLS: &str = include_str!("../profiles/excel/tools.json");

@@ -107,8 +107,8 @@ impl Conversation {
         fork
     }
 
-    /// Begins the log anew: its first record holds all that the conversation knows. For one that was restored from a
-    /// snapshot and has a log from here on.
+    /// Starts a new log, whose first record contains the whole state. For a conversation that was restored from a snapshot
+    /// and is logged from now on. Stored results are not in the record.
     pub fn begin_log(&mut self) {
         let state = Box::new(self.state.clone());
         self.log.clear();

@@ -16,8 +16,8 @@ const MAX_RESULT_BYTES: usize = 1 << 20;
 /// The most that the results of a conversation take, in bytes; the oldest are dropped first. Source: as above.
 const MAX_RESULTS_BYTES: usize = 8 << 20;
 
-/// The results of calls whose message is open, by the ids under which the calls are remembered. A call that failed runs
-/// again with its message, or is refused: its result is not stored.
+/// The results of calls whose message is open, by the ids under which the calls are remembered. Results of failed calls are
+/// not stored: a resend runs such a call again, or refuses it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct StoredResults(IndexMap<CallId, Arc<str>>);

@@ -2,9 +2,9 @@
 //!
 //! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides `allow`, `ask` and
 //! `deny` with a compact rule, a row may contain lines that a policy file writes elsewhere: `default X`, `mode X`,
-//! `tier T name`, `shell S name`, `interactive true|false name`, `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`, and `managed …` and `project …` before a line
-//! (the scope of its file). A row whose `profile` is `last-match` is evaluated in that order. An unknown line makes every
-//! call ask, as a malformed deny does.
+//! `tier T name`, `shell S name`, `interactive true|false name`, `builtin READ_ONLY_SAFE_SHELL`,
+//! `host_executable n=path`, and `managed …` and `project …` before a line (the scope of its file). A row whose `profile`
+//! is `last-match` is evaluated in that order. An unknown line makes every call ask, as a malformed deny does.
 //!
 //! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`, `workspace_trusted`,
 //! `server_trusted`, `annotations`, `case_insensitive_fs` and `schema_hash_changed`. Unless it does, the working folder is

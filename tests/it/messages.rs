@@ -204,7 +204,7 @@ fn results_are_logged_on_request_and_redacted_in_snapshots() {
     let mut other = engine.restore(talk.snapshot()).unwrap();
     let stored = reply(&judge(&mut other, &message)[0]).content.to_string();
     assert_eq!(stored, format!("{} token=[redacted]", "x".repeat(5_000)), "without secrets, at its full length");
-    assert_eq!(&*reply(&judge(&mut talk.fork(), &message)[0]).content, long, "a fork goes on with the same message");
+    assert_eq!(&*reply(&judge(&mut talk.fork(), &message)[0]).content, long, "a fork continues the open message");
     // A closed message has no stored results.
     talk.report_result(&"2".into(), true);
     assert!(json!(talk.snapshot()).get("results").is_none());

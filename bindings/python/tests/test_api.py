@@ -185,9 +185,9 @@ def test_threads_share_a_conversation(engine: toolfold.Engine) -> None:
     conversation, seen, barrier = engine.conversation(id="c"), [], threading.Barrier(8)
 
     def work(number: int) -> None:
-        barrier.wait()
-        # No more calls than a conversation remembers, 256: a thread may wait while the others make all of theirs.
-        for turn in range(30):
+        for turn in range(50):
+            # Without it, one thread may wait while the others make 320 calls, after which its own is forgotten.
+            barrier.wait(60)
             outcome = conversation.call("list_sheets", {"file_path": f"{number}-{turn}"}, f"{number}-{turn}")
             assert isinstance(outcome, Forward) and outcome.arguments == {"file_path": f"{number}-{turn}"}
             assert len(conversation.entries()) == 50 and conversation.digest
@@ -203,7 +203,7 @@ def test_threads_share_a_conversation(engine: toolfold.Engine) -> None:
             thread.join(60)
     finally:
         sys.setswitchinterval(interval)
-    assert not any(thread.is_alive() for thread in threads) and len(set(seen)) == 240
+    assert not any(thread.is_alive() for thread in threads) and len(set(seen)) == 400
 
 
 def test_what_it_costs(engine: toolfold.Engine) -> None:

@@ -1,4 +1,4 @@
-"""The scripts of ``corpora/cases/python`` that showed a call run unasked, or run twice: each prints what it should."""
+"""Scripts of ``corpora/cases/python`` in which a call ran without an approval, or twice: each prints the expected lines."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SCRIPTS: dict[str, tuple[str, list[str]]] = {
             for order in ("HITL", "toolfold")
         ],
     ),
-    # Its model has two messages: the third attempt finds none, and ends the script with an error.
+    # The script makes three attempts with a model of two messages, so that it ends with an error.
     "04": (
         "openai",
         [

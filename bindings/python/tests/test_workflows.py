@@ -50,7 +50,7 @@ def test_ci_runs_what_a_clone_runs() -> None:
     # Beside it only what one toolchain cannot do: a check with the oldest compiler that the crates promise.
     assert list(jobs) == ["msrv"]
     (check,) = [step["run"] for step in jobs["msrv"]["steps"] if "run" in step]
-    commands = [line.replace(chr(34), "").split() for line in check.splitlines() if line.startswith("cargo ")]
+    commands = [line.replace('"', "").split() for line in check.splitlines() if line.startswith("cargo ")]
     assert commands and all(command[:3] == ["cargo", "+$version", "check"] for command in commands)
 
 

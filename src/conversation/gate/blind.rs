@@ -55,8 +55,8 @@ impl Conversation {
             meant.shown,
             listed(hidden)
         );
-        // What another answer of the same message brings need not be said twice. In a shared conversation that answer may
-        // have gone to another client.
+        // One answer to a message contains the definition. In a shared conversation that answer may have gone to another
+        // client.
         let brought = !self.state.shared && !self.is_closed(meant);
         let mut opened = Vec::new();
         if brought {

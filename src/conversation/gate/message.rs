@@ -64,7 +64,7 @@ impl Arrived {
         let label = record.identity.label(own);
         let same_label =
             if self.label.as_str().is_empty() { label.as_str().starts_with(NUMBERED) } else { *label == self.label };
-        // Not by name: a host may write the tool's own name for the one that the model wrote.
+        // Names are not compared: a host may replace `call_tool` by the name of the tool.
         same_label && record.digest == self.digest
     }
 }

@@ -124,6 +124,8 @@ mod tests {
             "%\\x6e",
             "\\45n",
             "\\045n",
+            // bash replaces the escape when it prints, so that the `%` after it begins a conversion.
+            "\\045%n",
             "\\0045n",
             "%\\156",
             "\\u0025n",

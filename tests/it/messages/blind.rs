@@ -49,7 +49,7 @@ fn of_parallel_blind_calls_none_runs_before_its_definition_was_shown() {
     assert!(single(&mut talk, "msg_2").iter().all(is_forward), "the next message was written after reading it");
 }
 
-/// In a conversation of several models another answer may have gone to somebody else: each says all of it.
+/// Another answer may have gone to another client: each answer contains the definition.
 #[test]
 fn where_models_share_a_conversation_each_answer_holds_the_definition() {
     let mut talk = folded(Blind::default());

@@ -1,4 +1,4 @@
-//! One case for each rule that decides which message a call belongs to, and what is kept for it.
+//! One case for each rule that decides which message a call belongs to, and which results are stored.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -54,7 +54,7 @@ fn a_call_comes_again_alone_under_the_key_of_its_message() {
     assert!(is_forward(&in_message(&mut talk, "m2", &look)), "another message");
 }
 
-/// A host may send the tool's own name where the model wrote `call_tool`: the call is the same.
+/// A host may replace `call_tool` by the name of the tool: the call is the same.
 #[test]
 fn the_name_that_was_written_does_not_make_another_call() {
     let (mut talk, _) = wire_talk();
@@ -134,7 +134,7 @@ fn a_long_key_is_stored_by_its_digest() {
     assert!(log.len() < 8_000, "{} bytes", log.len());
 }
 
-/// What was never answered in time is void: the call is judged anew, also when it comes again with its message.
+/// An expired approval is void: the call is judged again, also if its message is resent.
 #[test]
 fn an_expired_approval_is_asked_for_anew() {
     let clock = Arc::new(AtomicI64::new(1_000));
@@ -173,7 +173,7 @@ fn only_results_of_the_open_message_are_stored_and_only_of_calls_that_succeeded(
     assert_eq!(stored(&mut talk), Vec::<String>::new(), "a new message closes those before it");
 }
 
-/// The host answers by an id that two calls have: the first of them ends.
+/// The host reports a result by an id that two calls share: the first of them has ended.
 #[test]
 fn a_result_goes_to_the_first_call_of_the_last_message_with_that_id() {
     let (mut talk, _) = wire_talk();
@@ -215,7 +215,7 @@ fn what_the_host_says_is_seen_ends_the_message_of_single_calls() {
     }
 }
 
-/// So many calls later that the first is forgotten, its id and arguments may be those of a new call.
+/// Once a call is forgotten, its id and arguments may belong to a new call.
 #[test]
 fn a_call_like_a_forgotten_one_is_asked_about() {
     let (mut talk, approver) = wire_talk();
@@ -231,7 +231,7 @@ fn a_call_like_a_forgotten_one_is_asked_about() {
     assert_eq!(approval(&only(whole(&mut talk, &[pay], None))), "ap-2");
 }
 
-/// A definition that was shown first is no failure: the call may still fail as often as any other.
+/// Showing a definition first does not count as a failure: the call may fail as often as any other.
 #[test]
 fn a_call_that_was_shown_its_definition_has_not_failed() {
     let long = "What it is about, at length. ".repeat(40);
@@ -280,7 +280,7 @@ fn calls_of_one_id_in_a_message_are_approved_one_by_one() {
     }
 }
 
-/// The host ended when the first of two equal calls had run, and kept no log: the second was never asked about by itself.
+/// The host ended after the first of two equal calls, without a log. No approval was requested for the second call alone.
 #[test]
 fn the_second_of_two_equal_calls_is_not_taken_for_the_first_after_a_restart() {
     for key in [None, Some("m1")] {

@@ -373,7 +373,7 @@ fn another_file_is_not_touched() {
     assert_eq!(mode(&store), 0o600);
 }
 
-/// The key is set once, and only with that key another one. A changed record sets none.
+/// Replacing the key requires the current key. A changed record is an error.
 #[test]
 fn the_approvers_key_is_replaced_only_by_who_has_it() {
     let folder = Folder::new("approvers-key");

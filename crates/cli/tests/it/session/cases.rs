@@ -2,7 +2,7 @@
 
 use super::{Place, answers};
 
-/// The outcomes of a file's lines, `key` of each. Nothing where the corpora are absent.
+/// The value of `key` in the outcome of each line of a file. `None` if the corpora are absent.
 fn outcomes(args: &[&str], file: &str, key: &str) -> Option<Vec<String>> {
     let place = crate::corpus("cases/conversation")?;
     let tools = place.join("blind_parallel_tools.json");
@@ -35,7 +35,7 @@ fn of_three_blind_calls_none_runs() {
     }
 }
 
-/// The model repeats its call under the same id, and then makes another one under it.
+/// The model repeats the call under the same id, then makes another call under it.
 #[test]
 fn a_call_that_was_shown_its_definition_runs_when_it_is_made_again() {
     for arm in ["lean", "stable"] {

@@ -70,7 +70,7 @@ fn a_call_of_a_repeated_id_is_approved_and_recorded_each_time() {
     assert_eq!((of("asked"), of("accepted"), of("consumed")), (3, 3, 3), "{audit}");
 }
 
-/// A conversation that goes on from a snapshot gives results again, whether it has a log or not.
+/// A conversation restored from a snapshot returns stored results, with and without a log.
 #[test]
 fn a_snapshot_brings_its_results_into_a_log() {
     let place = Place::new("restored-results");
@@ -95,6 +95,6 @@ fn a_snapshot_brings_its_results_into_a_log() {
     }
     let mut session = Session::start(&["--arm", "stable", "--id", "c", "--log", &log]);
     let again = session.say(&calls);
-    assert_eq!(again["outcomes"][1]["reason"], "finished", "the log goes on from the snapshot: {again}");
+    assert_eq!(again["outcomes"][1]["reason"], "finished", "the log continues from the snapshot: {again}");
     assert_eq!(session.end().0, 0);
 }

@@ -14,7 +14,7 @@ use std::process::Command;
 use rules::judge;
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// Every Rust file below a folder, sorted.

@@ -11,6 +11,9 @@ mod layer {
     pub mod policy;
     pub mod schema;
 }
+/// They name nothing of ours but the catalogue, so that their unit tests are compiled with it.
+#[path = "../src/wire/arguments.rs"]
+mod arguments;
 use layer::{catalog, diagnostic, error, name, policy, schema};
 
 #[test]

@@ -11,6 +11,9 @@ mod layer {
     pub mod profile;
     pub mod schema;
 }
+/// It names nothing of ours but this layer, so that its unit tests are compiled with it.
+#[path = "../src/engine/memo.rs"]
+mod memo;
 use layer::{catalog, diagnostic, error, name, profile, schema};
 
 #[test]

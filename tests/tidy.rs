@@ -40,7 +40,7 @@ const TOP: &[&str] = &[
 ];
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// Every text file below a folder of the project, sorted, as paths from its top. Nothing if there is no such folder. The
@@ -124,12 +124,7 @@ fn declared(items: &[syn::Item], [folder, own]: [&str; 2], known: &mut BTreeSet<
     for item in items {
         let syn::Item::Mod(item) = item else { continue };
         let name = item.ident.to_string();
-        let given = item.attrs.iter().find(|attr| attr.path().is_ident("path")).and_then(|attr| {
-            let syn::Meta::NameValue(pair) = &attr.meta else { return None };
-            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return None };
-            Some(text.value())
-        });
-        match (&item.content, given) {
+        match (&item.content, path_of(item)) {
             (Some((_, items)), None) => {
                 let inner = format!("{folder}/{name}");
                 declared(items, [&inner, &inner], known);
@@ -146,6 +141,14 @@ fn declared(items: &[syn::Item], [folder, own]: [&str; 2], known: &mut BTreeSet<
             }
         }
     }
+}
+
+/// What `#[path = "…"]` of a module says.
+fn path_of(item: &syn::ItemMod) -> Option<String> {
+    let attribute = item.attrs.iter().find(|attr| attr.path().is_ident("path"))?;
+    let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return None };
+    Some(text.value())
 }
 
 #[test]
@@ -225,6 +228,31 @@ fn the_loop_of_the_readme_is_the_one_that_is_tested() {
     let front = lines.collect::<Vec<_>>().join("\n");
     assert!(front.contains(&format!("```\n{shown}```")), "README.md:\n{shown}\nsrc/lib.rs:\n{front}");
     assert!(shown.lines().count() <= 15, "a loop of {} lines", shown.lines().count());
+}
+
+/// The library is compiled without its unit tests, so that they run where a layer is compiled alone and nowhere else.
+#[test]
+fn every_unit_test_of_the_library_is_compiled() {
+    let mut compiled = Vec::new();
+    for path in files("tests").iter().filter(|path| path.ends_with("_alone.rs")) {
+        for item in syntax(path).items {
+            let syn::Item::Mod(item) = item else { continue };
+            match &item.content {
+                Some((_, layers)) => compiled.extend(layers.iter().filter_map(|item| match item {
+                    syn::Item::Mod(layer) => Some(format!("src/{}", layer.ident)),
+                    _ => None,
+                })),
+                None => compiled.extend(path_of(&item).map(|given| given.replace("../", "").replace(".rs", ""))),
+            }
+        }
+    }
+    assert!(compiled.len() > 10, "{compiled:?}");
+    for path in files("src").iter().filter(|path| text(path).contains("#[cfg(test)]")) {
+        let found = compiled
+            .iter()
+            .any(|known| path.starts_with(&format!("{known}.")) || path.starts_with(&format!("{known}/")));
+        assert!(found, "{path} has unit tests that no `tests/*_alone.rs` compiles: move them to tests/it");
+    }
 }
 
 /// What is published is packed from its own folder, so that each has a copy.

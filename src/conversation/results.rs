@@ -111,21 +111,3 @@ impl Conversation {
         self.results.redacted(&names)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_are_bounded_in_size_and_in_all() {
-        let mut stored = StoredResults::default();
-        let result = |bytes: usize| Arc::from("x".repeat(bytes));
-        stored.insert("big".into(), result(MAX_RESULT_BYTES + 1));
-        assert!(stored.is_empty());
-        for number in 0..12 {
-            stored.insert(CallId::from(format!("c{number}")), result(MAX_RESULT_BYTES));
-        }
-        let kept: Vec<&str> = stored.0.keys().map(CallId::as_str).collect();
-        assert_eq!(kept, ["c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11"]);
-    }
-}

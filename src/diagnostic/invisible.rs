@@ -127,7 +127,10 @@ mod tests {
     /// letter with a shape of its own, a number, a sign or a blank is taken for one.
     #[test]
     fn the_classes_agree_with_the_general_categories() {
-        for c in '\0'..=char::MAX {
+        // A quick run leaves out the planes that have no characters yet, and those for private use.
+        let all =
+            |c: &char| !toolfold_testing::Cases::of_this_run().is_quick() || matches!(u32::from(*c) >> 16, 0 | 1 | 14);
+        for c in ('\0'..=char::MAX).filter(all) {
             let category = get_general_category(c);
             let unseen = matches!(
                 category,

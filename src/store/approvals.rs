@@ -155,10 +155,7 @@ fn insert(transaction: &Connection, request: Request, clock_ms: i64, wait_ms: i6
 }
 
 /// The approvals of a call, by the terms of the index `approval_call`.
-const OF_CALL: &str = "SELECT number, body FROM approval
-    WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.request.session') END = ?1
-    AND CASE WHEN json_valid(body) THEN json_extract(body, '$.request.call_id') END = ?2
-    AND state <> 'expired' ORDER BY number";
+const OF_CALL: &str = include_str!("approvals_of_call.sql");
 
 /// The approval that stands for a call. An open one must be borne out by the chain; of one that is over, the row's word is
 /// enough to ask nobody. A row that is no JSON cannot be told to be about the call, and is left for `verify`.
@@ -236,18 +233,4 @@ fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(),
         })
         .map(drop)
         .map_err(|why| failed(&why))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_approvals_of_a_call_are_found_by_their_index() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        super::super::schema::migrate(&mut connection).unwrap();
-        let sql = format!("EXPLAIN QUERY PLAN {OF_CALL}");
-        let plan: String = connection.query_row(&sql, ("conversation", "call"), |row| row.get("detail")).unwrap();
-        assert_eq!(plan, "SEARCH approval USING INDEX approval_call (<expr>=? AND <expr>=?)");
-    }
 }

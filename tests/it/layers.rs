@@ -39,7 +39,7 @@ fn with_policy(more: &str, interactive: bool) -> (Conversation, Approver) {
 
 pub(crate) fn skills(rules: Vec<PermissionRule>) -> SkillLayer {
     let root = Root {
-        path: std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skillpacks/excel"),
+        path: std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("skillpacks/excel"),
         scope: skill::Scope::Explicit,
         trusted: true,
         style: Style::Toolfold,

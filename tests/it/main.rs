@@ -49,7 +49,7 @@ use std::path::PathBuf;
 /// A file of `../shared/corpora`, or nothing (with a printed notice) where the folder is absent.
 fn corpus(path: &str) -> Option<PathBuf> {
     toolfold_testing::timed();
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(path);
+    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("../shared/corpora").join(path);
     if file.exists() {
         return Some(file);
     }
@@ -60,7 +60,7 @@ fn corpus(path: &str) -> Option<PathBuf> {
 /// A file of the project.
 fn project(path: &str) -> String {
     toolfold_testing::timed();
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }
 

@@ -15,7 +15,7 @@ mod vocabulary;
 
 /// A path under the shared folder, if that is there; otherwise says that the test was skipped.
 fn shared(path: &str) -> Option<PathBuf> {
-    let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
+    let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")).join(path);
     if !full.exists() {
         println!("skipped: {} is absent", full.display());
         return None;

@@ -1,6 +1,7 @@
 //! Arguments against schemas: the words, the bounds, and schemas of real tools.
 
 mod arbitrary;
+mod coerce;
 mod hostile;
 
 use serde_json::{Value, json};

@@ -11,11 +11,18 @@ use std::time::SystemTime;
 #[must_use]
 pub fn fixture(toolfold: &str) -> String {
     super::timed();
-    let place = Path::new(toolfold).with_file_name("examples").join("toolfold-fixture");
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixture/src");
+    example(toolfold, "toolfold-fixture", &["fixture/src"]).to_string_lossy().into_owned()
+}
+
+/// An example of `toolfold-cli` that is newer than the folders below `crates` that it is made from.
+pub(crate) fn example(toolfold: &str, name: &str, sources: &[&str]) -> PathBuf {
+    let place = Path::new(toolfold).with_file_name("examples").join(name);
     let built = changed(&place).unwrap_or_else(|| panic!("{} is missing: {BUILD}", place.display()));
-    assert!(newest(&sources).is_none_or(|source| source <= built), "{} is out of date: {BUILD}", place.display());
-    place.to_string_lossy().into_owned()
+    for folder in sources {
+        let newest = newest(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder));
+        assert!(newest.is_none_or(|source| source <= built), "{} is out of date: {BUILD}", place.display());
+    }
+    place
 }
 
 const BUILD: &str = "run `cargo build -p toolfold-cli --examples`, or `cargo test` without `--test`";

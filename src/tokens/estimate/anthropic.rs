@@ -114,7 +114,7 @@ const FROM_4_7: Weights = Weights {
 const FORMAT: f64 = 165.0;
 
 /// Estimates a request for a Claude model.
-pub(in crate::tokens) fn estimate<C: TokenCounter>(prompt: &Prompt<'_>, id: &ModelId, counter: &C) -> Estimate {
+pub(in super::super) fn estimate<C: TokenCounter>(prompt: &Prompt<'_>, id: &ModelId, counter: &C) -> Estimate {
     let weights = weights(id);
     let mut reasons = prompt.reasons.clone();
     let mut tokens = weighted(prompt, &weights, counter);
@@ -167,7 +167,7 @@ pub(super) fn weighted<C: TokenCounter>(prompt: &Prompt<'_>, weights: &Weights, 
 }
 
 /// The band around the tokens of a tool array.
-pub(in crate::tokens) fn band_of_tools(id: &ModelId, tokens: usize) -> Band {
+pub(in super::super) fn band_of_tools(id: &ModelId, tokens: usize) -> Band {
     let band = Band::around(tokens, weights(id).band);
     let (below, above) = if tool_prompt(id, false).1 { (0, 0) } else { UNKNOWN_PROMPT_OFF };
     band.widened(below, above)
@@ -178,7 +178,7 @@ fn assistant(role: Role, weights: &Weights) -> f64 {
 }
 
 /// What each of some tools costs a Claude model, without the prompt that all of them bring once.
-pub(in crate::tokens) fn tools<C: TokenCounter>(functions: &[Function<'_>], id: &ModelId, counter: &C) -> Vec<f64> {
+pub(in super::super) fn tools<C: TokenCounter>(functions: &[Function<'_>], id: &ModelId, counter: &C) -> Vec<f64> {
     let weights = weights(id);
     functions.iter().map(|function| tool_cost(function, &weights, counter)).collect()
 }
@@ -195,7 +195,7 @@ pub(super) fn weights(id: &ModelId) -> Weights {
 }
 
 /// The tokens of a model's prompt for tool use, and whether they are known.
-pub(in crate::tokens) fn tool_prompt(id: &ModelId, forced: bool) -> (usize, bool) {
+pub(in super::super) fn tool_prompt(id: &ModelId, forced: bool) -> (usize, bool) {
     let has = |tier: &str| id.tier.as_deref() == Some(tier) || id.variants.iter().any(|word| word == tier);
     let row = TOOL_PROMPTS.iter().find(|row| id.version == Some(row.version) && has(row.tier));
     row.map_or((UNKNOWN_TOOL_PROMPT, false), |row| (if forced { row.forced } else { row.auto }, true))

@@ -95,7 +95,7 @@ const FROM_3_5: Weights = Weights {
 pub(super) const CALLS_BAND: usize = 55;
 
 /// Estimates a request for a Gemini model. `vertex`: it goes to Vertex AI, not to AI Studio.
-pub(in crate::tokens) fn estimate<C: TokenCounter>(
+pub(in super::super) fn estimate<C: TokenCounter>(
     prompt: &Prompt<'_>,
     id: &ModelId,
     vertex: bool,
@@ -144,12 +144,12 @@ pub(super) fn weighted<C: TokenCounter>(prompt: &Prompt<'_>, weights: &Weights, 
 }
 
 /// The band around the tokens of a tool array.
-pub(in crate::tokens) fn band_of_tools(id: &ModelId, vertex: bool, tokens: usize) -> Band {
+pub(in super::super) fn band_of_tools(id: &ModelId, vertex: bool, tokens: usize) -> Band {
     Band::around(tokens, weights(id, vertex).band)
 }
 
 /// What each of some tools costs a Gemini model.
-pub(in crate::tokens) fn tools<C: TokenCounter>(
+pub(in super::super) fn tools<C: TokenCounter>(
     functions: &[Function<'_>],
     id: &ModelId,
     vertex: bool,

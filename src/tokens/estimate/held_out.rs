@@ -66,7 +66,7 @@ fn rows(files: [&str; 2], reported: &str, row: impl Fn(&Value, &Memo) -> Option<
     let counter = Memo { counter: Tiktoken::new(Encoding::O200kBase), known: RefCell::new(HashMap::new()) };
     let mut found = Vec::new();
     for file in files {
-        let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpora/tokens")).join(file);
+        let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpora/tokens")).join(file);
         if !path.exists() {
             println!("skipped: {} is absent", path.display());
             return None;

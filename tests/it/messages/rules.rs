@@ -173,6 +173,22 @@ fn only_results_of_the_open_message_are_stored_and_only_of_calls_that_succeeded(
     assert_eq!(stored(&mut talk), Vec::<String>::new(), "a new message closes those before it");
 }
 
+/// `docs/session.md`, "Messages that come again": 1 MB a result, 8 MB in all, the oldest are dropped first.
+#[test]
+fn stored_results_are_bounded_in_size_and_in_all() {
+    let (mut talk, _) = wire_talk();
+    // One call is not answered: its message stays open.
+    let calls: Vec<ModelCall> = (0..14).map(|n| call(&n.to_string(), "look", n)).collect();
+    whole(&mut talk, &calls, None);
+    talk.log_results(true);
+    for n in 0..12 {
+        talk.answer(&n.to_string().as_str().into(), format!("{n:02}{}", "x".repeat((1 << 20) - 2))).unwrap();
+    }
+    talk.answer(&"12".into(), "x".repeat((1 << 20) + 1)).unwrap();
+    let starts: Vec<String> = stored(&mut talk).iter().map(|text| text[..2].to_owned()).collect();
+    assert_eq!(starts, ["04", "05", "06", "07", "08", "09", "10", "11"]);
+}
+
 /// The host reports a result by an id that two calls share: the first of them has ended.
 #[test]
 fn a_result_goes_to_the_first_call_of_the_last_message_with_that_id() {

@@ -1,7 +1,7 @@
 //! The net under changes to the reader of commands: everything that it finds in every command of the corpora, of the
 //! tests and of a generator, and what is decided on each. Too much for the repository, so it is recorded in a file:
 //!
-//! `TOOLFOLD_EFFECTS=FILE cargo test -p toolfold --test it effects` writes FILE where there is none, and else compares
+//! `TOOLFOLD_EFFECTS=FILE cargo test --test it effects` writes FILE where there is none, and else compares
 //! with it: what was found then and is not found now, and what is decided more softly, is printed and fails the test.
 //! `TOOLFOLD_COMMANDS=FILE` adds the lines of a file as commands.
 
@@ -22,7 +22,7 @@ const RULES: &[&[&str]] = &[
 ];
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// The rows of the corpora.

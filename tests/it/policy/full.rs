@@ -193,3 +193,13 @@ fn a_store_that_was_left_half_made_opens() {
     store.record(&Entry::new(Kind::Decision, 1)).unwrap();
     assert_eq!(store.verify(&[]).unwrap().records, 1);
 }
+
+#[test]
+fn the_approvals_of_a_call_are_found_by_their_index() {
+    let folder = Folder::new("index");
+    drop(SqliteStore::open(&folder.store()).unwrap());
+    let connection = rusqlite::Connection::open(folder.store()).unwrap();
+    let sql = format!("EXPLAIN QUERY PLAN {}", crate::project("src/store/approvals_of_call.sql"));
+    let plan: String = connection.query_row(&sql, ("conversation", "call"), |row| row.get("detail")).unwrap();
+    assert_eq!(plan, "SEARCH approval USING INDEX approval_call (<expr>=? AND <expr>=?)");
+}

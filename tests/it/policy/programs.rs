@@ -122,7 +122,7 @@ const OPERANDS: [&str; 13] = [
 ];
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy")
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/policy")
 }
 
 /// The rows as they are written, one file after the other.
@@ -134,7 +134,7 @@ fn text() -> String {
     files.iter().map(read).collect()
 }
 
-/// `TOOLFOLD_PACK=1 cargo test -p toolfold --test it packed` writes what the library holds.
+/// `TOOLFOLD_PACK=1 cargo test --test it packed` writes what the library holds.
 #[test]
 fn what_the_library_holds_is_packed_from_the_rows() {
     let (text, path) = (text(), folder().join("programs.bin"));
@@ -142,10 +142,7 @@ fn what_the_library_holds_is_packed_from_the_rows() {
         std::fs::write(&path, miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 9)).unwrap();
     }
     let packed = miniz_oxide::inflate::decompress_to_vec(&std::fs::read(&path).unwrap()).unwrap();
-    assert!(
-        packed == text.as_bytes(),
-        "the rows have changed: TOOLFOLD_PACK=1 cargo test -p toolfold --test it packed"
-    );
+    assert!(packed == text.as_bytes(), "the rows have changed: TOOLFOLD_PACK=1 cargo test --test it packed");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolfold::skill::{Discovery, DiskFs, Root, Scope, SkillLibrary, Style, Vocabulary, lint, read_folder, resource};
 
 fn folder(path: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
 fn collect(value: &Value, words: &mut BTreeSet<String>) {

@@ -41,7 +41,7 @@ fn pack(vocabulary: &CoreBPE, count: usize) -> Vec<u8> {
     packed
 }
 
-/// `TOOLFOLD_PACK=1 cargo test -p toolfold --features tiktoken --test it packed` writes what the library holds.
+/// `TOOLFOLD_PACK=1 cargo test --test it packed` writes what the library holds.
 #[test]
 fn what_the_library_holds_is_packed_from_the_vocabularies() {
     let pack_anew = std::env::var_os("TOOLFOLD_PACK").is_some();
@@ -50,7 +50,7 @@ fn what_the_library_holds_is_packed_from_the_vocabularies() {
         println!("skipped: TOOLFOLD_CASES=quick");
         return;
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tokens/vocabulary");
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/tokens/vocabulary");
     let (o200k, cl100k) = (folder.join("o200k_base.bin"), folder.join("cl100k_base.deflate.bin"));
     let packed = [(tiktoken_rs::o200k_base(), 199_998), (tiktoken_rs::cl100k_base(), 100_256)];
     let [large, small] = packed.map(|(vocabulary, count)| pack(&vocabulary.unwrap(), count));

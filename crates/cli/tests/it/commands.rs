@@ -1,8 +1,5 @@
 //! The command as its users run it.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
 
 pub(crate) struct Ran {
@@ -12,19 +9,7 @@ pub(crate) struct Ran {
 }
 
 pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
-    toolfold_testing::timed();
-    let mut child = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
-        .args(args)
-        .current_dir(crate::root())
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that refuses early closes the pipe before everything is written.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    let output = child.wait_with_output().unwrap();
+    let output = toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &crate::root(), args, input);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ran {
         code: output.status.code().expect("ends by itself, not by a signal"),

@@ -47,7 +47,7 @@ fn toolfold(args: &[&str]) -> Command {
 }
 
 fn ran(args: &[&str]) -> Output {
-    toolfold(args).output().unwrap()
+    toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &std::env::temp_dir(), args, b"")
 }
 
 #[track_caller]

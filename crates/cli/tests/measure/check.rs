@@ -20,9 +20,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 }
 
 pub(super) fn toolfold(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
-    command.current_dir(folder).args(args).env_clear().env("HOME", folder).env("XDG_CONFIG_HOME", folder.join("none"));
-    command.output().unwrap()
+    toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), folder, args, b"")
 }
 
 /// Exit code, standard output, standard error.

@@ -1,7 +1,6 @@
 //! Every form of tools, and servers that misbehave while they are asked for theirs.
 #![cfg(unix)]
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,10 +58,7 @@ impl Place {
     }
 
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
-        let mut child = self.command().args(args).spawn().unwrap();
-        // A command that refuses early closes the pipe.
-        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
-        let output = child.wait_with_output().unwrap();
+        let output = toolfold_testing::command(TOOLFOLD, &self.0, args, input.as_bytes());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let code = output.status.code().expect("it ends by itself");
         Ran { code, out: text(output.stdout), err: text(output.stderr) }
@@ -228,13 +224,19 @@ fn servers_that_misbehave_are_told() {
         (fixture("--raw --lists empty"), "does not end"),
         (million, "too-large"),
     ];
-    for (command, word) in cases {
+    let told = |command: &str, word: &str| {
         let limit = if word == "too-large" { "60s" } else { "1s" };
         let began = Instant::now();
-        let ran = tools(&place, &["--mcp", &command, "--mcp-timeout", limit]);
+        let ran = tools(&place, &["--mcp", command, "--mcp-timeout", limit]);
         assert!(ran.code == 1 && ran.out.is_empty() && ran.err.contains(word), "{command}: {}", ran.err);
         assert!(began.elapsed() < Duration::from_secs(20), "{command}: {:?}", began.elapsed());
-    }
+    };
+    // Side by side: they wait for their time limits.
+    std::thread::scope(|scope| {
+        for (command, word) in &cases {
+            scope.spawn(|| told(command, word));
+        }
+    });
 }
 
 #[test]

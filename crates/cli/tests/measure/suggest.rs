@@ -25,7 +25,7 @@ impl Folder {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        command(&self.0, args).output().unwrap()
+        toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &self.0, args, b"")
     }
 }
 

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 /// Runs the command with an input: its exit code, its output and what it said.
 pub(crate) fn from_stdin(args: &[&str], input: &str) -> (i32, String, String) {
-    in_locale(args, input, "C.UTF-8")
+    let done = toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &std::env::temp_dir(), args, input.as_bytes());
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
 }
 
 fn in_locale(args: &[&str], input: &str, locale: &str) -> (i32, String, String) {

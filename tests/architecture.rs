@@ -259,3 +259,25 @@ fn the_engine_alone_uses_few_crates() {
     let missing: Vec<&&str> = allowed[..8].iter().filter(|name| !direct.iter().any(|own| own == *name)).collect();
     assert!(missing.is_empty(), "on the list but gone: {missing:?}");
 }
+
+/// Every package below a selection of the workspace's, with its features.
+fn features(selection: &[&str]) -> std::collections::BTreeSet<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+    let fixed = ["tree", "-e", "normal,build,dev", "--prefix", "none", "--no-dedupe", "--offline", "--color", "never"];
+    let mut command = Command::new(cargo);
+    command.current_dir(root()).args(fixed).args(["-f", "{p} [{f}]"]).args(selection);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Otherwise `cargo test -p` compiles half of the dependencies once more.
+#[test]
+fn one_package_is_tested_with_the_features_of_all() {
+    let all = features(&[]);
+    for package in ["toolfold-library-tests", "toolfold-cli", "toolfold-gateway", "toolfold-measure"] {
+        let own = features(&["-p", package]);
+        let other: Vec<&String> = own.difference(&all).collect();
+        assert!(other.is_empty(), "{package}: give crates/testing/Cargo.toml the features that these lack: {other:#?}");
+    }
+}

@@ -267,8 +267,13 @@ fn what_is_remembered_is_bounded_and_the_log_forgets_alike() {
         let calls: Vec<String> = state["calls"].as_object().unwrap().keys().cloned().collect();
         calls
     };
+    // A quick run looks after every eighth call.
+    let looks = |n: usize| n % 8 == 7 || !toolfold_testing::Cases::of_this_run().is_quick();
     for n in 0..400 {
         talk.call(format!("c{n}"), "look", json!({"n": n})).unwrap();
+        if !looks(n) {
+            continue;
+        }
         let calls = remembered(&talk);
         assert!(calls.len() <= 320 && calls.len() >= (n + 1).min(256), "{} after {n}", calls.len());
         assert_eq!(*calls.last().unwrap(), format!("c{n}"), "the newest stay");
@@ -302,7 +307,8 @@ fn go_on_alike(engine: &Engine, mut talk: Conversation, snapshot: &str) {
         let calls = |talk: &Conversation| serde_json::to_value(talk.snapshot()).unwrap()["state"]["calls"].take();
         for other in &mut others {
             other.call(&id, name, json!([n])).unwrap();
-            assert_eq!(calls(other), calls(&talk), "after {n}");
+            let looks = n % 8 == 7 || !toolfold_testing::Cases::of_this_run().is_quick();
+            assert!(!looks || calls(other) == calls(&talk), "after {n}: {} and {}", calls(other), calls(&talk));
         }
     }
 }

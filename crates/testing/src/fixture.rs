@@ -7,7 +7,7 @@ use std::time::SystemTime;
 /// builds examples with the tests of their package; no test builds anything.
 ///
 /// # Panics
-/// If it is not there, or older than its sources: `cargo test --test gateway` builds that test alone.
+/// If it is not there, or older than its sources: `cargo test --test it` builds the tests alone.
 #[must_use]
 pub fn fixture(toolfold: &str) -> String {
     super::timed();

@@ -56,15 +56,15 @@ fn colours(args: &[&str], variables: &[(&str, &str)]) -> (bool, bool) {
 
 #[test]
 fn colour_is_what_was_asked_for() {
-    let report = ["report", "--arms", "full"];
-    let with = |when: &'static str| [&["--color", when], &report[..]].concat();
-    assert_eq!(colours(&report, &[]), (false, false), "in a pipe there is none");
+    let config = ["config"];
+    let with = |when: &'static str| [&["--color", when], &config[..]].concat();
+    assert_eq!(colours(&config, &[]), (false, false), "in a pipe there is none");
     assert!(colours(&with("always"), &[]).0);
     assert!(colours(&with("always"), &[("NO_COLOR", "1")]).0, "a flag is stronger than the environment");
     assert!(!colours(&with("auto"), &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]).0, "NO_COLOR is respected");
-    assert!(colours(&report, &[("CLICOLOR_FORCE", "1")]).0);
+    assert!(colours(&config, &[("CLICOLOR_FORCE", "1")]).0);
     assert!(!colours(&with("never"), &[("CLICOLOR_FORCE", "1")]).0);
-    assert!(colours(&["report", "--color=always", "--arms", "full"], &[]).0, "wherever it stands");
+    assert!(colours(&["config", "--color=always"], &[]).0, "wherever it stands");
     // Help and usage errors, which are printed before the arguments are read.
     assert!(colours(&["--color", "always", "--help"], &[]).0);
     assert!(!colours(&["--color", "never", "--help"], &[("CLICOLOR_FORCE", "1")]).0);

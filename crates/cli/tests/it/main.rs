@@ -12,10 +12,13 @@ mod disk;
 mod gateway;
 mod hygiene;
 mod logs;
+mod measure;
 mod policy_derive;
 mod policy_eval;
 mod policy_new;
 mod readme;
+#[cfg(unix)]
+mod serving;
 mod session;
 mod skills;
 mod store;

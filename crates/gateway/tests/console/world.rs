@@ -127,7 +127,7 @@ impl World {
         let mut text = Vec::new();
         // What does not end by itself is a stream: what came so far is enough.
         let read = stream.read_to_end(&mut text);
-        drop(tokio::time::timeout(std::time::Duration::from_secs(5), read).await);
+        drop(tokio::time::timeout(std::time::Duration::from_secs(3), read).await);
         Answer::of(&String::from_utf8_lossy(&text))
     }
 

@@ -1,0 +1,25 @@
+//! `toolfold gateway`, from outside: the binary between the fixture's server and the fixture's driver, or raw lines.
+
+mod auth;
+mod declared;
+mod drive;
+mod fold;
+mod gaps;
+mod hostile;
+mod issuer;
+mod lines;
+mod names;
+#[cfg(feature = "otel")]
+mod otel;
+mod pass;
+mod place;
+mod policy;
+mod process;
+mod selection;
+mod several;
+mod skills;
+mod state;
+mod streams;
+mod unread;
+mod upstream;
+mod web;

@@ -107,6 +107,7 @@ impl fmt::Display for Place {
 
 /// One thing that is wrong or worth knowing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// A stable kebab-case code, unique to the kind of problem.
     pub code: &'static str,

@@ -100,6 +100,7 @@ pub enum ReplyKind {
 
 /// A tool whose whole schema an answer opened, under the name that the model sees: for hosts with an append channel.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OpenedTool {
     /// The name that the model sees.
     pub name: String,
@@ -143,6 +144,7 @@ pub struct Reply {
 
 /// A call for the host to run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Forward {
     /// The call.
     pub id: CallId,

@@ -96,6 +96,7 @@ pub enum InvalidKind {
 
 /// One thing that is wrong with the arguments. [`Display`](fmt::Display) is a line for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Invalid {
     /// Where, as a JSON Pointer (RFC 6901); empty for the arguments themselves.
     pub path: String,

@@ -19,6 +19,7 @@ pub const WAIT_MS: i64 = 15 * 60 * 1000;
 /// What a person is shown before approving. Part of the digest: a call that is displayed otherwise needs a new
 /// approval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Displayed {
     /// The real target: the tool, or what a dispatching tool passes the call on to.
     pub target: String,
@@ -211,6 +212,7 @@ impl std::fmt::Display for ApprovalState {
 
 /// An approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Approval {
     /// Its id. Ids are never reused.
     pub id: String,

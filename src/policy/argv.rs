@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Word {
     /// Its value without quotes, if that is certain.
     pub value: Option<String>,

@@ -147,6 +147,7 @@ impl Entry {
 
 /// A record in the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sealed {
     /// Its number, from 1, without gaps.
     #[serde(rename = "toolfold.seq")]

@@ -93,6 +93,7 @@ impl Family {
 
 /// An argument on whose value the tier of the call depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Actions {
     /// The argument's name.
     pub arg: String,

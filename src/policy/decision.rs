@@ -108,6 +108,7 @@ impl Fit {
 
 /// A reason for a verdict: a part of the call and the effect for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Reason {
     /// The effect for this part.
     #[serde(rename = "says")]
@@ -147,6 +148,7 @@ impl fmt::Display for Reason {
 /// The decision on a call, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[must_use]
+#[non_exhaustive]
 pub struct Verdict {
     /// What to do.
     pub decision: Decision,

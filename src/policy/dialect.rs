@@ -73,6 +73,7 @@ impl Shell {
 
 /// How a command is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dialect {
     /// The shell. `None`: unknown. It is read as bash, and what zsh alone evaluates asks.
     pub shell: Option<Shell>,

@@ -25,6 +25,7 @@ use crate::name::nearest;
 
 /// A decision, explained part by part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The decision and its reasons.
     pub verdict: Verdict,
@@ -41,6 +42,7 @@ pub struct Explanation {
 
 /// A part of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Part {
     /// `tool`, `command`, `file`, `unknown` or `floor`.
     pub kind: &'static str,

@@ -27,6 +27,7 @@ pub enum StoreErrorKind {
 /// Why an approval store cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default())]
+#[non_exhaustive]
 pub struct StoreError {
     /// What kind of failure it is.
     pub kind: StoreErrorKind,

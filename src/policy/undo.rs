@@ -35,6 +35,7 @@ pub struct WrittenPath {
 
 /// How a call that was let go can be undone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CallUndo {
     /// The class: what the tool's record says, or `irreversible` where no copy could be made.
     pub class: Undo,
@@ -77,6 +78,7 @@ impl NoSnapshot {
 
 /// The call that a snapshot is for.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct SnapshotCall<'a> {
     /// The conversation; empty if it has no id.
     pub session: &'a str,

@@ -240,6 +240,7 @@ impl<'de> Deserialize<'de> for Arm {
 
 /// A text that names no [`Arm`]. There is no silent default.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownArm {
     /// The text.
     pub text: String,

@@ -20,6 +20,7 @@ const MAX_DIAGNOSTICS: usize = 50;
 
 /// What a profile makes of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Assigned {
     /// Whether the tool is core.
     pub tier: Tier,

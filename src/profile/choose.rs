@@ -26,6 +26,7 @@ pub struct Choice {
 
 /// What is known of where a session will run, for [`Arm::Auto`].
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct AutoContext<'s> {
     /// Why the provider's own deferral can be used, if it can.
     pub native: Option<&'s str>,

@@ -20,6 +20,7 @@ pub const CALL_TOOL: &str = "call_tool";
 
 /// A category that has something to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Deferred {
     /// The category.
     pub category: CategoryName,

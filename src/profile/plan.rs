@@ -195,6 +195,7 @@ fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn N
 
 /// One tool of a [`Plan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Planned {
     /// The tool's place in the catalogue, counted from 0.
     pub index: usize,
@@ -207,6 +208,7 @@ pub struct Planned {
 
 /// A [`Planned`] tool with what it says: one entry of an array, before any provider's shape.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PlannedTool<'p> {
     /// The tool at its detail.
     pub tool: Folded<'p>,

@@ -116,6 +116,7 @@ pub enum CacheLoss {
 
 /// What a request is billed for, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RequestBill {
     /// Input read from the cache.
     pub cached: usize,
@@ -183,6 +184,7 @@ pub struct TokenPrices {
 
 /// A session's bill, request by request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionBill {
     /// The requests in order.
     pub requests: Vec<RequestBill>,

@@ -43,6 +43,7 @@ pub enum Role {
 
 /// A keyword and its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Keyword {
     /// Its name.
     pub name: &'static str,

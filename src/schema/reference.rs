@@ -91,6 +91,7 @@ pub enum Broken {
 
 /// The schema objects that a chain of references passes through.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Chain<'a> {
     /// The schema it starts at, then what that refers to, and so on; empty if the start is no object.
     pub layers: Vec<&'a Map<String, Value>>,
@@ -156,6 +157,7 @@ pub fn pointed<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
 
 /// One step on the way from the root of a document to the target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Step<'a> {
     /// The schema that the step starts at.
     pub from: &'a Value,

@@ -104,6 +104,7 @@ pub enum CategoryHint {
 
 /// One of the two messages of an activation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SkillMessage {
     /// The text.
     pub text: String,
@@ -113,6 +114,7 @@ pub struct SkillMessage {
 
 /// A skill that was activated, for the model (`text`) and for the host (all else).
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Activation {
     /// What picked it: its name, or `name@scope` for a copy that lost its name to another.
     pub name: String,
@@ -169,6 +171,7 @@ pub enum Answer {
 
 /// One active skill, as the session's log keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ActiveSkill {
     /// The hash of its file when it was activated.
     pub hash: ContentHash,

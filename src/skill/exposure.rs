@@ -31,6 +31,7 @@ pub fn catalog_xml(view: &SkillView) -> String {
 
 /// A tool that this layer answers itself, in no provider's shape.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SkillTool {
     /// The tool's name.
     pub name: String,
@@ -42,6 +43,7 @@ pub struct SkillTool {
 
 /// The declaration of `activate_skill`, and what its list had no room for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FittedTool {
     /// The declaration.
     pub tool: SkillTool,

@@ -34,6 +34,7 @@ pub enum Mode {
 /// The keys of front matter that have a meaning here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Fields {
     /// License name or file.
     #[serde(skip_serializing_if = "Option::is_none")]

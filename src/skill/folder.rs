@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 
 /// A folder and what the two verdicts say of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Folder {
     /// The folder as the reference prints it (`a//b/.` is `a/b`).
     pub path: PathBuf,

@@ -20,6 +20,7 @@ pub enum Kind {
 
 /// When and how a file was last changed, as far as its file system tells. Equal stamps mean an unchanged file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Stamp {
     /// Length in bytes.
     pub length: u64,
@@ -33,6 +34,7 @@ pub struct Stamp {
 
 /// What [`SkillFs::look`] saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Look {
     /// What it is, links followed.
     pub kind: Kind,
@@ -44,6 +46,7 @@ pub struct Look {
 
 /// One name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FsEntry {
     /// The name, without the folder.
     pub name: OsString,

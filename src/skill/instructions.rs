@@ -15,6 +15,7 @@ pub const MAX_INSTRUCTIONS: usize = 256 << 10;
 
 /// One instruction file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Instructions {
     /// Where it lies.
     pub file: PathBuf,

@@ -32,6 +32,7 @@ pub enum Precedence {
 
 /// Where a skill lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Origin {
     /// The file as its root names it.
     pub file: PathBuf,
@@ -85,6 +86,7 @@ impl Skill {
 
 /// What became of one file.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Finding {
     /// The file as its root names it.
     pub file: PathBuf,

@@ -16,6 +16,7 @@ use crate::diagnostic::is_invisible;
 
 /// The list of skills for the model, and what it left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CatalogText {
     /// One `- name: description` a line; the last line says what is not there.
     pub text: String,

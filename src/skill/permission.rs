@@ -18,6 +18,7 @@ pub enum Permission {
 
 /// One rule: every name that the pattern matches gets the permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PermissionRule {
     /// A name in which `*` stands for any text and `?` for any one character.
     pub pattern: String,

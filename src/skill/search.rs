@@ -38,6 +38,7 @@ struct Indexed {
 
 /// One result.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Hit {
     /// What picks the skill: its name, or `name@scope` for a copy that lost its name to another.
     pub name: String,

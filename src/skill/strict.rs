@@ -22,6 +22,7 @@ pub const STANDARD_KEYS: [&str; 6] = ["allowed-tools", "compatibility", "descrip
 
 /// What the strict reader takes out of a document that it could parse.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StrictProperties {
     /// The name, stripped of space at both ends; not normalised.
     pub name: String,

@@ -92,6 +92,7 @@ impl fmt::Display for Encoding {
 /// A text that is not the name of an encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{wanted}` is not an encoding: use `o200k_base` or `cl100k_base`{}", hint(.nearest))]
+#[non_exhaustive]
 pub struct UnknownEncoding {
     /// What was asked for, shortened and with invisible characters made visible.
     pub wanted: String,

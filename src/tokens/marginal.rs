@@ -11,6 +11,7 @@ use super::encoding::TokenCounter;
 
 /// What stands around and between the texts of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Frame {
     /// Before the first.
     pub header: &'static str,

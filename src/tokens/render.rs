@@ -44,6 +44,7 @@ impl Function<'_> {
 
 /// The rendered text of each tool, and what had to be cut on the way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Block {
     /// One text a tool, in order, without what stands around it ([`Frame::OPENAI`]).
     pub texts: Vec<String>,

@@ -14,6 +14,7 @@ use crate::model::{Host, ModelId};
 
 /// What a request costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counted {
     /// Prompt tokens. For an estimate, the middle of its band.
     pub tokens: usize,

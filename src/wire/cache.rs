@@ -7,6 +7,7 @@ use crate::profile::CacheRules;
 
 /// One row: what cached input costs with some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheRow {
     /// The wire.
     pub wire: Wire,

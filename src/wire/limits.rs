@@ -21,6 +21,7 @@ const MIN_NAME: usize = 16;
 
 /// One row: what is refused with some models. An absent limit is said by another row, or by none.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LimitRow {
     /// The wire.
     pub wire: Wire,
@@ -134,6 +135,7 @@ impl TryFrom<WrittenRule> for NameRule {
 
 /// A limit and who says so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Limit<T = usize> {
     /// The limit.
     pub value: T,

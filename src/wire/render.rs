@@ -81,6 +81,7 @@ pub(crate) struct Rendered {
 
 /// One tool of an array in neutral form, for hosts that write requests themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolEntry {
     /// The name under which the model sees it.
     pub name: String,

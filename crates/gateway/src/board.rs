@@ -36,6 +36,7 @@ pub const MAX_NAME: usize = 120;
 
 /// Whether the servers are there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Health {
     /// How many servers there are.
     pub servers: usize,

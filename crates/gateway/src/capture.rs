@@ -11,6 +11,7 @@ const VERSION: u32 = 1;
 
 /// One server's introduction and tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Capture {
     /// Its answer to `initialize` or `server/discover`, as JSON.
     pub hello: String,

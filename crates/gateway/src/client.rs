@@ -32,6 +32,7 @@ pub trait Sink: Send + Sync {
 
 /// A client: of a connection with sessions the one that it has, of stateless HTTP the sender of one request.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Client {
     /// Tells clients of one hub apart.
     pub key: u64,

@@ -39,6 +39,7 @@ static GENERIC: LazyLock<McpClient> = LazyLock::new(McpClient::unknown);
 /// What is known of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct McpClient {
     /// Its name, as `--client` takes it.
     pub name: String,
@@ -55,6 +56,7 @@ pub struct McpClient {
 /// The meta-tools that a client has itself: ours take other names.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MetaTools {
     /// Their names.
     pub names: Vec<String>,
@@ -69,6 +71,7 @@ pub struct MetaTools {
 /// Whether a client shows the model MCP tools only once it searches for them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ClientDeferral {
     /// Whether it does.
     pub defers: bool,
@@ -111,6 +114,7 @@ pub enum FileForm {
 /// Where and how a client lists its servers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ClientConfig {
     /// How the file is written.
     pub format: FileForm,

@@ -24,6 +24,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// What is shown of the store, as JSON.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Shown {
     /// The approvals that wait.
     pub approvals: Arc<str>,

@@ -51,6 +51,7 @@ pub enum Target {
 
 /// What comes from a server.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Incoming {
     /// Which server: its place in the configuration.
     pub server: usize,

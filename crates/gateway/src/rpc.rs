@@ -112,6 +112,7 @@ pub struct Request {
 
 /// A message that is not answered.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Notification {
     /// The method.
     pub method: String,
@@ -137,6 +138,7 @@ pub enum Message {
 
 /// Why a text is no message.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// The JSON-RPC code for it.
     pub code: i64,

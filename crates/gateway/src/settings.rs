@@ -23,6 +23,7 @@ use crate::watch::Watch;
 
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerSettings {
     /// Its name in the configuration: who provides its tools, for policy and audit.
     pub name: String,
@@ -113,6 +114,7 @@ pub fn identity(target: &Target) -> String {
 
 /// Where a tool of the merged list comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Origin {
     /// The server's place in the settings.
     pub server: usize,
@@ -188,6 +190,7 @@ pub trait Layers: Send + Sync {
 
 /// Where conversations are kept, and what time it is there.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct State {
     /// The store.
     pub store: Arc<dyn StateStore>,

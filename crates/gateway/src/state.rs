@@ -33,6 +33,7 @@ pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Sen
 /// Why a store could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the state of conversations cannot be {doing}: {why}")]
+#[non_exhaustive]
 pub struct StateError {
     /// What it was doing: `read` or `written`.
     pub doing: &'static str,
@@ -42,6 +43,7 @@ pub struct StateError {
 
 /// Whose state: that of one tenant is never read for another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct StateKey {
     /// The tenant.
     pub tenant: Arc<str>,
@@ -51,6 +53,7 @@ pub struct StateKey {
 
 /// What is kept.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Kept {
     /// How often it has been written: 1 at first.
     pub version: u64,

@@ -159,6 +159,7 @@ pub trait Watch: Send + Sync {
 
 /// A request on its way to a server.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Sending<'s> {
     /// The server's name.
     pub server: &'s str,

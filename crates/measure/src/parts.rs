@@ -48,6 +48,7 @@ pub enum PartKind {
 
 /// One part and its cost in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Part {
     /// What it is.
     pub kind: PartKind,

@@ -31,6 +31,7 @@ const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, out
 
 /// What the tokens of some models cost.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PriceRow {
     /// The models, as the row writes them.
     pub models: Vec<String>,
@@ -52,6 +53,7 @@ pub struct PriceRow {
 /// A cache that is kept longer and costs more to write.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LongCache {
     /// US dollars for a million tokens.
     pub cache_write: f64,

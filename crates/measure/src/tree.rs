@@ -15,6 +15,7 @@ pub const CONTRACT: &str = "toolfold.tree/1";
 
 /// Where the tokens of a list are. Every figure is in tokens of the meter, with every tool full.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Tree {
     /// Always `toolfold.tree/1`.
     pub schema: &'static str,
@@ -35,6 +36,7 @@ pub struct Tree {
 
 /// A category, a tool, or a part of one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Node {
     /// What it is.
     pub kind: NodeKind,
@@ -67,6 +69,7 @@ pub enum NodeKind {
 
 /// Nodes that cost less than is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Less {
     /// How many.
     pub nodes: usize,

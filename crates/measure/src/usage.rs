@@ -25,6 +25,7 @@ use indexmap::IndexMap;
 
 /// One call of a tool of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UsedCall {
     /// The tool's place in the catalogue.
     pub tool: usize,
@@ -35,6 +36,7 @@ pub struct UsedCall {
 
 /// The calls of one conversation, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UsedSession {
     /// Its calls of known tools.
     pub calls: Vec<UsedCall>,
@@ -50,6 +52,7 @@ impl UsedSession {
 
 /// A name that the catalogue does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownName {
     /// How often it was called.
     pub calls: usize,
@@ -59,6 +62,7 @@ pub struct UnknownName {
 
 /// What logs and transcripts tell of a catalogue's tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Usage {
     /// The conversations, in the order of their beginnings. One without a known call counts: nothing was needed there.
     pub sessions: Vec<UsedSession>,

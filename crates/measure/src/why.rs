@@ -20,6 +20,7 @@ pub const CONTRACT: &str = "toolfold.why/1";
 
 /// What one tool costs, part by part and detail by detail. Every figure is in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Why {
     /// Always `toolfold.why/1`.
     pub schema: &'static str,
@@ -45,6 +46,7 @@ pub struct Why {
 
 /// A member of the tool that costs nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NotBilled {
     /// Its key.
     pub name: String,
@@ -54,6 +56,7 @@ pub struct NotBilled {
 
 /// What a tool costs at a detail, and what a model must guess there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DetailCost {
     /// The detail asked for.
     pub detail: &'static str,

@@ -27,6 +27,7 @@ pub enum Role {
 
 /// A command: a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Command {
     /// The program and its arguments.
     pub words: Vec<Word>,
@@ -36,6 +37,7 @@ pub struct Command {
 
 /// The effect on a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FileEffect {
     /// The path, if it is known.
     #[serde(skip)]
@@ -73,6 +75,7 @@ pub enum Weight {
 
 /// A part of a command whose meaning is known only when it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Unknown {
     /// Its kind: a stable kebab-case word.
     pub kind: &'static str,
@@ -128,6 +131,7 @@ impl Unknown {
 
 /// The side effects of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SideEffects {
     /// The commands, in the order of the source.
     pub commands: Vec<Command>,

@@ -160,6 +160,7 @@ impl From<CustomArm> for Written {
 
 /// Three parts that are no arm.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnsoundArm {
     /// The arm's name, as it was given.
     pub name: String,

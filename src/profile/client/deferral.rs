@@ -5,6 +5,7 @@ use crate::catalog::Catalog;
 
 /// How an array defers tools already.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Deferral {
     /// The client that sent it, if it is known.
     pub client: Option<&'static str>,

@@ -71,6 +71,7 @@ impl ExpandRequest {
 
 /// What a call of `expand_tools` does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Expansion {
     /// Categories that this call opens.
     pub categories: Vec<CategoryName>,

@@ -9,6 +9,7 @@ use crate::wire::Wire;
 
 /// What limits are about in one array.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RenderedFacts {
     /// Entries that count: those of the array, or Gemini's function declarations.
     pub entries: usize,
@@ -20,6 +21,7 @@ pub struct RenderedFacts {
 
 /// What limits are about in one tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolFacts {
     /// The name as it is sent.
     pub name: String,

@@ -13,6 +13,7 @@ const KNOWN: [&str; 8] =
 
 /// What the files say of one server's login. Secrets stand in it as `${NAME}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AuthOptions {
     /// `authorization_code` or `client_credentials`.
     #[serde(skip_serializing_if = "Option::is_none")]

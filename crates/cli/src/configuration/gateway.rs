@@ -20,6 +20,7 @@ const KNOWN: [&str; 9] =
 
 /// What the files say of one server. What they do not say is `None`, or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ServerOptions {
     /// Which of its tools are shown, as globs. Empty: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]

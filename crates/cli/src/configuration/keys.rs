@@ -13,6 +13,7 @@ pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
 
 /// One setting.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Key {
     /// The dotted key in `toolfold.toml`.
     pub name: &'static str,

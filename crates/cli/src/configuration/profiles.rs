@@ -15,6 +15,7 @@ const KNOWN: [&str; 4] = ["profile", "arm", "toolsets", "read_only"];
 
 /// One way in which the gateway presents its tools. What it does not say is as for every client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ProfileOptions {
     /// The profile: a file, `derived` or `off`.
     #[serde(skip_serializing_if = "Option::is_none")]

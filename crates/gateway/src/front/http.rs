@@ -47,6 +47,7 @@ const EVENTS: &str = "text/event-stream";
 
 /// How the front is reached, and by whom.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HttpSettings {
     /// Where it listens.
     pub listen: SocketAddr,

@@ -12,6 +12,7 @@ use crate::seal::Seal;
 
 /// See the module.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// What the client said in `initialize`; of stateless clients what the first said of itself.
     pub params: Raw,
@@ -26,6 +27,7 @@ pub struct Record {
 
 /// A session at a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Upstream {
     /// Its `Mcp-Session-Id`.
     pub session: String,

@@ -27,6 +27,7 @@ pub enum Verdict {
 
 /// All rows of one driver and arm.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Cell {
     /// The driver.
     pub driver: String,
@@ -74,6 +75,7 @@ pub struct Cell {
 
 /// Every driver and arm, and what it comes to.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Always `toolfold.ab-report/1`.
     pub schema: &'static str,

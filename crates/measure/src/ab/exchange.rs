@@ -9,6 +9,7 @@ const MAX_TOKENS: usize = 4_096;
 
 /// What a request is made of.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Ask<'a> {
     /// The model; empty if the driver needs none.
     pub model: &'a str,
@@ -24,6 +25,7 @@ pub struct Ask<'a> {
 
 /// What a provider counted, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Usage {
     /// All input, cached or not.
     pub input: usize,

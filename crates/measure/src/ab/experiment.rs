@@ -16,6 +16,7 @@ type Figures = IndexMap<&'static str, Estimate>;
 
 /// The conversations of one variant.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct VariantResult {
     /// Its name; empty for conversations outside an experiment, which stand under their arm.
     pub variant: String,
@@ -36,6 +37,7 @@ pub struct VariantResult {
 
 /// One share in both variants.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct ShareDifference {
     /// Which.
     pub what: &'static str,

@@ -9,6 +9,7 @@ pub const ROW_SCHEMA: &str = "toolfold.ab/1";
 
 /// One task in one arm, played once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Row {
     /// Always [`ROW_SCHEMA`].
     pub schema: String,
@@ -61,6 +62,7 @@ impl Row {
 
 /// Calls, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Calls {
     /// True calls of the task.
     pub truths: usize,
@@ -98,6 +100,7 @@ pub struct Calls {
 
 /// A true call that is not right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Wrong {
     /// The turn, from 0.
     pub turn: usize,
@@ -109,6 +112,7 @@ pub struct Wrong {
 
 /// What was counted, in tokens: tool arrays by the meter, messages as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tokens {
     /// What counted the tool arrays.
     pub meter: String,

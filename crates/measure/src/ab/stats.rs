@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// A figure with its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

@@ -9,6 +9,7 @@ use super::python::read_call;
 
 /// A call that a task needs, exactly.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TrueCall {
     /// The tool, by its name in the catalogue.
     pub tool: String,
@@ -20,6 +21,7 @@ pub struct TrueCall {
 
 /// What the user says, and the calls that answer it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Turn {
     /// The user's words.
     pub user: String,
@@ -29,6 +31,7 @@ pub struct Turn {
 
 /// A task: turns of one conversation.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Task {
     /// Its id, unique in its file.
     pub id: String,
@@ -40,6 +43,7 @@ pub struct Task {
 
 /// Tasks with the tools they are played with.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Corpus {
     /// Tools in MCP's form by domain, in the document's order; one domain named "" where a list has no domains.
     pub domains: IndexMap<String, Vec<Value>>,

@@ -102,6 +102,7 @@ impl Default for Budgets {
 
 /// A budget that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// Which.
     pub rule: Rule,

@@ -17,6 +17,7 @@ const MAX_POINTERS: usize = 20;
 
 /// What changed between two locks of the same meter, wire, model and arm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diff {
     /// The first turn of each arm that either has, in the newer one's order.
     pub arms: Vec<ArmChange>,
@@ -32,6 +33,7 @@ pub struct Diff {
 
 /// The first turn of an arm; `None` where it was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ArmChange {
     /// The arm.
     pub arm: String,
@@ -73,6 +75,7 @@ impl ChangeKind {
 
 /// A tool that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ToolChange {
     /// Its name.
     pub name: String,
@@ -103,6 +106,7 @@ impl ToolChange {
 
 /// A part whose cost changed; 0 where it was not there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PartChange {
     /// `description`, the JSON pointer of a parameter, or `rest`.
     pub part: String,

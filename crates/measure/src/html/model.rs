@@ -5,6 +5,7 @@ pub const DETAILS: [&str; 5] = ["full", "signature", "outline", "required", "sum
 
 /// Everything on a page. Tokens are of one meter.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Page {
     /// Whose tools these are.
     pub title: String,
@@ -28,6 +29,7 @@ pub struct Page {
 
 /// A tool that is worth fixing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PageFix {
     /// The tool.
     pub tool: String,
@@ -39,6 +41,7 @@ pub struct PageFix {
 
 /// An arm and its session.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct PageArm {
     /// Its name.
     pub name: String,
@@ -66,6 +69,7 @@ pub struct PageArm {
 
 /// The input of one request, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PageRequest {
     /// Read from the cache.
     pub cached: usize,
@@ -89,6 +93,7 @@ impl PageRequest {
 
 /// A tool and what it costs at each of [`DETAILS`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PageTool {
     /// Its name.
     pub name: String,
@@ -104,6 +109,7 @@ pub struct PageTool {
 
 /// What lint found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PageFinding {
     /// The rule.
     pub rule: String,

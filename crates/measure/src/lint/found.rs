@@ -66,6 +66,7 @@ pub struct Finding {
 
 /// How many findings of a severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Total {
     /// Meaning is lost, or a call cannot work.
     pub errors: usize,
@@ -77,6 +78,7 @@ pub struct Total {
 
 /// Everything that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Lint {
     /// Always `toolfold.lint/1`.
     pub schema: &'static str,

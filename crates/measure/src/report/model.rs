@@ -13,6 +13,7 @@ pub const CONTRACT: &str = "toolfold.report/2";
 /// `tokens` is in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "toolfold.report/2")]
+#[non_exhaustive]
 pub struct Report {
     /// Always `toolfold.report/2`.
     pub schema: &'static str,
@@ -56,6 +57,7 @@ pub struct Report {
 
 /// What to do about this tool set.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The arm to take: `full` where folding does not pay. An arm whose session costs more than that of arm full is never
     /// named.
@@ -74,6 +76,7 @@ pub struct Verdict {
 
 /// A tool that is worth fixing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Fix {
     /// The tool.
     pub tool: String,
@@ -87,6 +90,7 @@ pub struct Fix {
 
 /// By what a session is priced.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PricingInfo {
     /// The wire.
     pub wire: String,
@@ -109,6 +113,7 @@ pub struct PricingInfo {
 
 /// US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Prices {
     /// Input that is not cached.
     pub input: f64,
@@ -122,6 +127,7 @@ pub struct Prices {
 
 /// A typical session: `presentation.requests`, `expansions`, `system` and `step` of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SessionInfo {
     /// Requests to the model, those that only expand not among them.
     pub requests: usize,
@@ -144,6 +150,7 @@ pub struct ProfileInfo {
 
 /// What an arm costs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ArmCost {
     /// The rendered tool block, meta-tools included; messages and constants are not in it.
     pub first_turn_tokens: usize,
@@ -172,6 +179,7 @@ pub struct ArmCost {
 
 /// What a session costs under an arm, prompt caching counted.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SessionCost {
     /// US dollars; `None`: unmeasured.
     pub usd: Option<f64>,
@@ -202,6 +210,7 @@ pub struct SessionCost {
 
 /// What looking up a category brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ExpansionCost {
     /// What is added to the messages: the call, and the definitions where they are its answer.
     pub messages: usize,
@@ -219,6 +228,7 @@ impl ExpansionCost {
 
 /// The arm that arm auto took for these tools, with the wire and model of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Chosen {
     /// Its name.
     pub arm: String,
@@ -228,6 +238,7 @@ pub struct Chosen {
 
 /// What several tools cost together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GroupCost {
     /// How many tools.
     pub tools: usize,
@@ -259,6 +270,7 @@ pub struct SkillCost {
 
 /// What one tool costs at each detail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ToolCost {
     /// The tool.
     pub name: String,
@@ -283,6 +295,7 @@ pub struct ToolCost {
 
 /// What a category costs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CategoryCost {
     /// The category.
     pub name: String,

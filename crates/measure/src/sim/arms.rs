@@ -22,6 +22,7 @@ pub struct Backend<'b> {
 
 /// An arm that cannot be had on a wire with a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unavailable {
     /// The arm.
     pub arm: String,

@@ -44,6 +44,7 @@ impl Pricing {
 
 /// What a session costs under several arms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Simulation {
     /// The arms in the order they were given.
     pub arms: Vec<ArmCost>,
@@ -51,6 +52,7 @@ pub struct Simulation {
 
 /// What a session costs under one arm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ArmCost {
     /// The arm.
     pub arm: String,
@@ -96,6 +98,7 @@ pub struct ArmCost {
 
 /// One request of a session under an arm, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TimelineRequest {
     /// The request of the session that it belongs to, counted from 1.
     pub step: usize,

@@ -199,6 +199,7 @@ fn place(detail: Detail) -> Option<usize> {
 
 /// What the tools of a catalogue cost, counted once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CatalogTokens {
     /// Tool by tool, in catalogue order.
     pub tools: Vec<ToolTokens>,

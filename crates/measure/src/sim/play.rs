@@ -7,6 +7,7 @@ use super::sizes::{ArmSizes, FoldedTool};
 
 /// A session apart from any arm, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Session {
     /// The system text.
     pub system: usize,
@@ -16,6 +17,7 @@ pub struct Session {
 
 /// A request that every arm makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SessionStep {
     /// The pause before it, in seconds.
     pub idle_seconds: u64,
@@ -57,6 +59,7 @@ pub enum RequestKind {
 
 /// A request of a session under an arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Played {
     /// The step it belongs to, counted from 0.
     pub step: usize,

@@ -21,6 +21,7 @@ const MAX_TOOLS: usize = 100_000;
 /// How a session goes. Sizes are tokens, requests are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Scenario {
     /// What it stands for, in a few words.
     pub name: String,
@@ -55,6 +56,7 @@ pub struct Scenario {
 /// What is looked up before a request: one of the four, or a category of average size.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Expand {
     /// The request before which it happens.
     pub before: usize,
@@ -69,6 +71,7 @@ pub struct Expand {
 /// A pause before a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Idle {
     /// The request.
     pub before: usize,
@@ -79,6 +82,7 @@ pub struct Idle {
 /// What is added to the messages before a request instead of the usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ResultSize {
     /// The request.
     pub before: usize,
@@ -89,6 +93,7 @@ pub struct ResultSize {
 /// Tools of which only the sizes are known, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Sizes {
     /// All core tools together, in the array.
     pub core: usize,

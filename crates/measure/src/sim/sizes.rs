@@ -9,6 +9,7 @@ use super::counting::{CatalogTokens, Counting};
 
 /// A tool that the model is not shown whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FoldedTool {
     /// Its category, a place in [`ArmSizes::categories`].
     pub category: usize,
@@ -20,6 +21,7 @@ pub struct FoldedTool {
 
 /// An arm as the simulation knows it: every size in tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArmSizes {
     /// The arm's name.
     pub name: String,

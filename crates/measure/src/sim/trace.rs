@@ -43,6 +43,7 @@ pub enum Lookup {
 
 /// A session that was recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Trace {
     /// The session.
     pub session: Session,

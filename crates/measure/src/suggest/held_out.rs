@@ -14,6 +14,7 @@ pub(super) const MIN_SESSIONS: usize = 10;
 /// The gain over today's profile on sessions that a suggestion was not made from: sessions are split into five parts, and
 /// each part is priced under a suggestion made from the other four.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct HeldOut {
     /// How many parts.
     pub folds: usize,

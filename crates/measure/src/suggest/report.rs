@@ -13,6 +13,7 @@ const CURVE: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 35, 60];
 
 /// A suggested profile, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Suggestion {
     /// The profile as a file that [`toolfold::profile::ToolProfile::parse`] reads.
     #[serde(rename = "profile")]
@@ -45,6 +46,7 @@ pub struct Suggestion {
 
 /// A tool of the suggested core.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SuggestedTool {
     /// Its name.
     pub name: String,
@@ -58,6 +60,7 @@ pub struct SuggestedTool {
 
 /// A category of the suggestion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SuggestedCategory {
     /// Its name.
     pub name: String,
@@ -71,6 +74,7 @@ pub struct SuggestedCategory {
 
 /// What the most used tools cover.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CoveragePoint {
     /// The most used tools, by sessions.
     pub tools: usize,
@@ -82,6 +86,7 @@ pub struct CoveragePoint {
 
 /// An optional parameter that is used and hidden.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct HiddenParameter {
     /// The tool.
     pub tool: String,
@@ -97,6 +102,7 @@ pub struct HiddenParameter {
 
 /// What sessions are expected to cost under several profiles: the sessions that were read, played through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ExpectedCosts {
     /// Under today's profile.
     pub today: Simulated,

@@ -11,6 +11,7 @@ use crate::usage::UsedSession;
 
 /// What sessions cost together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Simulated {
     /// Sessions that were played.
     pub sessions: usize,

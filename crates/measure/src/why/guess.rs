@@ -10,6 +10,7 @@ const MAX_DEPTH: usize = 6;
 
 /// A parameter of which something is hidden.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Guess {
     /// The parameter.
     pub parameter: String,

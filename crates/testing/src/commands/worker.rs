@@ -40,6 +40,7 @@ pub fn command(toolfold: &str, folder: &Path, arguments: &[&str], input: &[u8]) 
 }
 
 impl Worker {
+    #[expect(clippy::zombie_processes, reason = "it ends with this process, which cannot wait for it then")]
     fn start(program: &Path) -> Self {
         let mut command = Command::new(program);
         command.env_clear().env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("TOOLFOLD_TEST_SECRET", "hunter2-secret");

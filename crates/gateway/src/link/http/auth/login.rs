@@ -26,6 +26,7 @@ const OFFLINE: &str = "offline_access";
 
 /// A login that went well.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoggedIn {
     /// Who gave the tokens.
     pub issuer: String,

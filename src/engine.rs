@@ -17,7 +17,7 @@ mod undo;
 #[cfg(feature = "validate")]
 pub mod validate;
 
-pub use blind::Blind;
+pub use blind::{Blind, UnknownBlind};
 pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
 pub use experiment::Experiment;

@@ -63,6 +63,7 @@ mod memory_store;
 mod of_server;
 #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds some paths"))]
 mod path;
+mod pattern_error;
 mod policy_set;
 mod programs;
 mod rule;
@@ -88,6 +89,7 @@ pub use links::{Disk, LinkTable, Links};
 pub use load::{MAX_BYTES, PolicyFile, PolicyMode, policy_schema};
 pub use memory_store::MemoryStore;
 pub use path::{Base, LexPath, PathPattern};
+pub use pattern_error::PatternError;
 pub use policy_set::Policy;
 pub use rule::{Access, PolicyScope, Rule, ToolPattern};
 pub use store_error::{StoreError, StoreErrorKind};

@@ -37,7 +37,7 @@ pub use cache::CacheRow;
 pub(crate) use calls::WireCall;
 pub use capability::{Capabilities, Capability, CapabilityRow, Support};
 pub use gemini::{GeminiParameters, UnknownGeminiParameters};
-pub use limits::{Limit, LimitRow, Limits, NameRule, RenderedFacts};
+pub use limits::{Limit, LimitRow, Limits, NameLimitsError, NameRule, RenderedFacts};
 pub use message::Message;
 pub(crate) use names::{NameTable, Named, NoFreeName};
 pub(crate) use openai_responses::search_output;

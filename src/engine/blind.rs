@@ -34,10 +34,15 @@ impl fmt::Display for Blind {
     }
 }
 
+/// A text that names no [`Blind`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is neither show nor forward", crate::diagnostic::visible(.0))]
+pub struct UnknownBlind(pub String);
+
 impl FromStr for Blind {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = UnknownBlind;
+    fn from_str(text: &str) -> Result<Self, UnknownBlind> {
         let named = Self::ALL.into_iter().find(|blind| blind.name() == text);
-        named.ok_or_else(|| format!("`{}` is neither show nor forward", crate::diagnostic::visible(text)))
+        named.ok_or_else(|| UnknownBlind(text.to_owned()))
     }
 }

@@ -34,7 +34,7 @@ impl PolicyLayer {
     pub(crate) fn undo_plan(&self, call: &PolicyCall<'_>, context: &Context) -> UndoPlan {
         let irreversible = |why| UndoPlan { class: Undo::Irreversible, paths: Vec::new(), why: Some(why) };
         match self.policy().undo(call, context) {
-            (Undo::Snapshot, Err(why)) => irreversible(why),
+            (Undo::Snapshot, Err(none)) => irreversible(none.why),
             (Undo::Snapshot, Ok(_)) if self.snapshots.is_none() => {
                 irreversible("nobody keeps snapshots here".to_owned())
             }

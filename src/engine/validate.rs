@@ -94,6 +94,11 @@ pub enum InvalidKind {
     More,
 }
 
+/// Why a schema cannot be compiled. Its `Display` is one line in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SchemaError(String);
+
 /// One thing that is wrong with the arguments. [`Display`](fmt::Display) is a line for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -112,20 +117,20 @@ impl Validator {
     /// Makes a schema ready. Drafts 4 to 2020-12: `$schema` says which, 2020-12 if it does not.
     ///
     /// # Errors
-    /// One line, lower case: the schema is nested too deep, breaks the rules of its draft, or has a reference that
+    /// [`SchemaError`]: the schema is nested too deep, breaks the rules of its draft, or has a reference that
     /// leads outside or nowhere. Nothing is ever fetched.
-    pub fn compile(schema: &Value) -> Result<Self, String> {
+    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Self::compile_shared(Arc::new(schema.clone()))
     }
 
     /// The same for a schema that others hold as well.
-    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, String> {
+    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, SchemaError> {
         let schema = &*shared;
         if schema::deeper_than(schema, MAX_DEPTH) {
-            return Err(format!("the schema is nested more than {MAX_DEPTH} levels deep"));
+            return Err(SchemaError(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
         }
-        let chain = usize::try_from(work::chain(schema)?).unwrap_or(usize::MAX);
-        let (instrumented, references) = steps::with_steps(schema)?;
+        let chain = usize::try_from(work::chain(schema).map_err(SchemaError)?).unwrap_or(usize::MAX);
+        let (instrumented, references) = steps::with_steps(schema).map_err(SchemaError)?;
         let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
         let options = jsonschema::options().offline().with_pattern_options(patterns);
         let mut options = options.with_keyword(steps::KEYWORD, steps::step);
@@ -137,8 +142,8 @@ impl Validator {
                 let explains = cfg!(panic = "unwind") || !references;
                 Ok(Self { compiled, schema: shared, explains, chain })
             }
-            Ok(Err(error)) => Err(reason(&error)),
-            Err(steps::OutOfBudget) => Err("the schema is too intricate to be compiled".to_owned()),
+            Ok(Err(error)) => Err(SchemaError(reason(&error))),
+            Err(steps::OutOfBudget) => Err(SchemaError("the schema is too intricate to be compiled".to_owned())),
         }
     }
 

@@ -14,8 +14,8 @@ use crate::name::sha256_hex;
 mod consent;
 mod redact;
 
-pub use consent::Consented;
 pub(crate) use consent::grant_digest;
+pub use consent::{Consented, Unproven};
 pub(crate) use redact::redact_text;
 pub use redact::{redact, redact_lines};
 

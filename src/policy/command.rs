@@ -16,6 +16,7 @@ pub use self::options::OptionPattern;
 use super::argv::{Word, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
+use super::pattern_error::PatternError;
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +42,11 @@ impl CommandPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// A sentence if the pattern is empty, has an unclosed quote or contains a control character.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control character.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
-            return Err("a command pattern must not contain control characters".to_owned());
+            return Err(PatternError::new("a command pattern must not contain control characters"));
         }
         if matches!(text, "*" | ":*") {
             return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
@@ -67,7 +68,7 @@ impl CommandPattern {
             open = true;
         }
         match tokens.first() {
-            None => Err("a command pattern must name a program, or be `*`".to_owned()),
+            None => Err(PatternError::new("a command pattern must name a program, or be `*`")),
             Some(_) => Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text) }),
         }
     }
@@ -341,7 +342,7 @@ impl Token {
 }
 
 /// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
-fn split(text: &str) -> Result<Vec<Token>, String> {
+fn split(text: &str) -> Result<Vec<Token>, PatternError> {
     let token = |word: Vec<(char, bool)>| {
         let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
         let text: String = word.into_iter().map(|(c, _)| c).collect();
@@ -351,7 +352,7 @@ fn split(text: &str) -> Result<Vec<Token>, String> {
             (false, _) => Token::Literal(text),
         }
     };
-    let words = lexed(text).ok_or("a quote is not closed")?;
+    let words = lexed(text).ok_or_else(|| PatternError::new("a quote is not closed"))?;
     Ok(words.into_iter().map(token).collect())
 }
 

@@ -6,29 +6,30 @@ use super::command::CommandPattern;
 use super::decision::Effect;
 use super::host::HostPattern;
 use super::path::PathPattern;
+use super::pattern_error::PatternError;
 use super::rule::{Access, Rule, ToolPattern};
 
 /// Reads a compact rule. `capability` looks up the record of a tool in the policy file.
 ///
 /// # Errors
-/// A sentence that says what is wrong. Such a text is not a rule.
+/// [`PatternError`], which says what is wrong. Such a text is not a rule.
 pub fn compact(
     effect: Effect,
     text: &str,
     capability: impl Fn(&str) -> Option<ToolCapability>,
-) -> Result<Rule, String> {
+) -> Result<Rule, PatternError> {
     let text = text.trim();
     let (name, body) = match text.split_once('(') {
         None => (text, None),
         Some((name, rest)) => match rest.strip_suffix(')') {
-            Some("") => return Err("the parentheses are empty".to_owned()),
+            Some("") => return Err(PatternError::new("the parentheses are empty")),
             Some(body) => (name, Some(body)),
-            None if rest.contains(')') => return Err("text follows the closing parenthesis".to_owned()),
-            None => return Err("the parenthesis is not closed".to_owned()),
+            None if rest.contains(')') => return Err(PatternError::new("text follows the closing parenthesis")),
+            None => return Err(PatternError::new("the parenthesis is not closed")),
         },
     };
     if name.contains(')') {
-        return Err("a closing parenthesis has no opening one".to_owned());
+        return Err(PatternError::new("a closing parenthesis has no opening one"));
     }
     let mut rule = Rule::new(effect, ToolPattern::parse(name)?, text);
     rule.family = Family::of_name(name);

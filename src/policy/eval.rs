@@ -45,6 +45,21 @@ pub struct Evaluated {
     pub reason: String,
 }
 
+/// Why a row is not evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvalRowError {
+    /// It is not an object, or a member of it has another type than it must have: what the reader says of it.
+    #[error("{0}")]
+    Malformed(String),
+    /// It names no tool.
+    #[error("the row has no `tool`")]
+    NoTool,
+    /// It has rules, and is to be evaluated under a policy.
+    #[error("the row has rules of its own, and it is not clear which of the two policies is meant")]
+    OwnRules,
+}
+
 /// A row, read.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -67,8 +82,8 @@ pub struct Row {
 /// Evaluates a row under its own rules.
 ///
 /// # Errors
-/// A sentence if the row is not an object with the required members.
-pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
+/// [`EvalRowError`] if the row is not an object with the required members.
+pub fn evaluate(row: &Value) -> Result<Evaluated, EvalRowError> {
     let row = Row::read(row)?;
     Ok(row.decide(&Policy::new(row.files.clone()), &[]))
 }
@@ -76,11 +91,11 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, String> {
 /// Evaluates a row under a policy. The row has no rules.
 ///
 /// # Errors
-/// A sentence if the row has rules, or is not an object with the required members.
-pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, String> {
+/// [`EvalRowError`] if the row has rules, or is not an object with the required members.
+pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRowError> {
     let row = Row::read(row)?;
     if row.has_rules {
-        return Err("the row has rules of its own, and it is not clear which of the two policies is meant".to_owned());
+        return Err(EvalRowError::OwnRules);
     }
     Ok(row.decide(policy, &[]))
 }
@@ -175,9 +190,9 @@ impl Row {
     /// Reads a row.
     ///
     /// # Errors
-    /// A sentence if the row is not an object with the required members.
-    pub fn read(row: &Value) -> Result<Self, String> {
-        let row = Written::deserialize(row).map_err(|why| why.to_string())?;
+    /// [`EvalRowError`] if the row is not an object with the required members.
+    pub fn read(row: &Value) -> Result<Self, EvalRowError> {
+        let row = Written::deserialize(row).map_err(|why| EvalRowError::Malformed(why.to_string()))?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
         let absolute = |path: String| if path.starts_with('/') { path } else { format!("{cwd}/{path}") };
@@ -204,7 +219,7 @@ impl Row {
         setting.others.push(setting.file);
         Ok(Self {
             id: row.id.as_str().unwrap_or_default().to_owned(),
-            tool: row.tool.ok_or("the row has no `tool`")?,
+            tool: row.tool.ok_or(EvalRowError::NoTool)?,
             origin: ctx.server.map_or(ToolOrigin::Native, ToolOrigin::Mcp),
             arguments: row.args,
             links,

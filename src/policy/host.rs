@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
+use super::pattern_error::PatternError;
 use super::unicode::{fold, has_unseen, nfc, strip};
 
 mod address;
@@ -27,14 +28,14 @@ impl HostPattern {
     /// Reads a host pattern.
     ///
     /// # Errors
-    /// A sentence if the text is not a host.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// [`PatternError`] if the text is not a host.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
         let plain = nfc(text).to_lowercase();
         let plain = plain.trim_end_matches('.');
         if plain.is_empty() || !plain.chars().all(ok) {
-            return Err(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
+            return Err(PatternError::new(format!("`{text}` is not a host: write `example.com` or `*.example.com`")));
         }
         let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());
         let bare = match plain.split_once(':') {

@@ -10,6 +10,7 @@ use super::decision::{Effect, Fit};
 use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
 use super::path::PathPattern;
+use super::pattern_error::PatternError;
 use super::unicode::{fold, has_unseen};
 use crate::diagnostic::Place;
 
@@ -54,14 +55,14 @@ impl ToolPattern {
     /// Reads `*`, `name`, `mcp:server/tool`, `mcp__server__tool`, `mcp__server`.
     ///
     /// # Errors
-    /// A sentence if the name is empty or contains a character that names must not have.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// [`PatternError`] if the name is empty or contains a character that names must not have.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let ok = |c: char| c.is_alphanumeric() || "_-.:/@*?".contains(c);
         if text.is_empty() {
-            return Err("the tool's name is missing".to_owned());
+            return Err(PatternError::new("the tool's name is missing"));
         }
         if let Some(c) = text.chars().find(|&c| !ok(c)) {
-            return Err(format!("`{}` is not allowed in a tool's name", c.escape_default()));
+            return Err(PatternError::new(format!("`{}` is not allowed in a tool's name", c.escape_default())));
         }
         if text == "*" {
             return Ok(Self::Any);
@@ -70,11 +71,11 @@ impl ToolPattern {
         if let Some(rest) = text.strip_prefix("mcp:") {
             return match rest.split_once('/') {
                 Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(mcp(server, tool)),
-                _ => Err("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server".to_owned()),
+                _ => Err(PatternError::new("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server")),
             };
         }
         Ok(match text.strip_prefix("mcp__") {
-            Some("") => return Err("the server's name is missing".to_owned()),
+            Some("") => return Err(PatternError::new("the server's name is missing")),
             Some(rest) => match rest.split_once("__") {
                 Some((server, tool)) => mcp(server, if tool.is_empty() { "*" } else { tool }),
                 None if is_glob(rest) => Self::Name(text.to_owned()),

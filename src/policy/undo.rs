@@ -60,8 +60,9 @@ pub struct TakenSnapshot {
     pub bytes: u64,
 }
 
-/// Why no snapshot was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why no snapshot was made, or none can be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
 pub struct NoSnapshot {
     /// The reason, in lower case without a full stop.
     pub why: String,
@@ -117,11 +118,14 @@ pub trait Snapshots: Send + Sync {
 
 impl Policy {
     /// How the tool of a call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
-    /// why a copy of the known paths would not undo the call.
-    pub fn undo(&self, call: &PolicyCall<'_>, context: &Context) -> (Undo, Result<Vec<WrittenPath>, String>) {
+    /// [`NoSnapshot`] where a copy of the known paths would not undo the call.
+    pub fn undo(&self, call: &PolicyCall<'_>, context: &Context) -> (Undo, Result<Vec<WrittenPath>, NoSnapshot>) {
         let capability = self.capability(call, context);
         match capability.0.undo {
-            Undo::Snapshot => (Undo::Snapshot, written(&CallContext::new(call, context, capability))),
+            Undo::Snapshot => {
+                let paths = written(&CallContext::new(call, context, capability));
+                (Undo::Snapshot, paths.map_err(NoSnapshot::new))
+            }
             class => (class, Ok(Vec::new())),
         }
     }

@@ -87,7 +87,7 @@ impl Document {
         let decoded = strict::decode(bytes);
         let strict = match &decoded {
             Ok(text) => strict::validate(text, folder),
-            Err(error) => vec![error.clone()],
+            Err(error) => vec![error.to_string()],
         };
         let mut loader = Loader { place, folder, notes: Vec::new(), rescued: false };
         let text = decoded.unwrap_or_else(|_| loader.lossy(bytes));

@@ -30,6 +30,17 @@ pub struct StrictProperties {
     pub description: String,
 }
 
+/// Why the strict reader cannot read a document. Its `Display` is the reference's message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct StrictError(String);
+
+impl StrictError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
 /// Every error of the reference validator for the text of a `SKILL.md`, in its order; empty means valid.
 ///
 /// `folder` is the last component of the skill's folder as the user wrote it (`.` gives an empty text, as in Python's
@@ -46,17 +57,17 @@ pub fn validate(text: &str, folder: &str) -> Vec<String> {
 /// front matter parses and has both texts is printed.
 ///
 /// # Errors
-/// The reference's message.
-pub fn properties(text: &str) -> Result<StrictProperties, String> {
-    let entries = entries(text)?;
+/// [`StrictError`], with the reference's message.
+pub fn properties(text: &str) -> Result<StrictProperties, StrictError> {
+    let entries = entries(text).map_err(StrictError)?;
     for key in ["name", "description"] {
         if find(&entries, key).is_none() {
-            return Err(format!("Missing required field in frontmatter: {key}"));
+            return Err(StrictError(format!("Missing required field in frontmatter: {key}")));
         }
     }
     let text_of = |key: &str| match find(&entries, key) {
         Some(Node::Text { text, .. }) if !py_strip(text).is_empty() => Ok(py_strip(text).to_owned()),
-        _ => Err(format!("Field '{key}' must be a non-empty string")),
+        _ => Err(StrictError(format!("Field '{key}' must be a non-empty string"))),
     };
     Ok(StrictProperties { name: text_of("name")?, description: text_of("description")? })
 }
@@ -64,10 +75,11 @@ pub fn properties(text: &str) -> Result<StrictProperties, String> {
 /// Decodes a file the way the reference opens it: UTF-8, every kind of newline read as `\n`, a BOM kept.
 ///
 /// # Errors
-/// Where the first byte is that is not UTF-8. (The reference crashes there.)
-pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+/// [`StrictError`], which says where the first byte is that is not UTF-8. (The reference crashes there.)
+pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, StrictError> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
-        format!("SKILL.md is not valid UTF-8: the byte at offset {} cannot be decoded", e.valid_up_to())
+        let at = e.valid_up_to();
+        StrictError(format!("SKILL.md is not valid UTF-8: the byte at offset {at} cannot be decoded"))
     })?;
     Ok(reference::newlines(text))
 }

@@ -45,13 +45,13 @@ fn consented(connection: &Connection, id: &str) -> Result<Consented, ApprovalErr
 
 /// The approval, if the chain bears it out.
 pub(super) fn proven(connection: &Connection, id: &str, approval: Approval) -> Result<Approval, ApprovalError> {
-    consented(connection, id)?.knows(id, &approval).map_err(|why| forged(id, &why))?;
+    consented(connection, id)?.knows(id, &approval).map_err(|why| forged(id, &why.to_string()))?;
     Ok(approval)
 }
 
 /// The grant, if the chain bears it out.
 pub(super) fn proven_grant(connection: &Connection, id: &str, grant: Grant) -> Result<Grant, ApprovalError> {
-    consented(connection, id)?.knows_grant(id, &grant).map_err(|why| forged(id, &why))?;
+    consented(connection, id)?.knows_grant(id, &grant).map_err(|why| forged(id, &why.to_string()))?;
     Ok(grant)
 }
 
@@ -83,11 +83,14 @@ pub(super) fn unrecorded(
         if approval.state.to_string() != state {
             return Err(format!("it is listed as {state}, and says {}", approval.state));
         }
-        consented.knows(id, &approval)
+        consented.knows(id, &approval).map_err(|why| why.to_string())
     })?;
     hold("SELECT number, CAST(revoked AS TEXT), body FROM remembered ORDER BY number", "gr-", &|id, revoked, body| {
         match revoked {
-            "0" => consented.knows_grant(id, &serde_json::from_str(body).map_err(unread)?),
+            "0" => {
+                let grant = serde_json::from_str(body).map_err(unread)?;
+                consented.knows_grant(id, &grant).map_err(|why| why.to_string())
+            }
             // What is revoked lifts nothing, whoever revoked it.
             _ => Ok(()),
         }

@@ -58,19 +58,31 @@ pub struct NameRule {
     letter_first: bool,
 }
 
+/// Why a rule for names cannot be: names could not be mangled into it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameLimitsError {
+    /// So few bytes have no room for a name that ends in a hash.
+    #[error("`max_len` is {0}: at least {MIN_NAME} are needed for a name with a hash")]
+    TooShort(usize),
+    /// The joints lack `_`, which mangling needs, or are not all ASCII punctuation.
+    #[error("`joints` must be ASCII punctuation, `_` among it")]
+    Joints,
+}
+
 impl NameRule {
     /// A rule for names of at most `max_len` bytes, of ASCII letters, digits and `joints`. `letter_first` asks for a letter
     /// or `_` in front.
     ///
     /// # Errors
-    /// A sentence where names could not be mangled into the rule: `max_len` is under 16, or `joints` lacks `_` or has
-    /// anything but ASCII punctuation.
-    pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, String> {
+    /// [`NameLimitsError`] where names could not be mangled into the rule: `max_len` is under 16, or `joints` lacks `_` or
+    /// has anything but ASCII punctuation.
+    pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, NameLimitsError> {
         if max_len < MIN_NAME {
-            return Err(format!("`max_len` is {max_len}: at least {MIN_NAME} are needed for a name with a hash"));
+            return Err(NameLimitsError::TooShort(max_len));
         }
         if !joints.contains('_') || !joints.bytes().all(|b| b.is_ascii_punctuation()) {
-            return Err("`joints` must be ASCII punctuation, `_` among it".to_owned());
+            return Err(NameLimitsError::Joints);
         }
         Ok(Self { max_len, joints: joints.to_owned(), letter_first })
     }
@@ -127,8 +139,8 @@ struct WrittenRule {
 }
 
 impl TryFrom<WrittenRule> for NameRule {
-    type Error = String;
-    fn try_from(rule: WrittenRule) -> Result<Self, String> {
+    type Error = NameLimitsError;
+    fn try_from(rule: WrittenRule) -> Result<Self, NameLimitsError> {
         Self::new(rule.max_len, &rule.joints, rule.letter_first)
     }
 }

@@ -183,10 +183,11 @@ fn written(command: &str) -> Result<String, String> {
     let links = Some(policy.links(&call, &context, &disk));
     let (class, paths) = policy.undo(&call, &Context { links, ..context });
     assert_eq!(class, Undo::Snapshot);
-    paths.map(|paths| {
+    let named = paths.map(|paths| {
         let name = |path: &WrittenPath| format!("{}{}", path.path, if path.recursive { "/**" } else { "" });
         paths.iter().map(name).collect::<Vec<_>>().join(" ")
-    })
+    });
+    named.map_err(|none| none.why)
 }
 
 #[test]

@@ -278,7 +278,7 @@ fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Fa
     let rule = compact(Effect::Allow, &format!("{}({}:*)", request.tool, prefix.trim()), |_| {
         Some(ToolCapability { command: Some("command".to_owned()), ..ToolCapability::default() })
     });
-    let grant = rule.map_err(Failure::usage).and_then(|rule| {
+    let grant = rule.map_err(|why| Failure::usage(why.to_string())).and_then(|rule| {
         Grant::from_rule(&rule, "", GrantScope::Always, "").map_err(|why| Failure::wrong(why.to_string()))
     })?;
     let runs = format!("runs {}", prefix.split_whitespace().collect::<Vec<_>>().join(" "));

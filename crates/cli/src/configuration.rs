@@ -13,6 +13,7 @@ pub(crate) mod units;
 mod value;
 
 pub use auth::AuthOptions;
+pub use checks::UnusableValue;
 pub use gateway::ServerOptions;
 pub use keys::{KEYS, Key};
 pub use profiles::ProfileOptions;
@@ -24,7 +25,7 @@ use serde::Serialize;
 
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::Experiment;
-use toolfold::profile::{Arm, CustomArm};
+use toolfold::profile::{Arm, CustomArm, UnknownArm};
 use toolfold::skill::{Budget, Limits};
 
 /// The name of the configuration file, looked for in the working directory and above it, and in the user's folder of
@@ -296,9 +297,9 @@ impl Config {
     fn set(&mut self, name: &'static str, value: String, origin: Origin, diagnostics: &mut Vec<Diagnostic>) {
         let Some(key) = KEYS.iter().find(|key| key.name == name) else { return };
         let checked = match name {
-            "presentation.arm" => self.named_arm(&value).map(drop),
+            "presentation.arm" => self.named_arm(&value).map(drop).map_err(|why| why.to_string()),
             "experiment.arms" => keys::experiment_arms(&value, &self.arms).map(drop),
-            _ => (key.check)(&value),
+            _ => key.check(&value).map_err(|why| why.to_string()),
         };
         if let Err(why) = checked {
             let (what, place) = match &origin {
@@ -362,9 +363,9 @@ impl Config {
     /// The arm of that name, a built-in one or one of the files' own.
     ///
     /// # Errors
-    /// A sentence with the names that there are.
-    pub fn named_arm(&self, name: &str) -> Result<Arm, String> {
-        Arm::named(name, &self.arms).map_err(|why| why.to_string())
+    /// [`UnknownArm`], which lists the names that there are.
+    pub fn named_arm(&self, name: &str) -> Result<Arm, UnknownArm> {
+        Arm::named(name, &self.arms)
     }
 
     /// What the files say of the gateway's servers, by name.

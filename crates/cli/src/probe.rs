@@ -135,5 +135,5 @@ fn asked(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<
 fn right(wire: Wire, mut trial: Trial, model: &mut Model) -> Result<bool, NoAnswer> {
     let response = model.answer(trial.body())?;
     let answer = answer_of(wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))?;
-    trial.is_right(&answer.message).map_err(NoAnswer::Request)
+    trial.is_right(&answer.message).map_err(|why| NoAnswer::Request(why.to_string()))
 }

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::error::GatewayError;
+
 /// The form of the text.
 const VERSION: u32 = 1;
 
@@ -49,19 +51,19 @@ impl Capture {
     /// Reads a text that was kept for this server.
     ///
     /// # Errors
-    /// Why it cannot be used: it is damaged, of another form, or another server's.
-    pub fn parse(text: &str, server: &str, identity: &str) -> Result<Self, String> {
+    /// [`GatewayError`] if it cannot be used: it is damaged, of another form, or another server's.
+    pub fn parse(text: &str, server: &str, identity: &str) -> Result<Self, GatewayError> {
         let sealed: Sealed = serde_json::from_str(text).map_err(|why| format!("it cannot be read: {why}"))?;
         if sealed.version != VERSION {
-            return Err(format!("it is of form {}, and {VERSION} is read", sealed.version));
+            return Err(format!("it is of form {}, and {VERSION} is read", sealed.version).into());
         }
         if sealed.server != server || sealed.identity != identity {
-            return Err("it is of another server".to_owned());
+            return Err("it is of another server".into());
         }
         if sealed.sha256 != digest(&[server, identity, &sealed.content]) {
-            return Err("its digest does not fit: it is damaged".to_owned());
+            return Err("its digest does not fit: it is damaged".into());
         }
-        serde_json::from_str(&sealed.content).map_err(|why| format!("it cannot be read: {why}"))
+        Ok(serde_json::from_str(&sealed.content).map_err(|why| format!("it cannot be read: {why}"))?)
     }
 
     /// The protocol version that the server spoke, if it said so.
@@ -119,7 +121,7 @@ mod tests {
             (text.clone(), "files", "elsewhere", "another"),
             (text.replace("\"server\":\"files\"", "\"server\":\"other\""), "other", "id", "digest"),
         ] {
-            let why = Capture::parse(&text, server, identity).unwrap_err();
+            let why = Capture::parse(&text, server, identity).unwrap_err().to_string();
             assert!(why.contains(word), "{why}");
         }
         assert_ne!(file_name("a", "bc"), file_name("ab", "c"));

@@ -6,6 +6,7 @@ pub mod client;
 pub mod clients;
 pub mod config;
 pub mod desk;
+pub mod error;
 pub mod front;
 pub mod hub;
 pub mod lines;

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use self::http::auth;
+use crate::error::GatewayError;
 use crate::rpc::Message;
 
 /// The largest message that is read, in bytes.
@@ -138,8 +139,13 @@ impl Link {
     /// Connects to a server. Messages and the end come through `inbox`.
     ///
     /// # Errors
-    /// Why the program cannot be started, or the URL not be used.
-    pub fn open(target: &Target, server: usize, run: u64, inbox: &mpsc::Sender<Incoming>) -> Result<Self, String> {
+    /// [`GatewayError`] if the program cannot be started, or the URL not be used.
+    pub fn open(
+        target: &Target,
+        server: usize,
+        run: u64,
+        inbox: &mpsc::Sender<Incoming>,
+    ) -> Result<Self, GatewayError> {
         Self::resume(target, server, run, inbox, None)
     }
 
@@ -153,7 +159,7 @@ impl Link {
         run: u64,
         inbox: &mpsc::Sender<Incoming>,
         resumed: Option<Resumed>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, GatewayError> {
         let stays = Arc::new(AtomicBool::new(false));
         let (to, outgoing) = mpsc::unbounded_channel();
         let ends = CancellationToken::new();

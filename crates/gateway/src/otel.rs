@@ -27,6 +27,7 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 
 use self::span::{Answering, Open, Sent};
 use crate::client::Client;
+use crate::error::GatewayError;
 use crate::link::Target;
 use crate::object::Object;
 use crate::rpc::{Raw, Request};
@@ -73,8 +74,8 @@ impl Otel {
     /// metrics) or turns it off (`OTEL_SDK_DISABLED`). `serves_http`: whether clients come over HTTP.
     ///
     /// # Errors
-    /// What cannot be used of the settings.
-    pub fn from_env(serves_http: bool) -> Result<Option<Self>, String> {
+    /// [`GatewayError`], with what cannot be used of the settings.
+    pub fn from_env(serves_http: bool) -> Result<Option<Self>, GatewayError> {
         let named = ["", "_TRACES", "_METRICS"].map(|signal| var(&format!("OTEL_EXPORTER_OTLP{signal}_ENDPOINT")));
         let off = var("OTEL_SDK_DISABLED").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
         if off || named.iter().all(Option::is_none) {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::error::GatewayError;
+
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(20);
 /// How much of an answer is read, in bytes.
@@ -31,8 +33,8 @@ impl Poster {
     /// A client whose requests take at most so long each.
     ///
     /// # Errors
-    /// Why none can be made.
-    pub fn new(timeout: Duration) -> Result<Self, String> {
+    /// [`GatewayError`] if none can be made.
+    pub fn new(timeout: Duration) -> Result<Self, GatewayError> {
         crate::tls::ready();
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT)
@@ -48,9 +50,9 @@ impl Poster {
     /// Posts a body. `headers` may hold secrets: neither they nor the URL are repeated in an error.
     ///
     /// # Errors
-    /// Why there is no whole answer: no connection, no answer in time, an answer that is too long or is not UTF-8. An
-    /// answer with any status is none.
-    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: String) -> Result<Posted, String> {
+    /// [`GatewayError`] if there is no whole answer: no connection, no answer in time, an answer that is too long or is
+    /// not UTF-8. An answer with any status is none.
+    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: String) -> Result<Posted, GatewayError> {
         let mut all = HeaderMap::new();
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in headers {
@@ -59,7 +61,7 @@ impl Poster {
             value.set_sensitive(true);
             all.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
         }
-        self.runtime.block_on(self.exchange(url, all, body))
+        Ok(self.runtime.block_on(self.exchange(url, all, body))?)
     }
 
     async fn exchange(&self, url: &str, headers: HeaderMap, body: String) -> Result<Posted, String> {

@@ -47,7 +47,7 @@ pub fn http(
     listens: impl FnOnce(SocketAddr),
 ) -> Result<(), RunError> {
     on(Builder::new_multi_thread(), async {
-        let listening = front::http::listen(tenants, http, id).await.map_err(RunError::Asked)?;
+        let listening = front::http::listen(tenants, http, id).await.map_err(|why| RunError::Asked(why.into()))?;
         listens(listening.address().map_err(|why| RunError::Failed(why.to_string()))?);
         listening.serve().await.map_err(|why| RunError::Failed(why.to_string()))
     })?

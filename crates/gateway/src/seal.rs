@@ -7,6 +7,7 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 
+use crate::error::GatewayError;
 use crate::selection::Selection;
 
 /// What stands before every token of the gateway's: those of servers look otherwise.
@@ -71,6 +72,18 @@ pub struct Opened {
     pub token: String,
 }
 
+/// Why a token of the gateway's is not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// Its text is not what was sealed, or was sealed by another key or for another tenant.
+    #[error("it was altered, or is of another gateway")]
+    Altered,
+    /// Its time has passed.
+    #[error("it is too old")]
+    TooOld,
+}
+
 #[derive(Serialize, Deserialize)]
 struct Dated {
     until_ms: i64,
@@ -91,8 +104,8 @@ impl Seal {
     /// A key that only this process has.
     ///
     /// # Errors
-    /// If the system gives no random bits.
-    pub fn random() -> Result<Self, String> {
+    /// [`GatewayError`] if the system gives no random bits.
+    pub fn random() -> Result<Self, GatewayError> {
         let mut key = [0; KEY];
         getrandom::fill(&mut key).map_err(|why| format!("the system gives no random bits: {why}"))?;
         Ok(Self::of(&key))
@@ -107,8 +120,8 @@ impl Seal {
     /// The same from text: 32 bytes in Base64, of either alphabet.
     ///
     /// # Errors
-    /// What is wrong with the text, which is not repeated.
-    pub fn read(text: &str) -> Result<Self, String> {
+    /// [`GatewayError`], which says what is wrong with the text and does not repeat it.
+    pub fn read(text: &str) -> Result<Self, GatewayError> {
         let text = text.trim();
         let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')));
         let bytes = bytes.map_err(|_| "it is no Base64".to_owned())?;
@@ -131,20 +144,19 @@ impl Seal {
     /// Opens a token of a tenant. `None` if it is none of the gateway's.
     ///
     /// # Errors
-    /// If it was altered, is another tenant's, or is too old.
+    /// [`TokenError`] if it was altered, is another tenant's, or is too old.
     #[must_use]
-    pub fn open(&self, tenant: &str, token: &str, now_ms: i64) -> Option<Result<Opened, &'static str>> {
+    pub fn open(&self, tenant: &str, token: &str, now_ms: i64) -> Option<Result<Opened, TokenError>> {
         let text = token.strip_prefix(MARK)?;
         Some(self.opened(tenant, text, now_ms))
     }
 
-    fn opened(&self, tenant: &str, text: &str, now_ms: i64) -> Result<Opened, &'static str> {
-        const ALTERED: &str = "it was altered, or is of another gateway";
-        let whole = URL_SAFE_NO_PAD.decode(text).map_err(|_| ALTERED)?;
-        let clear = self.show(&["token", tenant], &whole).ok_or(ALTERED)?;
-        let Dated { until_ms, what } = serde_json::from_slice(&clear).map_err(|_| ALTERED)?;
+    fn opened(&self, tenant: &str, text: &str, now_ms: i64) -> Result<Opened, TokenError> {
+        let whole = URL_SAFE_NO_PAD.decode(text).map_err(|_| TokenError::Altered)?;
+        let clear = self.show(&["token", tenant], &whole).ok_or(TokenError::Altered)?;
+        let Dated { until_ms, what } = serde_json::from_slice(&clear).map_err(|_| TokenError::Altered)?;
         if now_ms > until_ms {
-            return Err("it is too old");
+            return Err(TokenError::TooOld);
         }
         let nonce = whole.get(..NONCE).unwrap_or_default();
         Ok(Opened { what, token: URL_SAFE_NO_PAD.encode(nonce) })
@@ -218,7 +230,7 @@ mod tests {
         let text = STANDARD.encode([7; KEY]);
         let state = Seal::of(&[7; KEY]).close("one", &Sealed::Parked { place: 1 }, 0);
         assert!(Seal::read(&format!(" {text}\n")).unwrap().open("one", &state, 1).unwrap().is_ok());
-        assert_eq!(Seal::read("c2hvcnQ=").unwrap_err(), "it has 5 bytes, not 32");
-        assert_eq!(Seal::read("not base64!").unwrap_err(), "it is no Base64");
+        assert_eq!(Seal::read("c2hvcnQ=").unwrap_err().to_string(), "it has 5 bytes, not 32");
+        assert_eq!(Seal::read("not base64!").unwrap_err().to_string(), "it is no Base64");
     }
 }

@@ -11,6 +11,7 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::visible;
 use toolfold::name::nearest;
 
+use crate::error::GatewayError;
 use crate::settings::{Layers, Origin, Profile, Settings};
 
 const TOOLSETS: HeaderName = HeaderName::from_static("x-mcp-toolsets");
@@ -52,8 +53,8 @@ impl Selection {
     /// A selection of toolsets, separated by commas, and of tools that only read.
     ///
     /// # Errors
-    /// If no toolset is named.
-    pub fn of(toolsets: Option<&str>, read_only: bool) -> Result<Self, String> {
+    /// [`GatewayError`] if no toolset is named.
+    pub fn of(toolsets: Option<&str>, read_only: bool) -> Result<Self, GatewayError> {
         let mut own = Self { read_only, ..Self::default() };
         if let Some(toolsets) = toolsets {
             own.choose(toolsets)?;
@@ -66,8 +67,8 @@ impl Selection {
     /// here, unless they are nearly one of these: a slip must not widen the list.
     ///
     /// # Errors
-    /// Why it cannot be read.
-    pub fn asked(path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Self, String> {
+    /// [`GatewayError`] if it cannot be read.
+    pub fn asked(path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Self, GatewayError> {
         let mut own = Self::default();
         if let Some(name) = path.strip_prefix("/mcp/").filter(|own| !own.is_empty()) {
             own.present_by(name)?;
@@ -143,8 +144,8 @@ impl Selection {
     /// The settings under which a client of this selection is served: its profile's, and what all of them leave.
     ///
     /// # Errors
-    /// If there is no such profile or toolset; which there are.
-    pub fn settings(&self, of: &Settings) -> Result<Settings, String> {
+    /// [`GatewayError`] if there is no such profile or toolset, with those that there are.
+    pub fn settings(&self, of: &Settings) -> Result<Settings, GatewayError> {
         self.check(of)?;
         let mut own = of.clone();
         if let Some(profile) = self.profile_of(of)? {
@@ -168,8 +169,8 @@ impl Selection {
     /// Whether the profile and every toolset are some that there are.
     ///
     /// # Errors
-    /// Which is not, and those that are.
-    pub fn check(&self, settings: &Settings) -> Result<(), String> {
+    /// [`GatewayError`], which says which is not, and those that are.
+    pub fn check(&self, settings: &Settings) -> Result<(), GatewayError> {
         let layers = self.profile_of(settings)?.map_or(&settings.layers, |own| &own.layers);
         if self.toolsets.is_empty() {
             return Ok(());
@@ -179,7 +180,8 @@ impl Selection {
         let Some(unknown) = self.toolsets.iter().flatten().find(|name| !known.contains(*name)) else { return Ok(()) };
         let all: Vec<String> = known.iter().map(|name| format!("`{}`", visible(name))).collect();
         let short: String = unknown.chars().take(80).collect();
-        Err(format!("there is no toolset `{}`: there are {} and `{ALL}`", visible(&short), all.join(", ")))
+        let (short, all) = (visible(&short), all.join(", "));
+        Err(format!("there is no toolset `{short}`: there are {all} and `{ALL}`").into())
     }
 
     /// Leaves the selected tools. `layers` say which category a tool is in.
@@ -274,7 +276,7 @@ mod tests {
         assert!(Selection::asked("/mcp/one", None, &headers).is_err());
         assert!(Selection::asked("/mcp/two", Some("profile=two&api=x"), &headers).is_ok());
         headers.insert(HeaderName::from_static("x-mcp-toolset"), "a".parse().unwrap());
-        assert!(Selection::asked("/mcp/two", None, &headers).unwrap_err().contains("`x-mcp-toolsets`"));
+        assert!(Selection::asked("/mcp/two", None, &headers).unwrap_err().to_string().contains("`x-mcp-toolsets`"));
     }
 
     #[test]

@@ -11,10 +11,11 @@ use toolfold::policy::Approver;
 use wildmatch::WildMatch;
 
 use crate::capture::{Capture, digest};
+use crate::error::GatewayError;
 use crate::link::Target;
 use crate::names::ListedNames;
 use crate::rpc::{Answer, Raw};
-use crate::seal::{Opened as Unsealed, Seal, Sealed};
+use crate::seal::{Opened as Unsealed, Seal, Sealed, TokenError};
 use crate::selection::Selection;
 use crate::skills::ServedSkills;
 use crate::state::{Clock, StateStore};
@@ -68,8 +69,8 @@ impl ServerSettings {
     /// A tool's definition as it is taken from this server.
     ///
     /// # Errors
-    /// Why it is not taken.
-    pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, String> {
+    /// [`GatewayError`], which says why it is not taken.
+    pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, GatewayError> {
         match self.trust {
             Trust::Untrusted => trust::tool(definition),
             Trust::Unstated | Trust::Trusted => Ok(definition.clone()),
@@ -143,14 +144,14 @@ pub trait Layers: Send + Sync {
     /// A conversation over these tools.
     ///
     /// # Errors
-    /// Why it cannot be made.
+    /// [`GatewayError`], which says why it cannot be made.
     fn open(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
         id: &str,
-    ) -> Result<Opened, String>;
+    ) -> Result<Opened, GatewayError>;
 
     /// Whether nobody is shown anything: servers are listed, and no conversation is made of their tools. Default: no.
     fn only_lists(&self) -> bool {
@@ -279,9 +280,9 @@ impl Settings {
     /// Opens one. `None` if it is none of the gateway's.
     ///
     /// # Errors
-    /// If it was altered, is another tenant's, or is too old.
+    /// [`TokenError`] if it was altered, is another tenant's, or is too old.
     #[must_use]
-    pub fn unsealed(&self, token: &str) -> Option<Result<Unsealed, &'static str>> {
+    pub fn unsealed(&self, token: &str) -> Option<Result<Unsealed, TokenError>> {
         self.seal.open(&self.tenant, token, self.now_ms())
     }
 }

@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use toolfold::skill::strict::MAX_DESCRIPTION;
 use toolfold::skill::{ContentHash, Kind, Skill, SkillFs, SkillView, Stamp, front_matter};
 
+use crate::error::GatewayError;
+
 /// The name of the extension in capabilities.
 pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
@@ -80,10 +82,10 @@ impl ServedSkills {
     /// The entry of the skill whose `SKILL.md` has this URI.
     ///
     /// # Errors
-    /// That there is none, or why it cannot be served.
-    pub fn entry_at(&self, uri: &str) -> Result<Value, String> {
+    /// [`GatewayError`] if there is none, or if it cannot be served.
+    pub fn entry_at(&self, uri: &str) -> Result<Value, GatewayError> {
         let skill = self.at(uri).filter(|(_, rest)| *rest == MAIN).map(|(skill, _)| skill);
-        self.entry(skill.ok_or_else(|| format!("no skill is served at {uri}"))?)
+        Ok(self.entry(skill.ok_or_else(|| format!("no skill is served at {uri}"))?)?)
     }
 
     /// The `SKILL.md` of every skill that can be served, as resources.
@@ -100,8 +102,8 @@ impl ServedSkills {
     /// The contents of a file, as `resources/read` gives them.
     ///
     /// # Errors
-    /// That there is no such file, or why it cannot be read.
-    pub fn read(&self, uri: &str) -> Result<Value, String> {
+    /// [`GatewayError`] if there is no such file, or if it cannot be read.
+    pub fn read(&self, uri: &str) -> Result<Value, GatewayError> {
         let none = || format!("no file of a skill is served at {uri}");
         let (skill, rest) = self.at(uri).ok_or_else(none)?;
         let files = self.files(skill)?;
@@ -125,8 +127,8 @@ impl ServedSkills {
     /// The direct children of a folder, as `resources/directory/read` gives them.
     ///
     /// # Errors
-    /// That there is no such folder.
-    pub fn folder(&self, uri: &str) -> Result<Value, String> {
+    /// [`GatewayError`] if there is no such folder, or if its skill cannot be read.
+    pub fn folder(&self, uri: &str) -> Result<Value, GatewayError> {
         let none = || format!("{uri} is not a directory resource");
         // One folder has one URI.
         let (skill, rest) = self.at(uri).filter(|_| !uri.ends_with('/')).ok_or_else(none)?;
@@ -145,7 +147,7 @@ impl ServedSkills {
             children.insert(child.to_owned(), json!({"uri": uri, "name": name, "mimeType": kind}));
         }
         if children.is_empty() {
-            return Err(none());
+            return Err(none().into());
         }
         Ok(json!({"resources": children.into_values().collect::<Vec<_>>()}))
     }

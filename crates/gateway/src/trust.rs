@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::error::GatewayError;
 use crate::object::{Object, string_length};
 use crate::rpc::{Raw, raw};
 
@@ -83,11 +84,12 @@ pub fn strings(json: &Raw) -> Raw {
 /// A tool's definition as an untrusted server's is taken.
 ///
 /// # Errors
-/// Where the definition hides something that cannot be taken out without changing what the tool takes.
-pub fn tool(definition: &Raw) -> Result<Raw, String> {
+/// [`GatewayError`], which says where the definition hides something that cannot be taken out without changing what the
+/// tool takes.
+pub fn tool(definition: &Raw) -> Result<Raw, GatewayError> {
     let value: Value = serde_json::from_str(definition.get()).unwrap_or_default();
     if let Some(place) = hidden(&value, "") {
-        return Err(format!("`{}` holds characters that cannot be seen", visible(&place)));
+        return Err(format!("`{}` holds characters that cannot be seen", visible(&place)).into());
     }
     let cleaned = strings(definition);
     let Some(mut own) = Object::read(&cleaned) else { return Ok(cleaned) };

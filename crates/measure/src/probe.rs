@@ -71,6 +71,17 @@ impl Case {
     }
 }
 
+/// Why a trial cannot be made or judged, or its results make no row. Its `Display` is the reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ProbeError(String);
+
+impl ProbeError {
+    fn new(why: impl std::fmt::Display) -> Self {
+        Self(why.to_string())
+    }
+}
+
 /// One request and what a right answer is.
 #[derive(Debug)]
 pub struct Trial {
@@ -84,7 +95,7 @@ impl Trial {
     /// A request. `nonce` makes the names and values that nobody can guess; `shown` is false for the control.
     ///
     /// # Errors
-    /// Why the case cannot be had on this wire.
+    /// [`ProbeError`], which says why the case cannot be had on this wire.
     pub fn new(
         case: Case,
         wire: Wire,
@@ -92,16 +103,16 @@ impl Trial {
         nonce: &str,
         shown: bool,
         more: &Map<String, Value>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ProbeError> {
         let (tools, right) = tools(nonce);
-        let catalog = Catalog::from_mcp(&tools.to_string()).map_err(|why| why.to_string())?;
-        let engine = Engine::builder(catalog).build().map_err(|why| why.to_string())?;
+        let catalog = Catalog::from_mcp(&tools.to_string()).map_err(ProbeError::new)?;
+        let engine = Engine::builder(catalog).build().map_err(ProbeError::new)?;
         // What the table says of the model is what is asked here: an empty table refuses nothing.
         let unknown = Capabilities::default();
         let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.arm());
-        let mut conversation = start.start().map_err(|why| why.to_string())?;
+        let mut conversation = start.start().map_err(ProbeError::new)?;
         let lookup = lookup(&conversation, case, wire);
-        let turn = conversation.turn(&lookup).map_err(|why| why.to_string())?;
+        let turn = conversation.turn(&lookup).map_err(ProbeError::new)?;
         let mut answers = turn.into_messages();
         if !shown {
             answers = answers.into_iter().take(1).map(without_schema).collect();
@@ -113,9 +124,9 @@ impl Trial {
             undeclare(&mut array);
         }
         let ask = Ask { model, system: None, messages: &messages, tools: &array.to_string(), more };
-        let body = body_of(wire, &ask).map_err(|why| why.to_string())?;
+        let body = body_of(wire, &ask).map_err(ProbeError::new)?;
         let trial = Self { case, conversation, body, right };
-        trial.leaks(shown).map_or(Ok(trial), Err)
+        trial.leaks(shown).map_or(Ok(trial), |why| Err(ProbeError(why)))
     }
 
     /// The body of the request.
@@ -127,9 +138,9 @@ impl Trial {
     /// Whether a model's message calls the tool as its schema says, the way that the case asks for.
     ///
     /// # Errors
-    /// Why the message cannot be read.
-    pub fn is_right(&mut self, message: &Value) -> Result<bool, String> {
-        let turn = self.conversation.turn(message).map_err(|why| why.to_string())?;
+    /// [`ProbeError`], which says why the message cannot be read.
+    pub fn is_right(&mut self, message: &Value) -> Result<bool, ProbeError> {
+        let turn = self.conversation.turn(message).map_err(ProbeError::new)?;
         let (case, right) = (self.case, &self.right);
         let is_right = turn.outcomes().any(|outcome| match outcome {
             Outcome::Forward(call) => {

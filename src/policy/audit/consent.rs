@@ -11,6 +11,12 @@ use crate::policy::approval::{Approval, ApprovalState, WAIT_MS};
 use crate::policy::canonical::digest;
 use crate::policy::grant::{Bound, Grant};
 
+/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the reason, in lower case
+/// without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unproven(String);
+
 /// The consent that the records of a chain amount to, taken one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Consented {
@@ -102,27 +108,27 @@ impl Consented {
     /// Whether the chain knows an approval as a store has it.
     ///
     /// # Errors
-    /// What the chain does not know of it.
-    pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), String> {
-        let standing = self.approvals.get(id).ok_or("no record asks for it")?;
+    /// [`Unproven`], with what the chain does not know of it.
+    pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), Unproven> {
+        let standing = self.approvals.get(id).ok_or_else(|| Unproven("no record asks for it".to_owned()))?;
         if approval.id != id {
-            return Err(format!("it says that it is `{}`", approval.id));
+            return Err(Unproven(format!("it says that it is `{}`", approval.id)));
         }
         if approval.digest != standing.digest {
-            return Err("its digest is not that of what was asked".to_owned());
+            return Err(Unproven("its digest is not that of what was asked".to_owned()));
         }
         // What is over keeps no arguments to compare.
         if approval.state.is_open() && approval.request.digest() != standing.digest {
-            return Err("its call is not the one that was asked about".to_owned());
+            return Err(Unproven("its call is not the one that was asked about".to_owned()));
         }
         let expired = approval.state == ApprovalState::Expired && standing.state.is_open();
         if approval.state != standing.state && !expired {
-            return Err(format!("it says {}, and the records say {}", approval.state, standing.state));
+            return Err(Unproven(format!("it says {}, and the records say {}", approval.state, standing.state)));
         }
         if approval.state == ApprovalState::Approved
             && approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS
         {
-            return Err("it expires later than it was approved for".to_owned());
+            return Err(Unproven("it expires later than it was approved for".to_owned()));
         }
         Ok(())
     }
@@ -130,11 +136,11 @@ impl Consented {
     /// Whether the chain knows a grant that a store has as live.
     ///
     /// # Errors
-    /// What the chain does not know of it.
-    pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), String> {
-        let known = self.grants.get(id).ok_or("no record grants it")?;
+    /// [`Unproven`], with what the chain does not know of it.
+    pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), Unproven> {
+        let known = self.grants.get(id).ok_or_else(|| Unproven("no record grants it".to_owned()))?;
         if grant.id != id {
-            return Err(format!("it says that it is `{}`", grant.id));
+            return Err(Unproven(format!("it says that it is `{}`", grant.id)));
         }
         let same = match &known.proof {
             Ok(digest) => *digest == grant_digest(grant),
@@ -144,9 +150,9 @@ impl Consented {
             }
         };
         if !same {
-            return Err("it is not what was granted".to_owned());
+            return Err(Unproven("it is not what was granted".to_owned()));
         }
-        if known.revoked { Err("it was revoked".to_owned()) } else { Ok(()) }
+        if known.revoked { Err(Unproven("it was revoked".to_owned())) } else { Ok(()) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::policy::argv::Word;
 use crate::policy::glob::{glob_inside, is_glob};
+use crate::policy::pattern_error::PatternError;
 
 /// An option, and the values that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,17 +15,21 @@ impl OptionPattern {
     /// Reads `--name`, or `--name=VALUE` with `*` and `?` in the value.
     ///
     /// # Errors
-    /// A sentence if it is no option, or if its name is a pattern.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// [`PatternError`] if it is no option, or if its name is a pattern.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
-            return Err(format!("`{text}` is no option: write `--name` or `--name=VALUE`"));
+            return Err(PatternError::new(format!("`{text}` is no option: write `--name` or `--name=VALUE`")));
         }
         if name.chars().any(char::is_whitespace) || text.chars().any(char::is_control) {
-            return Err(format!("`{text}` is more than one word: write `--name=VALUE`, which covers `--name VALUE`"));
+            return Err(PatternError::new(format!(
+                "`{text}` is more than one word: write `--name=VALUE`, which covers `--name VALUE`"
+            )));
         }
         if is_glob(name) {
-            return Err(format!("`{text}` names more than one option: only the value may have `*` or `?`"));
+            return Err(PatternError::new(format!(
+                "`{text}` names more than one option: only the value may have `*` or `?`"
+            )));
         }
         Ok(Self { name: name.to_owned(), value: value.map(str::to_owned) })
     }

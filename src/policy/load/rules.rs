@@ -14,6 +14,7 @@ use crate::policy::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use crate::policy::decision::Effect;
 use crate::policy::host::HostPattern;
 use crate::policy::path::PathPattern;
+use crate::policy::pattern_error::PatternError;
 use crate::policy::policy_set::Policy;
 use crate::policy::rule::{Access, Rule, ToolPattern};
 
@@ -38,10 +39,10 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                 };
                 for item in items {
                     let place = reader.place(item.span().start);
-                    let read = item.get_ref().as_str().ok_or_else(|| "a rule must be a string".to_owned());
+                    let read = item.get_ref().as_str().ok_or_else(|| PatternError::new("a rule must be a string"));
                     match read.and_then(|text| compact(effect, text, |name| file.capabilities.get(name).cloned())) {
                         Ok(rule) => file.rules.push(Rule { place, ..rule }),
-                        Err(why) => malformed(reader, file, Some(effect), item.span().start, &why),
+                        Err(why) => malformed(reader, file, Some(effect), item.span().start, &why.to_string()),
                     }
                 }
             }
@@ -155,13 +156,13 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
                 file.broken = true;
             }
         }
-        Err(why) => malformed(reader, file, Some(effect), at, &why),
+        Err(why) => malformed(reader, file, Some(effect), at, &why.to_string()),
     }
 }
 
 impl Written {
     /// The rule that it says, without its place.
-    fn rule(&self, file: &PolicyFile) -> Result<Rule, String> {
+    fn rule(&self, file: &PolicyFile) -> Result<Rule, PatternError> {
         let mut rule = match &self.rule {
             Some(text) => self.compact(text, file)?,
             None => self.conditions()?,
@@ -169,24 +170,27 @@ impl Written {
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
-                return Err("`options` belongs to an allow with a `command` that names a program".to_owned());
+                return Err(PatternError::new("`options` belongs to an allow with a `command` that names a program"));
             }
             rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
         }
         Ok(rule)
     }
 
-    fn compact(&self, text: &str, file: &PolicyFile) -> Result<Rule, String> {
+    fn compact(&self, text: &str, file: &PolicyFile) -> Result<Rule, PatternError> {
         let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
         let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
         if !alone || texts.into_iter().any(Option::is_some) {
-            return Err("`rule` stands instead of `tool` and its conditions: write one or the other".to_owned());
+            return Err(PatternError::new(
+                "`rule` stands instead of `tool` and its conditions: write one or the other",
+            ));
         }
         compact(self.decide, text, |name| file.capabilities.get(name).cloned())
     }
 
-    fn conditions(&self) -> Result<Rule, String> {
-        let tool = self.tool.as_ref().ok_or("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`")?;
+    fn conditions(&self) -> Result<Rule, PatternError> {
+        let missing = || PatternError::new("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
+        let tool = self.tool.as_ref().ok_or_else(missing)?;
         let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
         rule.family = Family::of_name(tool);
         rule.target.clone_from(&self.target);
@@ -204,9 +208,9 @@ impl Written {
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Array(_) | Value::Object(_) => {
-                    return Err(format!(
+                    return Err(PatternError::new(format!(
                         "`args.{name}` must be one text, number or switch: write one rule for each value"
-                    ));
+                    )));
                 }
                 other => other.to_string(),
             };
@@ -217,7 +221,7 @@ impl Written {
             // A hint that is not known would be a condition that is not checked.
             rule.annotations = known
                 .filter(|known| serde_json::to_value(known).ok().as_ref() == Some(hints))
-                .ok_or("`annotations` takes hints such as `readOnlyHint = true`")?;
+                .ok_or_else(|| PatternError::new("`annotations` takes hints such as `readOnlyHint = true`"))?;
         }
         for (key, text) in [("command", &self.command), ("path", &self.path), ("host", &self.host)] {
             rule.text += &text.as_ref().map(|text| format!(", {key} = {text}")).unwrap_or_default();

@@ -9,6 +9,7 @@ use super::view::View;
 use super::{Base, LexPath};
 use crate::policy::context::Context;
 use crate::policy::decision::Fit;
+use crate::policy::pattern_error::PatternError;
 use crate::policy::unicode::Equivalence;
 
 /// A pattern over paths.
@@ -44,17 +45,17 @@ impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// A sentence if the pattern is empty or has a class (`[…]`), which this layer does not support.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// [`PatternError`] if the pattern is empty or has a class (`[…]`), which this layer does not support.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let (negated, body) = match text.strip_prefix('!') {
             Some(rest) => (true, rest),
             None => (false, text),
         };
         if body.is_empty() {
-            return Err("a path pattern must not be empty".to_owned());
+            return Err(PatternError::new("a path pattern must not be empty"));
         }
         if let Some(c) = body.chars().find(|c| matches!(c, '[' | '{')) {
-            return Err(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`"));
+            return Err(PatternError::new(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`")));
         }
         let body = body.strip_prefix("file://").unwrap_or(body);
         let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };

@@ -50,7 +50,7 @@ pub(super) fn evaluate(row: &Value) -> Result<Evaluated, String> {
     if plain.get("rule").is_some() {
         plain["rule"] = Value::from(known);
     }
-    let mut row_read = Row::read(&plain)?;
+    let mut row_read = Row::read(&plain).map_err(|why| why.to_string())?;
     if let Some(file) = row_read.files.last_mut() {
         file.rules.append(&mut own.rules);
         file.default = own.default.or(file.default);
@@ -155,6 +155,6 @@ impl Own {
 fn persist(arguments: &Value) -> Result<(), String> {
     let proposed = arguments.get("proposed").and_then(Value::as_str).ok_or("no rule is proposed")?;
     let rule = proposed.strip_prefix("allow ").ok_or("only an allow can be remembered")?;
-    let rule = compact(Effect::Allow, rule, |_| None)?;
+    let rule = compact(Effect::Allow, rule, |_| None).map_err(|why| why.to_string())?;
     Grant::from_rule(&rule, "proposed", GrantScope::Always, "eval").map(drop).map_err(|e| e.to_string())
 }

@@ -74,7 +74,7 @@ fn a_row_says_which_of_its_members_mean_nothing() {
         (json!({"tool": "t", "rule": [5]}), "`rule` must be a list of strings"),
         (json!({"args": {}}), "no `tool`"),
     ] {
-        let why = toolfold::policy::eval::evaluate(&row).unwrap_err();
+        let why = toolfold::policy::eval::evaluate(&row).unwrap_err().to_string();
         assert!(why.contains(says), "{row}: {why}");
     }
     let row = json!({"tool": "t", "expected": "ask", "why": "nobody allows it", "source": "here"});

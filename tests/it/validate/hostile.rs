@@ -168,7 +168,7 @@ fn hostile_schemas_are_answered() {
             continue;
         }
         let (answer, said) = match Validator::compile(&schema) {
-            Err(why) => ("refused", why),
+            Err(why) => ("refused", why.to_string()),
             Ok(validator) => match validator.check(&arguments) {
                 Ok(Checked::Valid) => ("valid", String::new()),
                 Ok(_) => ("unsettled", String::new()),

@@ -6,6 +6,21 @@ use super::units;
 use toolfold::name::nearest;
 use toolfold_gateway::clients::McpClient;
 
+/// A value that a setting does not take. Its `Display` is the reason, in lower case and without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnusableValue(String);
+
+impl super::Key {
+    /// Whether a value is one of this setting's.
+    ///
+    /// # Errors
+    /// [`UnusableValue`] if not.
+    pub fn check(&self, value: &str) -> Result<(), UnusableValue> {
+        (self.check)(value).map_err(UnusableValue)
+    }
+}
+
 /// The words of a command, split at white space and taken out of quotes as a shell does it. No shell is run, so that `$NAME`,
 /// `*` and `|` are what they are.
 ///

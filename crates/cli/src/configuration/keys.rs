@@ -26,7 +26,7 @@ pub struct Key {
     /// What it is for, in one line.
     pub help: &'static str,
     /// Whether a value is one; the reason if not.
-    pub check: fn(&str) -> Result<(), String>,
+    pub(super) check: fn(&str) -> Result<(), String>,
 }
 
 /// Every setting, in the order it is printed.

@@ -109,7 +109,7 @@ impl Config {
             return diagnostics.push(Diagnostic::warning("ignored-setting", place, message).help(help));
         }
         if let Some(Err(why)) = options.arm.as_deref().map(|arm| self.named_arm(arm)) {
-            return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why, place));
+            return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why.to_string(), place));
         }
         self.profiles.insert(name, options);
     }

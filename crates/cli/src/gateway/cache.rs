@@ -72,7 +72,9 @@ fn read(file: &Path, server: &ServerSettings) -> Option<Capture> {
     };
     let mut text = String::new();
     match opened.take(MAX_BYTES).read_to_string(&mut text) {
-        Ok(_) => Capture::parse(&text, &server.name, &server.identity).map_or_else(|why| ignored(&why), Some),
+        Ok(_) => {
+            Capture::parse(&text, &server.name, &server.identity).map_or_else(|why| ignored(&why.to_string()), Some)
+        }
         Err(why) => ignored(&why.to_string()),
     }
 }

@@ -16,6 +16,7 @@ use toolfold::policy::{Approver, ToolOrigin};
 use toolfold::profile::{Arm, CORE, OTHER, Tier};
 use toolfold::wire::{RenderOptions, Wire};
 use toolfold_gateway::clients::McpClient;
+use toolfold_gateway::error::GatewayError;
 use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, ServerSettings};
 use toolfold_gateway::skills::ServedSkills;
 use toolfold_gateway::trust::Trust;
@@ -178,8 +179,8 @@ impl GatewayLayers for OpenLayers {
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
         id: &str,
-    ) -> Result<Opened, String> {
-        self.opened(catalog, origins, before, id).map_err(|why| why.to_string())
+    ) -> Result<Opened, GatewayError> {
+        self.opened(catalog, origins, before, id).map_err(|why| why.to_string().into())
     }
 
     fn categories(&self) -> Vec<String> {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use toolfold::catalog::Catalog;
 use toolfold::conversation::Snapshot;
 use toolfold_gateway::capture::Capture;
+use toolfold_gateway::error::GatewayError;
 use toolfold_gateway::run::once;
 use toolfold_gateway::settings::{Layers, Opened, Origin, Settings};
 use toolfold_gateway::watch::{Observed, Watch};
@@ -127,7 +128,7 @@ impl Layers for Look {
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
         id: &str,
-    ) -> Result<Opened, String> {
+    ) -> Result<Opened, GatewayError> {
         self.probed().origins = origins.clone();
         self.layers.open(catalog, origins, before, id)
     }

@@ -20,8 +20,8 @@ pub(super) fn profiles(
     let mut all = BTreeMap::new();
     for (name, options) in config.gateway_profiles() {
         let own = config.with_profile(options);
-        let bad = |why: &str| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-        let selection = Selection::of(options.toolsets.as_deref(), options.read_only).map_err(|why| bad(&why))?;
+        let bad = |why| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
+        let selection = Selection::of(options.toolsets.as_deref(), options.read_only).map_err(bad)?;
         let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
         all.insert(name.clone(), Profile { layers, selection });
     }
@@ -37,7 +37,7 @@ pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(),
         read(config.with_profile(options))?;
         if let Some(own) = settings.profiles.get(name) {
             let under = Settings { layers: own.layers.clone(), ..settings.clone() };
-            let bad = |why: String| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
+            let bad = |why| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
             own.selection.check(&under).map_err(bad)?;
         }
     }

@@ -12,6 +12,7 @@ use super::super::ledger::{default_store, now_ms};
 use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::capture::file_name;
+use toolfold_gateway::error::GatewayError;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::link::auth::{Auth, Vault};
 use toolfold_gateway::settings::ServerSettings;
@@ -56,7 +57,9 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
         let vault = Files { file: folder.as_ref().map(|own| own.join(file_name(&name, url))) };
         let env = |name: &str| std::env::var(name).ok().filter(|own| !own.is_empty());
         let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&env));
-        let made = settings.and_then(|own| Auth::new(&name, url, own, Arc::new(vault), &command(&name, flags)));
+        let made = settings
+            .map_err(GatewayError::from)
+            .and_then(|own| Auth::new(&name, url, own, Arc::new(vault), &command(&name, flags)));
         match made {
             Ok(made) => *auth = Some(Arc::new(made)),
             Err(why) => {
@@ -109,29 +112,29 @@ impl Files {
 }
 
 impl Vault for Files {
-    fn read(&self) -> Result<Option<String>, String> {
+    fn read(&self) -> Result<Option<String>, GatewayError> {
         let Some(file) = &self.file else { return Ok(None) };
         let said = |why: std::io::Error| format!("the kept login cannot be read: {}: {why}", file.display());
         let opened = match File::open(file) {
             Ok(opened) => opened,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(why) => return Err(said(why)),
+            Err(why) => return Err(said(why).into()),
         };
         let mut text = String::new();
         opened.take(MAX_BYTES).read_to_string(&mut text).map_err(said)?;
         Ok(Some(text))
     }
 
-    fn write(&self, text: Option<&str>) -> Result<(), String> {
+    fn write(&self, text: Option<&str>) -> Result<(), GatewayError> {
         let file = self.file()?;
         let done = match text {
             Some(text) => write(file, text),
             None => std::fs::remove_file(file),
         };
-        done.map_err(|why| format!("the login cannot be kept: {}: {why}", file.display()))
+        Ok(done.map_err(|why| format!("the login cannot be kept: {}: {why}", file.display()))?)
     }
 
-    fn lock(&self) -> Result<Box<dyn Send>, String> {
+    fn lock(&self) -> Result<Box<dyn Send>, GatewayError> {
         let file = self.file()?.with_extension("lock");
         let said = |why: &dyn std::fmt::Display| format!("the kept login cannot be locked: {}: {why}", file.display());
         let made =
@@ -142,10 +145,10 @@ impl Vault for Files {
                 // It is open, and so locked, until it is dropped.
                 Ok(()) => return Ok(Box::new(opened)),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-                Err(TryLockError::Error(why)) => return Err(said(&why)),
+                Err(TryLockError::Error(why)) => return Err(said(&why).into()),
             }
         }
-        Err(said(&"another process keeps it locked"))
+        Err(said(&"another process keeps it locked").into())
     }
 
     fn now_ms(&self) -> i64 {

@@ -110,7 +110,7 @@ fn judge(
         Some(policy) => evaluate_under(policy, &row),
         None => evaluate(&row),
     };
-    let mut judged = judged.map_err(|why| wrong(1, &why))?;
+    let mut judged = judged.map_err(|why| wrong(1, &why.to_string()))?;
     if judged.id.is_empty() {
         // Whoever reads the answers must be able to tell them apart.
         judged.id = match row.get("id") {

@@ -79,7 +79,7 @@ fn verdicts(folder: &Folder) -> serde_json::Value {
 }
 
 pub(super) fn prompt(args: &PromptArgs) -> Outcome {
-    let entries: Result<Vec<_>, String> = args.folders.iter().map(|path| prompt_entry(&DiskFs, path)).collect();
+    let entries: Result<Vec<_>, _> = args.folders.iter().map(|path| prompt_entry(&DiskFs, path)).collect();
     match entries {
         Ok(entries) => emit(&format!("{}\n", strict::prompt(&entries)))?,
         Err(error) => {

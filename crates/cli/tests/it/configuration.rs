@@ -68,7 +68,7 @@ fn every_key_is_documented_and_its_default_is_sound() {
     for key in &KEYS {
         assert!(!key.help.is_empty() && key.name.contains('.'), "{}", key.name);
         if !key.default.is_empty() {
-            assert_eq!((key.check)(key.default), Ok(()), "{}", key.name);
+            assert_eq!(key.check(key.default), Ok(()), "{}", key.name);
         }
     }
     let config = resolve("", &[], &[]).unwrap();

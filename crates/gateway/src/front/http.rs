@@ -29,6 +29,7 @@ use self::status::Status;
 use super::stdio::asked_to_end;
 use crate::board::Board;
 use crate::desk::Desk;
+use crate::error::GatewayError;
 use crate::names::ListedNames;
 use crate::rpc::{Fault, Id, Message, Raw, code, error, error_with};
 use crate::selection::Selection;
@@ -104,11 +105,11 @@ pub struct Listening {
 /// Opens the port, for these tenants: each has settings of its own, and the guard says whose a request is.
 ///
 /// # Errors
-/// If the address cannot be listened on, or is not of this machine while nobody has to show a token; if the store of
-/// conversations cannot be used.
-pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Result<Listening, String> {
+/// [`GatewayError`] if the address cannot be listened on, or is not of this machine while nobody has to show a
+/// token; if the store of conversations cannot be used.
+pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Result<Listening, GatewayError> {
     if !http.listen.ip().is_loopback() && !http.guard.has_token() {
-        return Err(format!("{} can be reached from other machines: that needs a token", http.listen));
+        return Err(format!("{} can be reached from other machines: that needs a token", http.listen).into());
     }
     let address = http.listen;
     let listener = TcpListener::bind(address).await.map_err(|why| format!("{address} cannot be listened on: {why}"))?;
@@ -232,7 +233,7 @@ async fn answer(State(front): State<Arc<Front>>, request: Request) -> Response {
     let selection = Selection::asked(request.uri().path(), request.uri().query(), request.headers());
     let selection = match selection.and_then(|own| own.check(&tenant.settings).map(|()| own)) {
         Ok(selection) => selection,
-        Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why)),
+        Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why.to_string())),
     };
     match *request.method() {
         Method::POST => post(&front, tenant, request, &selection).await,

@@ -74,7 +74,7 @@ impl Hub {
                 self.carry_out(client, request.id.clone(), own, &approval, &said.unwrap_or(Value::Null));
             }
             Ok(_) => self.refuse_state(client, &request.id, "it belongs to another call"),
-            Err(why) => self.refuse_state(client, &request.id, why),
+            Err(why) => self.refuse_state(client, &request.id, &why.to_string()),
         }
         true
     }

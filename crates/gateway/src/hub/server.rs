@@ -161,7 +161,7 @@ impl Hub {
                 let other = server.begins_other;
                 self.greet(at, stateless != other);
             }
-            Err(why) => self.closed(at, &why),
+            Err(why) => self.closed(at, &why.to_string()),
         }
     }
 

@@ -83,13 +83,13 @@ impl Hub {
             },
             // Servers that have skills know more; if there is none, nobody has it.
             (Some(_), _) if is_of_extension(method) && !self.servers.iter().any(|server| offers(server, method)) => {
-                Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")))
+                Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")).into())
             }
             _ => return false,
         };
         let answer: Answer = match given {
             Ok(result) => self.in_era(usize::MAX, Ok(raw(&result))),
-            Err(why) => Err(error(code::INVALID_PARAMS, &why)),
+            Err(why) => Err(error(code::INVALID_PARAMS, &why.to_string())),
         };
         reply(client, &request.id, answer);
         true

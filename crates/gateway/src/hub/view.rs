@@ -12,6 +12,7 @@ use toolfold::profile::Delivery;
 
 use super::{Era, Hub};
 use crate::clients;
+use crate::error::GatewayError;
 use crate::rpc::{Raw, code, error};
 use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
@@ -81,7 +82,7 @@ impl Hub {
             // What was shown stays, and so does what is judged by.
             Err(why) => {
                 tracing::error!("the tools cannot be shown: {why}");
-                self.no_view = Some(why);
+                self.no_view = Some(why.to_string());
             }
         }
     }
@@ -93,7 +94,7 @@ impl Hub {
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
-    ) -> Result<Opened, String> {
+    ) -> Result<Opened, GatewayError> {
         let layers = &self.settings.layers;
         if before.is_none() || self.view.is_some() {
             return layers.open(catalog, origins, before, &self.id);

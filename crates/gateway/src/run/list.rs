@@ -10,6 +10,7 @@ use toolfold::conversation::Snapshot;
 
 use super::{RunError, on};
 use crate::capture::Capture;
+use crate::error::GatewayError;
 use crate::front::stdio::asked_to_end;
 use crate::hub::Hub;
 use crate::seal::Seal;
@@ -48,7 +49,7 @@ pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Lis
         always_namespace: false,
         elicits: false,
         layers: look.clone(),
-        seal: Seal::random().map_err(RunError::Failed)?,
+        seal: Seal::random().map_err(|why| RunError::Failed(why.to_string()))?,
         tenant: DEFAULT_TENANT.into(),
         names: Arc::default(),
         state: None,
@@ -136,8 +137,8 @@ impl Layers for Look {
         _origins: &BTreeMap<String, Origin>,
         _before: Option<Snapshot>,
         _id: &str,
-    ) -> Result<Opened, String> {
-        Err("nothing is shown here".to_owned())
+    ) -> Result<Opened, GatewayError> {
+        Err(GatewayError::new("nothing is shown here"))
     }
 
     fn only_lists(&self) -> bool {

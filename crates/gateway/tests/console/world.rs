@@ -22,6 +22,7 @@ use toolfold::store::SqliteStore;
 use toolfold::wire::Wire;
 use toolfold_gateway::board::{Board, Meter};
 use toolfold_gateway::desk::Desk;
+use toolfold_gateway::error::GatewayError;
 use toolfold_gateway::front::http::guard::Guard;
 use toolfold_gateway::front::http::{HttpSettings, listen};
 use toolfold_gateway::link::Target;
@@ -50,7 +51,7 @@ impl Layers for Own {
         origins: &BTreeMap<String, Origin>,
         _before: Option<Snapshot>,
         id: &str,
-    ) -> Result<Opened, String> {
+    ) -> Result<Opened, GatewayError> {
         let file = PolicyFile::load(POLICY, "policy.toml", PolicyScope::User);
         assert!(!file.has_errors(), "{:?}", file.diagnostics);
         let (layer, approver) = PolicyLayer::open(Policy::new(vec![file.value]), self.store.clone(), now_ms);

@@ -4,11 +4,16 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::form::CheckReport;
 
+/// Why a report cannot be written as JUnit XML.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot write JUnit XML: {0}")]
+pub struct JunitError(String);
+
 /// One test suite: a case for each budget that is kept, and one for each finding.
 ///
 /// # Errors
-/// Why it cannot be written.
-pub fn junit(report: &CheckReport) -> Result<String, String> {
+/// [`JunitError`] if it cannot be written.
+pub fn junit(report: &CheckReport) -> Result<String, JunitError> {
     let mut suite = TestSuite::new("toolfold check");
     for (rule, budget) in report.budgets.rules() {
         let findings: Vec<_> = report.findings.iter().filter(|finding| finding.rule == rule).collect();
@@ -37,5 +42,5 @@ pub fn junit(report: &CheckReport) -> Result<String, String> {
     }
     let mut all = Report::new("toolfold check");
     all.add_test_suite(suite);
-    all.to_string().map_err(|why| format!("cannot write JUnit XML: {why}"))
+    all.to_string().map_err(|why| JunitError(why.to_string()))
 }

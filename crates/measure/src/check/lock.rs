@@ -77,6 +77,22 @@ pub struct LockedTool {
     pub parts: IndexMap<String, usize>,
 }
 
+/// Why the figures of two locks cannot be compared: something else was counted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} is {} there and {} here", named(own), named(other))]
+pub struct Incomparable {
+    /// What differs, with its article: `the meter`, `the wire`, `the model` or `the arm`.
+    pub what: &'static str,
+    /// What it is in the lock that was asked; empty: none.
+    pub own: String,
+    /// What it is in the other; empty: none.
+    pub other: String,
+}
+
+fn named(text: &str) -> String {
+    if text.is_empty() { "none".to_owned() } else { format!("`{text}`") }
+}
+
 impl Lock {
     /// The tool of that name.
     #[must_use]
@@ -99,8 +115,8 @@ impl Lock {
     /// Whether the same was counted in both, so that their figures can be compared.
     ///
     /// # Errors
-    /// What differs, for a message: meter, wire or model of the two, or the arm that the other has not measured.
-    pub fn comparable(&self, other: &Self) -> Result<(), String> {
+    /// [`Incomparable`] if they differ in meter, wire or model, or by the arm that the other has not measured.
+    pub fn comparable(&self, other: &Self) -> Result<(), Incomparable> {
         for (what, own, others) in [
             ("the meter", &self.meter, &other.meter),
             ("the wire", &self.wire, &other.wire),
@@ -108,8 +124,7 @@ impl Lock {
             ("the arm", &self.arm, &other.arm),
         ] {
             if own != others {
-                let name = |text: &String| if text.is_empty() { "none".to_owned() } else { format!("`{text}`") };
-                return Err(format!("{what} is {} there and {} here", name(own), name(others)));
+                return Err(Incomparable { what, own: own.clone(), other: others.clone() });
             }
         }
         Ok(())

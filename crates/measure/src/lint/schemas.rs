@@ -17,7 +17,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
         && found.wants(&INVALID)
         && let Err(why) = Validator::compile(view.schema)
     {
-        found.add(&INVALID, "/parameters", shown_whole(&why));
+        found.add(&INVALID, "/parameters", shown_whole(&why.to_string()));
     }
     unused(found, view);
 }

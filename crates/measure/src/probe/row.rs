@@ -3,7 +3,7 @@
 use serde::Serialize;
 use toolfold::wire::{Capabilities, Support, Wire};
 
-use super::Case;
+use super::{Case, ProbeError};
 
 /// With fewer repeats nothing is concluded.
 const ENOUGH: usize = 3;
@@ -75,10 +75,11 @@ fn word(support: Support) -> &'static str {
 /// A row of the capability table in TOML, with a comment line a case, as `presentation.capabilities` reads it.
 ///
 /// # Errors
-/// Why there is no such row: the model's name cannot be one.
-pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult]) -> Result<String, String> {
+/// [`ProbeError`] if there is no such row: the model's name cannot be one.
+pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult]) -> Result<String, ProbeError> {
     if model.is_empty() || model.contains(['*', '?']) || model.chars().any(char::is_control) {
-        return Err(format!("`{}` is no model's name that a row could have", toolfold::diagnostic::visible(model)));
+        let model = toolfold::diagnostic::visible(model);
+        return Err(ProbeError::new(format_args!("`{model}` is no model's name that a row could have")));
     }
     let of = |case: Case| results.iter().find(|own| own.case == case.name());
     // JSON's strings are basic strings of TOML, control characters apart, of which there are none.
@@ -103,7 +104,7 @@ pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult
         let note = format!("takes a schema from a result for tools that are not declared at all: {}", own.verdict());
         out.push_str(&format!("note = {}\n", text(&note)));
     }
-    Capabilities::parse(&out, "probe").into_result().map(|_| out).map_err(|why| why.to_string())
+    Capabilities::parse(&out, "probe").into_result().map(|_| out).map_err(ProbeError::new)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl Remote {
         if self.wire == Wire::Anthropic {
             headers.push(("anthropic-version", ANTHROPIC_VERSION));
         }
-        self.poster.post(&self.url, &headers, body)
+        Ok(self.poster.post(&self.url, &headers, body)?)
     }
 
     /// The text without the key.

@@ -65,7 +65,10 @@ impl Sessions {
         let Message::Request(request) = message else { return accepted() };
         let settings = match selection.settings(&self.settings) {
             Ok(settings) => settings,
-            Err(why) => return refused(StatusCode::BAD_REQUEST, Some(request.id), error(code::INVALID_REQUEST, &why)),
+            Err(why) => {
+                let why = error(code::INVALID_REQUEST, &why.to_string());
+                return refused(StatusCode::BAD_REQUEST, Some(request.id), why);
+            }
         };
         // Names depend on what servers have listed to other processes, too.
         if let Err(why) = self.settings.names.refresh().await {

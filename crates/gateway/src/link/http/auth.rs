@@ -31,6 +31,7 @@ pub use self::login::{LoggedIn, LoginError};
 pub use self::settings::{AuthSettings, Grant};
 use self::token::{For, Refused};
 use self::web::Web;
+use crate::error::GatewayError;
 
 /// So long before its end a token is renewed, in milliseconds: what is under way and clocks that are apart.
 const EARLY_MS: i64 = 30_000;
@@ -78,14 +79,14 @@ impl Auth {
     /// The login at a server. `command` is what a person logs in with.
     ///
     /// # Errors
-    /// If the URL is none.
+    /// [`GatewayError`] if the URL is none.
     pub fn new(
         server: &str,
         url: &str,
         settings: AuthSettings,
         vault: Arc<dyn Vault>,
         command: &str,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, GatewayError> {
         let url = Url::parse(url).map_err(|why| format!("the server `{server}` has no usable URL: {why}"))?;
         Ok(Self {
             server: server.to_owned(),
@@ -336,14 +337,14 @@ impl Auth {
     /// The vault for this process alone, until what is given is dropped.
     async fn locked(&self) -> Result<Box<dyn Send>, String> {
         let vault = self.vault.clone();
-        tokio::task::spawn_blocking(move || vault.lock()).await.map_err(|why| why.to_string())?
+        Ok(tokio::task::spawn_blocking(move || vault.lock()).await.map_err(|why| why.to_string())??)
     }
 
     fn write(&self, kept: Kept) -> Result<(), String> {
         let written = self.vault.write(Some(&kept.to_text()));
         // It counts for this run even where it cannot be kept.
         *lock(&self.known) = Some((Arc::new(kept), self.vault.now_ms()));
-        written
+        Ok(written?)
     }
 }
 

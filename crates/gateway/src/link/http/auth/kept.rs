@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::challenge::{Challenge, Scopes};
+use crate::error::GatewayError;
 
 /// The form of the text.
 const VERSION: u32 = 1;
@@ -12,21 +13,21 @@ pub trait Vault: Send + Sync {
     /// What was written last; `None` if nothing is there.
     ///
     /// # Errors
-    /// Why it cannot be read.
-    fn read(&self) -> Result<Option<String>, String>;
+    /// [`GatewayError`] if it cannot be read.
+    fn read(&self) -> Result<Option<String>, GatewayError>;
 
     /// Writes a text, whole or not at all. `None` takes it away.
     ///
     /// # Errors
-    /// Why it cannot be written.
-    fn write(&self, text: Option<&str>) -> Result<(), String>;
+    /// [`GatewayError`] if it cannot be written.
+    fn write(&self, text: Option<&str>) -> Result<(), GatewayError>;
 
     /// Keeps others who use this vault, in this process or another, from changing it, until what is given is dropped. May
     /// block for a while.
     ///
     /// # Errors
-    /// Why it cannot be locked.
-    fn lock(&self) -> Result<Box<dyn Send>, String>;
+    /// [`GatewayError`] if it cannot be locked.
+    fn lock(&self) -> Result<Box<dyn Send>, GatewayError>;
 
     /// The time, in milliseconds since 1970.
     fn now_ms(&self) -> i64;

@@ -18,6 +18,7 @@ use super::redirect::{Answer, Redirect};
 use super::token::{self, For};
 use super::web::Web;
 use super::{Auth, Grant, client, lock, random};
+use crate::error::GatewayError;
 use crate::link::beginning;
 use crate::version::{STATELESS, WITH_SESSIONS};
 
@@ -81,8 +82,8 @@ impl Auth {
     /// Forgets the tokens and the client. Whether there was anything.
     ///
     /// # Errors
-    /// Why the vault cannot be changed.
-    pub fn log_out(&self) -> Result<bool, String> {
+    /// [`GatewayError`] if the vault cannot be changed.
+    pub fn log_out(&self) -> Result<bool, GatewayError> {
         let locked = self.vault.lock()?;
         let was_there = self.vault.read()?.is_some();
         if was_there {

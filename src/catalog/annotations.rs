@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// Source: MCP 2025-11-25, `ToolAnnotations`. No provider shows them to a model or bills them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[non_exhaustive]
 pub struct Annotations {
     /// The tool changes nothing. Absent means `false`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -224,7 +224,6 @@ pub enum Event {
 
 /// One line of a log: an event with what tells it apart from those of other conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct LogRecord {
     /// The form of the record; [`LOG_VERSION`].
     pub v: u32,

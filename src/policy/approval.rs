@@ -19,7 +19,6 @@ pub const WAIT_MS: i64 = 15 * 60 * 1000;
 /// What a person is shown before approving. Part of the digest: a call that is displayed otherwise needs a new
 /// approval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Displayed {
     /// The real target: the tool, or what a dispatching tool passes the call on to.
     pub target: String,

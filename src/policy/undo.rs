@@ -35,7 +35,6 @@ pub struct WrittenPath {
 
 /// How a call that was let go can be undone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct CallUndo {
     /// The class: what the tool's record says, or `irreversible` where no copy could be made.
     pub class: Undo,

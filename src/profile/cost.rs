@@ -9,7 +9,6 @@ use crate::catalog::{Catalog, Tool};
 
 /// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct TokenFactors {
     /// For the tools in an array.
     pub array: u32,

@@ -31,7 +31,6 @@ pub fn catalog_xml(view: &SkillView) -> String {
 
 /// A tool that this layer answers itself, in no provider's shape.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct SkillTool {
     /// The tool's name.
     pub name: String,

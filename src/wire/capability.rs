@@ -34,7 +34,6 @@ pub enum Support {
 
 /// One row of the table: which deliveries work with some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct CapabilityRow {
     /// The wire.
     pub wire: Wire,

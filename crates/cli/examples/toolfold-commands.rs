@@ -3,6 +3,7 @@
 //!
 //! Each line on standard input is a JSON object: `arguments` (texts), `folder` to run in, and the files `input`, `output` and
 //! `errors`, which stand for standard input, output and error. The answer is a line with the exit code.
+#![allow(clippy::disallowed_methods, reason = "it stands for a process, and tests give it its files")]
 #![cfg_attr(not(unix), allow(unused, reason = "standard streams are replaced on Unix only"))]
 
 #[cfg(unix)]

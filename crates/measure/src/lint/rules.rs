@@ -41,7 +41,6 @@ impl Group {
 
 /// One rule. Its id is stable: configurations name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Rule {
     /// Its name: kebab-case.
     pub id: &'static str,

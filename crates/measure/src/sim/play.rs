@@ -7,7 +7,6 @@ use super::sizes::{ArmSizes, FoldedTool};
 
 /// A session apart from any arm, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Session {
     /// The system text.
     pub system: usize,
@@ -17,7 +16,6 @@ pub struct Session {
 
 /// A request that every arm makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct SessionStep {
     /// The pause before it, in seconds.
     pub idle_seconds: u64,

@@ -21,7 +21,6 @@ pub struct FoldedTool {
 
 /// An arm as the simulation knows it: every size in tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ArmSizes {
     /// The arm's name.
     pub name: String,

@@ -214,7 +214,7 @@ fn servers_that_misbehave_are_told() {
         r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"t","inputSchema":{}}' "$id"; yes ',{"name":"tool","inputSchema":{"type":"object"}}' | head -n 750000 | tr -d '\n'; echo ']}}'"#,
     );
     let cases = [
-        ("sleep 30".to_owned(), "within 3 s"),
+        ("sleep 30".to_owned(), "within 1 s"),
         ("sh -c 'echo oops >&2; exit 3'".to_owned(), "oops"),
         ("sh -c 'yes garbage'".to_owned(), "garbage"),
         ("no-such-program-here".to_owned(), "was not found"),
@@ -225,18 +225,15 @@ fn servers_that_misbehave_are_told() {
         (million, "too-large"),
     ];
     let told = |command: &str, word: &str| {
-        let limit = if word == "too-large" { "60s" } else { "3s" };
+        let limit = if word == "too-large" { "60s" } else { "1s" };
         let began = Instant::now();
         let ran = tools(&place, &["--mcp", command, "--mcp-timeout", limit]);
         assert!(ran.code == 1 && ran.out.is_empty() && ran.err.contains(word), "{command}: {}", ran.err);
         assert!(began.elapsed() < Duration::from_secs(20), "{command}: {:?}", began.elapsed());
     };
-    // Side by side: they wait for their time limits.
-    std::thread::scope(|scope| {
-        for (command, word) in &cases {
-            scope.spawn(|| told(command, word));
-        }
-    });
+    for (command, word) in cases {
+        told(&command, word);
+    }
 }
 
 #[test]

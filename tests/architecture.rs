@@ -261,9 +261,9 @@ fn the_engine_alone_uses_few_crates() {
 }
 
 /// Every package below a selection of the workspace's, with its features.
-fn features(selection: &[&str]) -> std::collections::BTreeSet<String> {
+fn features(edges: &str, selection: &[&str]) -> std::collections::BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
-    let fixed = ["tree", "-e", "normal,build,dev", "--prefix", "none", "--no-dedupe", "--offline", "--color", "never"];
+    let fixed = ["tree", "--prefix", "none", "--no-dedupe", "--offline", "--color", "never", "-e", edges];
     let mut command = Command::new(cargo);
     command.current_dir(root()).args(fixed).args(["-f", "{p} [{f}]"]).args(selection);
     let output = command.output().unwrap();
@@ -274,9 +274,14 @@ fn features(selection: &[&str]) -> std::collections::BTreeSet<String> {
 /// Otherwise `cargo test -p` compiles half of the dependencies once more.
 #[test]
 fn one_package_is_tested_with_the_features_of_all() {
-    let all = features(&[]);
+    let (every, linked) = ("normal,build,dev", "normal,dev,no-proc-macro");
+    let (all, all_linked) = (features(every, &[]), features(linked, &[]));
     for package in ["toolfold-library-tests", "toolfold-cli", "toolfold-gateway", "toolfold-measure"] {
-        let own = features(&["-p", package]);
+        let own = features(every, &["-p", package]);
+        // Cargo compiles a crate with another profile if only build scripts and macros use it.
+        let own_linked = features(linked, &["-p", package]);
+        let unlinked: Vec<&String> = own.difference(&own_linked).filter(|name| all_linked.contains(*name)).collect();
+        assert!(unlinked.is_empty(), "{package}: add these to crates/testing/Cargo.toml: {unlinked:#?}");
         let other: Vec<&String> = own.difference(&all).collect();
         assert!(other.is_empty(), "{package}: give crates/testing/Cargo.toml the features that these lack: {other:#?}");
     }

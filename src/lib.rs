@@ -15,18 +15,18 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let tools = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
 //! # let mut messages = vec![json!({"role": "user", "content": "Which sheets are there?"})];
-//! let engine = Engine::builder(Catalog::from_openai(&tools)?).build()?; // once a process
-//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").start()?; // once a conversation
+//! let engine = Engine::builder(Catalog::from_openai(&tools)?).build()?; // once per process
+//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").start()?; // once per conversation
 //! loop {
 //!     let message = model(&messages, conversation.tools().json())?; // the array that goes into the request
-//!     let mut turn = conversation.turn(&message)?; // reads and judges every call of the message
+//!     let mut turn = conversation.turn(&message)?; // reads and checks every call of the message
 //!     if turn.is_empty() {
 //!         break;
 //!     }
 //!     for call in turn.runnable() {
 //!         turn.finish(&call.id, run(call.target.as_str(), &call.arguments_json))?; // the agent's own code
 //!     }
-//!     let answers = turn.into_messages(); // one answer a call, in the shape of this API
+//!     let answers = turn.into_messages(); // one answer per call, in the format of this API
 //!     messages.push(message);
 //!     messages.extend(answers);
 //! }

@@ -1,4 +1,4 @@
-"""An agent of agent-framework with 49 tools, folded. It runs offline: the chat client says what a script says.
+"""An agent of agent-framework with 49 tools, folded. It runs offline with a scripted chat client.
 
     pip install 'toolfold[agent-framework]' && python examples/python/quickstart_agent_framework.py
 """
@@ -20,7 +20,7 @@ from agent_framework import (
 )
 from toolfold.agent_framework import fold
 
-# Your own tools, or plain functions. Here: the 49 of a spreadsheet agent, which only say what they were called with.
+# Your own tools or plain functions. Here: the 49 tools of a spreadsheet agent, which only return their arguments.
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 
@@ -32,7 +32,7 @@ def tool(spec: dict[str, Any]) -> FunctionTool:
     return FunctionTool(name=spec["name"], description=spec["description"], input_model=spec["parameters"], func=run)
 
 
-# Your own client. Here: one that looks a tool up, calls it, and ends.
+# Your own client. Here: one that expands a tool, calls it, and ends.
 CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
 sent: list[str] = []
 
@@ -50,7 +50,7 @@ class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         return respond()
 
 
-folded = fold([tool(spec) for spec in SPECS], arm="lean", profile="excel")  # what toolfold is told
+folded = fold([tool(spec) for spec in SPECS], arm="lean", profile="excel")  # the toolfold settings
 agent = Agent(client=Scripted(), tools=folded.tools, middleware=folded.middleware)
 
 

@@ -1,4 +1,4 @@
-"""The bare Anthropic SDK with 49 tools, folded. It runs offline: the server says what a script says.
+"""The bare Anthropic SDK with 49 tools, folded. It runs offline with a scripted server.
 
     pip install 'toolfold[anthropic]' && python examples/python/quickstart_anthropic.py
 """
@@ -12,7 +12,7 @@ import httpx2
 import toolfold
 from toolfold.anthropic import chat
 
-# Your own client. Here: one whose server looks a tool up, calls it, and ends.
+# Your own client. Here: one whose server expands a tool, calls it, and ends.
 CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
 FIXED = {"id": "m", "type": "message", "role": "assistant", "model": "claude", "stop_sequence": None}
 sent: list[str] = []

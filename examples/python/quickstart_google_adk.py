@@ -1,4 +1,4 @@
-"""An agent of Google's ADK with 49 tools, folded. It runs offline: the model is a class that says what a script says.
+"""An agent of Google's ADK with 49 tools, folded. It runs offline with a scripted model.
 
     pip install 'toolfold[google-adk]' && python examples/python/quickstart_google_adk.py
 """
@@ -16,7 +16,7 @@ from google.adk.tools.base_tool import BaseTool
 from google.genai import types
 from toolfold.google_adk import FoldedToolset
 
-# Your own tools: BaseTool, plain functions or toolsets. Here: the 49 of a spreadsheet agent.
+# Your own tools: BaseTool, plain functions or toolsets. Here: the 49 tools of a spreadsheet agent.
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 
@@ -35,7 +35,7 @@ class Tool(BaseTool):
         return {"result": "done"}
 
 
-# Your own model. Here: one that looks a tool up, calls it, and ends.
+# Your own model. Here: one that expands a tool, calls it, and ends.
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("expand_tools", {"tools": ["format_cells"]}),
     ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"}),
@@ -55,7 +55,7 @@ class Scripted(BaseLlm):
 
 
 async def main() -> None:
-    # What toolfold is told: which tools, and how to fold them.
+    # The toolfold settings: the tools, and how to fold them.
     tools = FoldedToolset([Tool(spec) for spec in SPECS], arm="lean", profile="excel")
     runner = InMemoryRunner(agent=LlmAgent(name="helper", model=Scripted(model="scripted"), tools=[tools]))
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")

@@ -1,4 +1,4 @@
-"""An agent of LangChain with 49 tools, folded. It runs offline: the model says what a script says.
+"""An agent of LangChain with 49 tools, folded. It runs offline with a scripted model.
 
     pip install 'toolfold[langchain]' && python examples/python/quickstart_langchain.py
 """
@@ -14,7 +14,7 @@ from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from toolfold.langchain import Toolfold
 
-# Your own tools, or plain functions. Here: the 49 of a spreadsheet agent, which only say what they were called with.
+# Your own tools or plain functions. Here: the 49 tools of a spreadsheet agent, which only return their arguments.
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 
@@ -28,7 +28,7 @@ def tool(spec: dict[str, Any]) -> StructuredTool:
     )
 
 
-# Your own model. Here: one that looks a tool up, calls it, and ends.
+# Your own model. Here: one that expands a tool, calls it, and ends.
 CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
 sent: list[str] = []
 
@@ -42,7 +42,7 @@ class Scripted(GenericFakeChatModel):
 said = [AIMessage("", tool_calls=[{"id": f"c{n}", "name": name, "args": own}]) for n, (name, own) in enumerate(CALLS)]
 model = Scripted(messages=iter([*said, AIMessage("A1 is formatted.")]))
 
-fold = Toolfold(arm="lean", profile="excel")  # what toolfold is told
+fold = Toolfold(arm="lean", profile="excel")  # the toolfold settings
 agent = create_agent(model, tools=[tool(spec) for spec in SPECS], middleware=[fold])
 print(agent.invoke({"messages": [{"role": "user", "content": "Format A1."}]})["messages"][-1].content)
 print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")

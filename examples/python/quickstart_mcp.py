@@ -1,4 +1,4 @@
-"""An MCP server with 49 tools, folded for the agent that talks to it. It runs offline: server and agent are in this file.
+"""An MCP server with 49 tools, folded for the agent that uses it. It runs offline: server and agent are in this file.
 
     pip install 'toolfold[mcp]' && python examples/python/quickstart_mcp.py
 """
@@ -13,7 +13,7 @@ from mcp.server import Server
 from toolfold import Confirm
 from toolfold.mcp import FoldedSession
 
-# Any server: `Client("https://…")`, `Client(StdioServerParameters(…))`. Here: one that only says what it was called with.
+# Any server: `Client("https://…")`, `Client(StdioServerParameters(…))`. Here: one that only returns its arguments.
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 

@@ -1,4 +1,4 @@
-"""The bare OpenAI SDK with 49 tools, folded. It runs offline: the server says what a script says.
+"""The bare OpenAI SDK with 49 tools, folded. It runs offline with a scripted server.
 
     pip install 'toolfold[openai]' && python examples/python/quickstart_openai.py
 """
@@ -12,7 +12,7 @@ import openai
 import toolfold
 from toolfold.openai import chat
 
-# Your own client. Here: one whose server looks a tool up, calls it, and ends.
+# Your own client. Here: one whose server expands a tool, calls it, and ends.
 CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
 sent: list[str] = []
 

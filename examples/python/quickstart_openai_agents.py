@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK with 49 tools, folded. It runs offline: the model is the SDK's own scripted one.
+"""An agent of the OpenAI Agents SDK with 49 tools, folded. It runs offline with the SDK's scripted model.
 
     pip install 'toolfold[openai-agents]' && python examples/python/quickstart_openai_agents.py
 """
@@ -12,7 +12,7 @@ from agents.testing import ScriptedModel
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from toolfold.openai_agents import FoldedAgent, folding
 
-# Your own tools. Here: the 49 of a spreadsheet agent, which only say what they were called with.
+# Your own tools. Here: the 49 tools of a spreadsheet agent, which only return their arguments.
 SPECS = json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())
 
 
@@ -24,7 +24,7 @@ def tool(spec: dict[str, Any]) -> FunctionTool:
     return FunctionTool(spec["name"], spec["description"], spec["parameters"], run, strict_json_schema=False)
 
 
-# Your own model. Here: one that looks a tool up, calls it, and ends.
+# Your own model. Here: one that expands a tool, calls it, and ends.
 call = ResponseFunctionToolCall(
     call_id="1", name="format_cells", arguments='{"file_path":"a.xlsx","cell_range":"A1"}', type="function_call"
 )
@@ -39,7 +39,7 @@ agent = FoldedAgent(
     name="helper",
     tools=[tool(spec["function"]) for spec in SPECS],
     model=model,
-    folding=folding(arm="lean", profile="excel"),  # the two things that toolfold is told
+    folding=folding(arm="lean", profile="excel"),  # the toolfold settings
 )
 result = Runner.run_sync(agent, "Format A1.", run_config=RunConfig(tracing_disabled=True))
 print(result.final_output)

@@ -1,4 +1,4 @@
-"""An agent of pydantic-ai with 49 tools, folded. It runs offline: the model says what a script says.
+"""An agent of pydantic-ai with 49 tools, folded. It runs offline with a scripted model.
 
     pip install 'toolfold[pydantic-ai]' && python examples/python/quickstart_pydantic_ai.py
 """
@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from toolfold.pydantic_ai import Toolfold
 
-# Your own tools, or plain functions. Here: the 49 of a spreadsheet agent, which only say what they were called with.
+# Your own tools or plain functions. Here: the 49 tools of a spreadsheet agent, which only return their arguments.
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[2] / "profiles/excel/tools.json").read_text())]
 
 
@@ -26,7 +26,7 @@ def tool(spec: dict[str, Any]) -> Tool[None]:
     )
 
 
-# Your own model. Here: one that looks a tool up, calls it, and ends.
+# Your own model. Here: one that expands a tool, calls it, and ends.
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("expand_tools", {"tools": ["format_cells"]}),
     ("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"}),
@@ -42,7 +42,7 @@ def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     return ModelResponse(parts=[ToolCallPart(name, arguments, f"c{len(sent)}")])
 
 
-fold = Toolfold(arm="lean", profile="excel")  # what toolfold is told
+fold = Toolfold(arm="lean", profile="excel")  # the toolfold settings
 agent = Agent(FunctionModel(model), tools=[tool(spec) for spec in SPECS], capabilities=[fold])
 print(agent.run_sync("Format A1.").output)
 print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(SPECS)):,}")

@@ -1,6 +1,6 @@
-"""CrewAI has no hook around an agent's tools: make one tool of each folded entry; the conversation judges the calls.
+"""CrewAI has no hook around an agent's tools: create one tool per folded entry; the conversation checks the calls.
 
-CrewAI sends tools as strict, so that a model writes what a schema names and nothing else: take the arm `signature`.
+CrewAI sends tools as strict, so a model can only write arguments that a schema names: use the arm `signature`.
 
     pip install toolfold crewai && CREWAI_DISABLE_TELEMETRY=true python examples/python/recipes/crewai_recipe.py
 """
@@ -25,11 +25,11 @@ class Folded(BaseTool):
             print(f"runs {outcome.target} {json.dumps(outcome.arguments)}")  # your own function
             conversation.report_result(outcome.id)
             return outcome.noted("done")
-        return outcome.content  # an answer, a refusal, or that a person is asked
+        return outcome.content  # an answer, a refusal, or a pending approval
 
 
 def nullable(shape: dict) -> dict:
-    """CrewAI makes every parameter required: what is optional may be null, and null counts as not given."""
+    """CrewAI makes every parameter required: optional parameters accept null, which counts as not given."""
     for name, schema in shape.get("properties", {}).items():
         own, required = nullable(schema), name in shape.get("required", [])
         shape["properties"][name] = own if required else {"anyOf": [own, {"type": "null"}]}
@@ -38,12 +38,12 @@ def nullable(shape: dict) -> dict:
 
 def folded(entry: toolfold.Entry) -> Folded:
     class Arguments(BaseModel, extra="allow", json_schema_extra=nullable(json.loads(entry.parameters_json))):
-        """Whatever the model writes: the conversation judges it."""
+        """Accepts any arguments: the conversation checks them."""
 
     return Folded(name=entry.name, description=entry.description or entry.name, args_schema=Arguments)
 
 
-# Your own model. Here: one that looks a tool up, calls it wrongly, then rightly, and ends.
+# Your own model. Here: one that expands a tool, calls it with wrong, then with right arguments, and ends.
 CALLS = [("expand_tools", {"tools": ["format_cells"], "categories": None}), ("format_cells", {"cell_range": "A1"})]
 CALLS += [("format_cells", {"file_path": "a.xlsx", "cell_range": "A1", "sheet_name": None, "font": None})]
 sent: list[str] = []
@@ -55,7 +55,7 @@ class Scripted(BaseLLM):
 
     def call(self, messages, tools=None, *_, **__):
         if sent:
-            print(messages[-1]["content"].split("\n")[0])  # the first line of what it is answered
+            print(messages[-1]["content"].split("\n")[0])  # the first line of the answer
         sent.append(json.dumps(tools))
         if len(sent) > len(CALLS):
             return "A1 is formatted."

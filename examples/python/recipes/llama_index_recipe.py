@@ -1,4 +1,4 @@
-"""LlamaIndex has no hook around an agent's tools: make one tool of each folded entry; the conversation judges them.
+"""LlamaIndex has no hook around an agent's tools: create one tool per folded entry; the conversation checks the calls.
 
     pip install toolfold llama-index-core && python examples/python/recipes/llama_index_recipe.py
 """
@@ -35,12 +35,12 @@ def folded(entry: toolfold.Entry) -> FunctionTool:
             print(f"runs {outcome.target} {json.dumps(outcome.arguments)}")  # your own function
             conversation.report_result(outcome.id)
             return outcome.noted("done")
-        return outcome.content  # an answer, a refusal, or that a person is asked
+        return outcome.content  # an answer, a refusal, or a pending approval
 
     return FunctionTool.from_defaults(fn=judged, tool_metadata=Shown(entry))
 
 
-# Your own model. Here: one that looks a tool up, calls it wrongly, then rightly, and ends.
+# Your own model. Here: one that expands a tool, calls it with wrong, then with right arguments, and ends.
 CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {"cell_range": "A1"})]
 CALLS += [("format_cells", {"file_path": "a.xlsx", "cell_range": "A1"})]
 sent: list[str] = []
@@ -48,7 +48,7 @@ sent: list[str] = []
 
 def scripted(messages: list[ChatMessage], tools: list[FunctionTool], **_: Any) -> ChatMessage:
     if sent:
-        print(messages[-1].content.split("\n")[0])  # the first line of what it is answered
+        print(messages[-1].content.split("\n")[0])  # the first line of the answer
     sent.append(json.dumps([tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]))
     if len(sent) > len(CALLS):
         return ChatMessage(role="assistant", content="A1 is formatted.")

@@ -1,6 +1,6 @@
-"""smolagents has no hook around its tools: make one tool of each folded entry; the conversation judges the calls.
+"""smolagents has no hook around its tools: create one tool per folded entry; the conversation checks the calls.
 
-It checks arguments against a tool's inputs itself, so take an arm that names every parameter: `signature` or `kept`.
+It validates arguments against a tool's inputs itself, so use an arm that names every parameter: `signature` or `kept`.
 
     pip install toolfold smolagents && python examples/python/recipes/smolagents_recipe.py
 """
@@ -35,10 +35,10 @@ class Folded(Tool):
             print(f"runs {outcome.target} {json.dumps(outcome.arguments)}")  # your own function
             conversation.report_result(outcome.id)
             return outcome.noted("done")
-        return outcome.content  # an answer, a refusal, or that a person is asked
+        return outcome.content  # an answer, a refusal, or a pending approval
 
 
-# Your own model. Here: one that looks a tool up, calls it wrongly, then rightly, and ends.
+# Your own model. Here: one that expands a tool, calls it with wrong, then with right arguments, and ends.
 A1 = {"file_path": "a.xlsx", "cell_range": "A1"}
 CALLS = [("expand_tools", {"tools": ["format_cells"]}), ("format_cells", {**A1, "font": {"bold": "very"}})]
 CALLS += [("format_cells", A1), ("final_answer", {"answer": "A1 is formatted."})]
@@ -48,7 +48,7 @@ sent: list[str] = []
 class Scripted(Model):
     def generate(self, messages, tools_to_call_from=None, **_):
         if sent:
-            print(messages[-1].content[0]["text"].split("\n")[1])  # the first line of what it is answered
+            print(messages[-1].content[0]["text"].split("\n")[1])  # the first line of the answer
         name, arguments = CALLS[len(sent)]
         sent.append(json.dumps([get_tool_json_schema(tool) for tool in tools_to_call_from]))
         function = ChatMessageToolCallFunction(name=name, arguments=arguments)

@@ -1,14 +1,14 @@
-"""toolfold folds the tool schemas that an agent sends to its model, and judges every call that comes back.
+"""toolfold folds the tool schemas that an agent sends to its model, and checks every call of the model.
 
-    engine = toolfold.Engine(tools)                               # once a process
-    conversation = engine.conversation("openai-chat", "gpt-5.4")  # once a conversation
+    engine = toolfold.Engine(tools)                               # once per process
+    conversation = engine.conversation("openai-chat", "gpt-5.4")  # once per conversation
     request["tools"] = conversation.tools()
-    turn = conversation.turn(message)                             # reads and judges every call of the message
+    turn = conversation.turn(message)                             # reads and checks every call of the message
     for call in turn.runnable:
         turn.finish(call.id, run(call.target, call.arguments))    # the agent's own code
     messages += [message, *turn.messages()]
 
-Adapters for frameworks are modules of their own, imported only when asked for: ``toolfold.openai``,
+Framework adapters are separate modules that are imported only on demand: ``toolfold.openai``,
 ``toolfold.anthropic``, ``toolfold.pydantic_ai``, ``toolfold.langchain`` and others.
 """
 
@@ -45,7 +45,7 @@ from .errors import (
 
 __version__ = VERSION
 
-#: What becomes of a call.
+#: The outcome of a call.
 Outcome: TypeAlias = Reply | Forward | Confirm | Refuse
 
 __all__ = [

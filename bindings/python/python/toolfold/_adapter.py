@@ -1,7 +1,7 @@
-"""What the adapters share. It holds no truth of its own: its engines and conversations are memos of what a framework keeps.
+"""Code shared by the adapters. Its engines and conversations are only caches of state that the framework stores.
 
-An adapter makes one ``Folder``. On each request it names the tools of the agent (``bind``) and what the model can still see
-(``conversation``): then a thread that was resumed, forked, trimmed or moved to another process is understood as it stands.
+An adapter creates one ``Folder``. On each request it passes the agent's tools (``bind``) and the messages that the model can
+still see (``conversation``), so resumed, forked, trimmed or moved threads work without changes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Source: TypeAlias = str | os.PathLike[str]
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
-#: How many tool sets and how many conversations are remembered; the ones used longest ago are forgotten first.
+#: The maximum numbers of cached tool sets and conversations; the least recently used ones are dropped first.
 MOST_ENGINES = 32
 MOST_CONVERSATIONS = 256
-#: How many conversations without an id wait for the calls of the message that they were made for.
+#: The maximum number of conversations without an id that wait for the calls of their message.
 MOST_FRESH = 8
-#: The deliveries of the arms that not every framework can carry.
+#: The deliveries that some frameworks do not support.
 DELIVERIES = {"seed": "in_place", "index": "bridge", "native": "native", "append": "append"}
-#: What a framework lacks that cannot carry a delivery.
+#: The missing feature of a framework that does not support a delivery.
 WHY = {
     "in_place": "the framework takes the tools once, and the array of this arm grows",
     "bridge": "the framework applies its own rules to the names of tools, and `call_tool` hides them",
@@ -41,7 +41,7 @@ WHY = {
 
 @dataclass
 class _Known:
-    """A conversation that is remembered, and the calls whose answers its model saw last, or saw once and no more."""
+    """A cached conversation, with the calls whose answers the model saw last, or saw only once."""
 
     engine: Engine
     conversation: Conversation
@@ -50,7 +50,7 @@ class _Known:
 
     def follows(self, steps: Sequence[Step]) -> bool:
         seen = answered(steps)
-        # What was closed when its answer went out of sight is open again if it is back: only a new conversation knows that.
+        # A tool whose answer went out of sight is open again when the answer is back: only a new conversation detects this.
         if self.gone & seen or not self.conversation.follows(steps):
             return False
         self.gone |= self.seen - seen
@@ -59,13 +59,13 @@ class _Known:
 
 
 class Folder(Consent):
-    """Engines by tool set, conversations by id. Threads may share it.
+    """Caches engines by tool set and conversations by id. Threads may share it.
 
-    :param arm, profile, policy, skills: as of ``toolfold.Engine``.
-    :param approvals: an ``Approver``, or the path of its file; None keeps approvals in memory. The framework is the
-        person's surface here: what its user says goes through this handle.
-    :param wire, model: as of ``Engine.conversation``.
-    :param without: the deliveries that the framework cannot carry, as of ``Engine.conversation``.
+    :param arm, profile, policy, skills: as for ``toolfold.Engine``.
+    :param approvals: an ``Approver``, or the path of its file; None stores approvals in memory. The framework is the
+        user interface here: the decisions of its user use this handle.
+    :param wire, model: as for ``Engine.conversation``.
+    :param without: the deliveries that the framework does not support, as for ``Engine.conversation``.
     :raises StartError: the arm needs one of them.
     """
 
@@ -95,7 +95,7 @@ class Folder(Consent):
         self._lock = Lock()
 
     def check(self, without: Sequence[str]) -> None:
-        """Holds the arm against the deliveries that a framework, or an agent in it, cannot carry.
+        """Compares the arm with the deliveries that a framework, or an agent in it, does not support.
 
         :raises StartError: the arm needs one of them.
         """
@@ -106,17 +106,17 @@ class Folder(Consent):
     def bind(
         self, key: Hashable, tools: Callable[[], Sequence[Mapping[str, Any]]], *, keep: object = None
     ) -> Engine:
-        """The engine of a tool set.
+        """Returns the engine of a tool set.
 
-        :param key: what identifies the set at little cost, such as the ``id`` of each tool.
-        :param tools: the definitions, in any provider's form; asked only where the key is new.
-        :param keep: the objects whose ``id`` is in the key: they must not die while the key is remembered.
+        :param key: a cheap identifier of the set, such as the ``id`` of each tool.
+        :param tools: the definitions, in any provider's format; called only if the key is new.
+        :param keep: the objects whose ``id`` is in the key: they must stay alive while the key is cached.
         """
         with self._lock:
             if (known := self._engines.get(key)) is not None:
                 self._engines.move_to_end(key)
                 return known[0]
-            # Frameworks that make their tools anew for every request still mean the same ones.
+            # Some frameworks create their tools again for every request; they are the same tools.
             definitions = [dict(tool) for tool in tools()]
             text = json.dumps(definitions)
             made = self._by_text.get(text)
@@ -138,13 +138,13 @@ class Folder(Consent):
         untouched: bool = False,
         without: Sequence[str] | None = None,
     ) -> Conversation:
-        """The conversation whose model made these calls and still sees their answers.
+        """Returns the conversation whose model made these calls and still sees their answers.
 
-        Calls that wait for their answer are not among ``steps``: they are judged by ``Conversation.call``. Without an id
-        each request makes a conversation anew, and a person's answer is good for one process only.
+        Calls without an answer are not in ``steps``: ``Conversation.call`` checks them. Without an id, each request
+        creates a new conversation, and an approval is valid in one process only.
 
-        :param untouched: nothing is called on it here, so that the next request with the same steps may have it.
-        :param without: the deliveries that this agent cannot carry, where they differ from the framework's.
+        :param untouched: the caller does not change the conversation, so the next request with the same steps may use it.
+        :param without: the deliveries that this agent does not support, if they differ from the framework's.
         """
         less = self.without if without is None else list(without)
         if not id:
@@ -162,32 +162,32 @@ class Folder(Consent):
         return made
 
     def show(self, engine: Engine, id: str | None, steps: Sequence[Step]) -> Conversation:
-        """The conversation of a request that shows these tools. Nothing is called on it here."""
+        """Returns the conversation of a request that shows these tools. The caller does not change it."""
         if id:
             with self._lock:
                 _remember(self._shown, id, engine, MOST_CONVERSATIONS)
         return self.conversation(engine, id, steps, untouched=True)
 
     def last_shown(self, id: str | None, steps: Sequence[Step]) -> Engine | None:
-        """The tools that the last request of a conversation showed, which may be fewer than the agent has."""
+        """The tools in the last request of a conversation, which may be fewer than the agent has."""
         if id:
             return self._shown.get(id)
         with self._lock:
             return next((own for own, past, _ in reversed(self._fresh) if past == steps), None)
 
     def remembered(self, engine: Engine, id: str | None) -> Conversation | None:
-        """The conversation of this id as it was left, if it is remembered."""
+        """Returns the cached conversation of this id in its last state, if any."""
         known = self._conversations.get((hash(engine), id or ""))
         return known.conversation if known is not None and known.engine is engine else None
 
     def keep(self, engine: Engine, conversation: Conversation, seen: set[str] | None = None) -> None:
-        """Remembers a conversation by its id, and the calls whose answers its model has seen."""
+        """Caches a conversation under its id, with the calls whose answers its model has seen."""
         known = _Known(engine, conversation, seen or set())
         with self._lock:
             _remember(self._conversations, (hash(engine), conversation.id), known, MOST_CONVERSATIONS)
 
     def _taken(self, engine: Engine, steps: Sequence[Step]) -> Conversation | None:
-        """An untouched conversation of exactly these steps, for one taker: another may go on otherwise."""
+        """Takes an unchanged conversation with exactly these steps from the cache. Each one is taken only once."""
         with self._lock:
             for at, (own, past, conversation) in enumerate(self._fresh):
                 if own is engine and past == steps:
@@ -208,9 +208,10 @@ class Folder(Consent):
         paused: type[BaseException] | tuple[type[BaseException], ...] = (),
         engine: Engine | None = None,
     ) -> Iterator[None]:
-        """Around the run of a call: an exception, a cancellation among them, is told to the conversation and goes on.
+        """Context manager around the run of a call. Reports exceptions, including cancellations, to the conversation and
+        raises them again.
 
-        :param paused: what says that the tool itself asks for something: it has not ended, and its step will run it again
+        :param paused: the exceptions that mean that the tool was suspended: it has not ended, and its step will run it again
             in this conversation of this engine.
         """
         try:
@@ -226,7 +227,7 @@ class Folder(Consent):
 
 
 def _remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
-    """Puts something into a memo, and forgets what was used longest ago."""
+    """Adds an entry to a cache, and drops the least recently used one."""
     memo[key] = value
     memo.move_to_end(key)
     while len(memo) > most:

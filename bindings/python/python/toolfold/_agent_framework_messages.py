@@ -1,4 +1,4 @@
-"""The messages of an agent of agent-framework: what they say of calls, and the names of calls in them."""
+"""The messages of an agent of agent-framework: their calls and answers, and the names of calls in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._steps import Step
 
 
 def steps_of(messages: Sequence[Message]) -> list[Step]:
-    """The calls and answers among messages."""
+    """Returns the calls and answers in messages."""
     steps: list[Step] = []
     for content in (content for message in messages for content in message.contents):
         if content.type == "function_call" and content.call_id and content.name:
@@ -28,15 +28,15 @@ def steps_of(messages: Sequence[Message]) -> list[Step]:
 def direct_messages(
     conversation: Conversation, messages: Sequence[Message]
 ) -> tuple[list[Message], dict[str, dict[str, Any]]]:
-    """Messages whose calls have the names of the tools that run, and what the model wrote, by the id of the call. Messages
-    where nothing is replaced are the same objects."""
+    """Returns messages whose calls have the names of the tools that run, and the model's original calls by id. Messages
+    without replaced calls are the same objects."""
     made = [_each(message, lambda content: _direct(conversation, content)) for message in messages]
     contents = [content for message in made for content in message.contents if MEMBER in content.additional_properties]
     return made, {content.call_id or "": content.additional_properties[MEMBER] for content in contents}
 
 
 def restore(context: ChatContext) -> None:
-    """Gives a request the messages as the model wrote and read them."""
+    """Restores the messages of a request as the model wrote and read them."""
     sent = [_each(message, _written) for message in context.messages]
     for message, own in zip(context.messages, sent):
         if own is not message:

@@ -1,4 +1,4 @@
-"""What a person's answer does: it covers the call that was shown, with the arguments that were shown, and nothing else."""
+"""Decisions of a person: a decision covers exactly the call that was shown, with the arguments that were shown."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from typing import Any
 
 from . import Approval, ApprovalError, Approver, Confirm, Conversation, InputError, Outcome
 
-#: The reason of the rejection that an edit leaves at the approval that was shown.
+#: The rejection reason of an approval whose call the person edited.
 EDITED = "the person changed the arguments of the call"
-#: The reason of a rejection where the framework cannot ask.
+#: The rejection reason if the framework cannot request an approval.
 NOBODY = "no one could be asked about this call"
-#: The reason of the rejection of an approval whose call has other arguments by the time of the answer.
+#: The rejection reason of an approval whose call has different arguments by the time of the decision.
 CHANGED = "the call has other arguments than those that were shown"
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call as its framework passes it on."""
+    """A call as its framework passes it."""
 
     name: str
     #: A dict, or JSON text as the model wrote it.
     arguments: Any
-    #: The provider's id: a label, which may be another call's too.
+    #: The provider's id: a label that other calls may share.
     id: str | None
-    #: The id of the assistant message, where the framework relies on its being unique; None where it has none.
+    #: The id of the assistant message, if the framework relies on unique ids; otherwise None.
     message: str | None = None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The framework's own proof that a person answered a call."""
+    """The framework's own proof that a person decided about a call."""
 
     approved: bool
     reason: str | None = None
-    #: The name and arguments that the person put in place of the ones that were shown.
+    #: The name and arguments with which the person replaced the shown ones.
     edited: tuple[str, Any] | None = None
-    #: Whether the answer holds for every later call of the tool, as the person decided in the framework's interface.
+    #: Whether the decision covers every later call of the tool, as chosen in the framework's interface.
     standing: bool = False
 
 
 class Consent:
-    """Judges calls, and settles the ones that a person answered in the framework's interface.
+    """Checks calls, and completes those that a person decided about in the framework's interface.
 
-    :param approver: the person's handle on the approvals.
+    :param approver: the person's handle for approvals.
     :param may_ask: whether a call may require approval at all.
     """
 
@@ -53,14 +53,14 @@ class Consent:
         self.approver, self.may_ask = approver, may_ask
 
     def forget(self, conversation: Conversation) -> None:
-        """Drops a conversation from memory, where it is remembered."""
+        """Drops a conversation from the cache."""
 
     def judge(self, conversation: Conversation, call: Call, answer: Answer | None = None) -> Outcome:
-        """Judges a call, and settles it if it requires approval and ``answer`` covers it.
+        """Checks a call, and completes it if it requires approval and ``answer`` covers it.
 
-        An approval covers what existed before the call was judged: only that can have been shown. A call with other
-        arguments gets a new approval, which is returned as ``Confirm``, and the old one is rejected. A rejection covers any
-        arguments.
+        An approval covers only what existed before the call was checked, because only that can have been shown. A call with
+        different arguments gets a new approval, which is returned as ``Confirm``, and the old one is rejected. A rejection
+        covers any arguments.
         """
         shown = {one.id for one in self.waiting(conversation.id)} if answer else set()
         outcome = judged(conversation, call)
@@ -80,25 +80,25 @@ class Consent:
         reason: str | None = None,
         edited: tuple[str, Any] | None = None,
     ) -> Outcome:
-        """Stores a person's answer that came through the framework's interface, and returns what the call becomes.
+        """Stores a decision made in the framework's interface, and returns the outcome of the call.
 
-        An answer that came another way in between stays. The conversation is forgotten: a framework that runs the step again
-        finds that the approval is used, and not a call to run.
+        A decision that was made elsewhere in the meantime is preserved. The conversation is dropped from the cache: if the
+        framework runs the step again, the approval is already used.
 
-        :param edited: the name and arguments that the person put in place of those of ``asked``.
+        :param edited: the name and arguments with which the person replaced those of ``asked``.
         """
         self.forget(conversation)
-        # Only True approves: a forgotten `await` or a text does not.
+        # Only True approves: a missing `await` or a string does not.
         if approved is True and edited is not None and not _same(asked, edited):
             return self._edit(conversation, asked, edited)
         answer_approval(self.approver, asked, approved is True, reason)
         return conversation.resume(asked.approval)
 
     def _edit(self, conversation: Conversation, asked: Confirm, edited: tuple[str, Any]) -> Outcome:
-        """Judges the person's call in place of the one that was shown. The record of its approval names the first one."""
+        """Checks the edited call instead of the one that was shown. The record of its approval names the first one."""
         answer_approval(self.approver, asked, False, EDITED)
         if (stored := self.approver.get(asked.approval)).reason != EDITED:
-            return conversation.resume(stored.id)  # It was answered another way in between.
+            return conversation.resume(stored.id)  # It was decided elsewhere in the meantime.
         outcome = conversation.call(*edited)
         if isinstance(outcome, Confirm):
             self.approver.approve(outcome.approval, edited=asked.approval)
@@ -106,7 +106,7 @@ class Consent:
         return outcome
 
     def replace(self, asked: Confirm, call: str | None) -> None:
-        """Rejects what waits for an earlier form of a call: the person is asked about ``asked`` instead.
+        """Rejects pending approvals of earlier forms of a call: ``asked`` replaces them.
 
         :param call: the id of the call in its framework.
         """
@@ -115,7 +115,7 @@ class Consent:
                 self.reject(one.id, CHANGED)
 
     def refused(self, id: str | None, calls: set[str]) -> None:
-        """Rejects what waits for calls that have an answer in the framework: a rejection there isn't reported to its tools.
+        """Rejects pending approvals of calls with an answer in the framework, which does not report rejections to its tools.
 
         :param calls: the ids of the calls.
         """
@@ -125,24 +125,24 @@ class Consent:
 
     def reject(self, approval: str, reason: str | None = None) -> None:
         """Rejects an approval that is still pending."""
-        with suppress(ApprovalError):  # It was answered in between.
+        with suppress(ApprovalError):  # It was decided in the meantime.
             self.approver.reject(approval, reason)
 
     def waiting(self, id: str | None) -> list[Approval]:
-        """The unanswered approvals of a conversation. Empty without an id, and where no policy is set."""
+        """Returns the pending approvals of a conversation. Empty without an id, and without a policy."""
         return [one for one in self.approver.pending() if one.conversation == id] if id and self.may_ask else []
 
 
 def judged(conversation: Conversation, call: Call) -> Outcome:
-    """Judges a call, once for each time that its message has it."""
+    """Checks a call, once for each time that its message contains it."""
     return conversation.call(call.name, call.arguments, call.id, call.message)
 
 
 def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: str | None = None) -> None:
-    """Gives a person's answer to the store. One that was given there meanwhile stands.
+    """Stores a person's decision. A decision that is already stored is preserved.
 
-    :raises InputError: the store is not the engine's, where the same id stands for another call.
-    :raises ApprovalError: the store knows no such approval.
+    :raises InputError: the store is not the engine's; the same id belongs to another call there.
+    :raises ApprovalError: the store has no such approval.
     """
     found = approver.get(asked.approval)
     if found.state == "pending" and found.shown != asked.shown:
@@ -155,7 +155,7 @@ def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: 
 
 
 def edit_note(arguments: Any) -> str:
-    """What the model reads before the result of a call that a person edited."""
+    """Returns the text that precedes the result of a call that a person edited."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
     return f"A person changed the arguments of this call before it ran: {text}"
 

@@ -1,4 +1,4 @@
-"""The messages of a LangChain agent: what they say of calls, and the names of calls in them."""
+"""The messages of a LangChain agent: their calls and answers, and the names of calls in them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ._consent import Call
 from ._names import MEMBER, original, record
 from ._steps import Step
 
-#: The name under which toolfold answers a call of a tool with ``return_direct``. The model is never shown it.
+#: The name under which toolfold answers a call of a tool with ``return_direct``. The model never sees it.
 OWN = StructuredTool.from_function(lambda: "", name="toolfold_answer", description="Answers of toolfold.")
 
-#: Where LangChain's human-in-the-loop middleware keeps the calls that a person edited, by the id of the call.
+#: The key under which LangChain's human-in-the-loop middleware stores edited calls, by the id of the call.
 EDITS = "hitl_edited_tool_calls"
 
 
 def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
-    """The calls and answers among messages."""
+    """Returns the calls and answers in messages."""
     steps: list[Step] = []
     for message in messages:
         if isinstance(message, AIMessage):
@@ -34,8 +34,8 @@ def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
 
 
 def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage]) -> Call:
-    """A call as it is about to run: with a person's edit, which LangChain's own middleware may apply only after this one. Its
-    message is known by its id, by which LangGraph tells messages apart."""
+    """Returns a call as it is about to run, including a person's edit, which LangChain's own middleware may apply only after
+    this one. The message is found by its id, which LangGraph uses to distinguish messages."""
     edits = state.get(EDITS) if isinstance(state, dict) else None
     edited = (edits or {}).get(call["id"])
     own = edited if isinstance(edited, dict) else call
@@ -45,7 +45,7 @@ def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage
 
 
 def direct_message(conversation: Conversation, message: AIMessage) -> AIMessage:
-    """A message whose calls have the names of the tools that run. Its content stays as the model wrote it."""
+    """Returns a message whose calls have the names of the tools that run. Its content is unchanged."""
     calls, records = [], {}
     for call in message.tool_calls:
         if own := record(conversation, call["name"], call["args"]):
@@ -65,7 +65,7 @@ def _inner(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def restored(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
-    """Messages as the model wrote and read them, for the next request. Those where nothing was replaced are the same objects."""
+    """Returns messages as the model wrote and read them, for the next request. Unchanged messages are the same objects."""
     names: dict[str, tuple[str, set[str]]] = {}
     sent: list[AnyMessage] = []
     for message in messages:

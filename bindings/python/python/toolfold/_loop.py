@@ -1,4 +1,4 @@
-"""Whole loops over a provider's SDK, written once: what differs between APIs is how a request is made and a response read."""
+"""The loops over a provider's SDK. Only sending a request and reading a response differ between APIs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, TypeAlias
 from . import Approver, Confirm, Conversation, InputError, Turn
 from ._consent import Consent, answer_approval
 
-#: How many requests one loop makes at most.
+#: The maximum number of requests of one loop.
 MOST_REQUESTS = 50
 
-#: A message or an item, in the shape of its API.
+#: A message or an item, in the format of its API.
 Message: TypeAlias = dict[str, Any]
-#: Runs a tool by its host's name. What is no text is sent as JSON; an exception is a failed call.
+#: Runs a tool by its host's name. A result that is not a string is sent as JSON; an exception is a failed call.
 Run: TypeAlias = Callable[[str, dict[str, Any]], Any]
-#: Puts a call before a person: True runs it, False refuses it for good, None leaves it waiting.
+#: Shows a call to a person: True runs it, False rejects it, None leaves it pending.
 Ask: TypeAlias = Callable[[Confirm], bool | None]
-#: The same where the answer may be awaited.
+#: The same, possibly as a coroutine function.
 AskAsync: TypeAlias = Callable[[Confirm], bool | None | Awaitable[bool | None]]
 
 
@@ -33,13 +33,13 @@ class Dialogue:
     history: list[Message]
     #: The member of a request that holds the history.
     member: str
-    #: What else each request has.
+    #: The other members of each request.
     fixed: dict[str, Any]
-    #: A response's text, and what it adds to the history.
+    #: Returns a response's text, and the items that it adds to the history.
     read: Callable[[Any], tuple[str, list[Message]]]
 
     def request(self) -> dict[str, Any]:
-        # What the host has trimmed since the last request counts as closed again.
+        # Calls that the host has trimmed since the last request count as closed.
         self.conversation.seen(self.history)
         own = {"model": self.conversation.model, self.member: self.history, "tools": self.conversation.tools()}
         return {**own, **self.fixed}
@@ -50,7 +50,7 @@ class Dialogue:
         return text, self._turn(said)
 
     def left(self) -> Turn | None:
-        """The calls with which the history ends: a host that ended before it answered them goes on here."""
+        """The calls at the end of the history. A host that ended before it answered them continues here."""
         said: list[Message] = []
         for item in reversed(self.history):
             answer = str(item.get("type")).endswith("_output")
@@ -67,7 +67,7 @@ class Dialogue:
 def talk(
     dialogue: Dialogue, send: Callable[..., Any], run: Run, ask: Ask | None, approver: Approver | None, most: int
 ) -> str:
-    """Talks until the model calls nothing more, and gives its last text."""
+    """Runs the loop until the model makes no more calls, and returns its last text."""
     text, turn = "", dialogue.left()
     for _ in range(most):
         if turn is None:
@@ -81,7 +81,7 @@ def talk(
         for call in turn.runnable:
             try:
                 turn.finish(call.id, as_text(run(call.target, call.arguments)))
-            except Exception as why:  # The model is told, as it is of every failure of a tool.
+            except Exception as why:  # Reported to the model, like every failure of a tool.
                 turn.finish(call.id, _failure(why), is_error=True)
         dialogue.history += turn.messages()
         turn = None
@@ -96,7 +96,7 @@ async def talk_async(
     approver: Approver | None,
     most: int,
 ) -> str:
-    """The same with a client that is awaited; ``run`` and ``ask`` may give something to await."""
+    """The same with an asynchronous client; ``run`` and ``ask`` may be coroutine functions."""
     text, turn = "", dialogue.left()
     for _ in range(most):
         if turn is None:
@@ -120,13 +120,13 @@ async def talk_async(
 
 
 def settled(asked: Confirm, said: object, approver: Approver) -> bool:
-    """Hands a person's answer on, and tells whether there was one. Nothing but True is a yes: a forgotten ``await`` is not."""
+    """Stores a person's decision, and returns whether there was one. Only True approves: a missing ``await`` does not."""
     if said is None:
         return False
     if not isinstance(said, bool):
         raise InputError(f"ask gave {said!r}: True runs the call, False refuses it, None leaves it waiting")
     answer_approval(approver, asked, said)
-    # What waits for the same call with other arguments was asked before the history was changed.
+    # Pending approvals of the same call with different arguments are from before the history was changed.
     Consent(approver, True).replace(asked, asked.id)
     return True
 
@@ -136,5 +136,5 @@ def _failure(why: Exception) -> str:
 
 
 def as_text(result: Any) -> str:
-    """A tool's result as the model reads it."""
+    """Returns a tool's result as text for the model."""
     return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str)

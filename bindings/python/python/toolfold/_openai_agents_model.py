@@ -1,7 +1,7 @@
 """The model of an agent of the OpenAI Agents SDK, with calls by the names of the tools that run.
 
-The SDK requires that an id means one call for the life of a run. Local models number the calls of each message anew: an id that
-is taken gets another one here, and its own again in the next request.
+The SDK requires call ids that are unique in a run. Local models restart the numbering in each message: a repeated id is replaced
+here and restored in the next request.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from openai.types.responses import ResponseFunctionToolCall
 from . import Conversation
 from ._names import MEMBER, Record, original, record
 
-#: The member of an item that the SDK keeps beside it and that it sends to no provider of Responses.
+#: The key that the SDK stores with an item and does not send to providers of Responses.
 DATA = "provider_data"
 
-#: The places of two arguments of a request.
+#: The positions of two arguments of a request.
 INPUT, TOOLS = 1, 3
 
 
 class Names:
-    """The calls of one run: what the model wrote, by the id that the SDK has for the call."""
+    """The calls of one run: the model's original calls, by the id that the SDK has for the call."""
 
     def __init__(self, conversation: Conversation, hidden: frozenset[str]) -> None:
         self.conversation, self.hidden = conversation, hidden
@@ -35,7 +35,7 @@ class Names:
         return [tool for tool in tools if tool.name not in self.hidden]
 
     def restored(self, items: Any) -> Any:
-        """The input as the model wrote and read it."""
+        """Returns the input as the model wrote and read it."""
         if isinstance(items, str):
             return items
         ids: dict[str, str] = {}
@@ -59,7 +59,7 @@ class Names:
         return {**sent, DATA: left} if left else sent
 
     def direct(self, output: Sequence[Any], items: Any, *, rename: bool) -> list[Any]:
-        """The output of a response by the names of the tools that run, each call under an id of its own."""
+        """Returns the output of a response with the names of the tools that run, and a unique id for each call."""
         taken = {item.get("call_id") for item in items if isinstance(item, dict)} if not isinstance(items, str) else set()
         seen: set[Any] = set(taken) if rename else set()
         return [self._direct(item, seen, rename) if isinstance(item, ResponseFunctionToolCall) else item for item in output]
@@ -81,13 +81,13 @@ class Names:
 
 
 class DirectModel(Model):
-    """Any model of the SDK; a request without folded tools goes through as it is."""
+    """Wraps any model of the SDK; a request without folded tools is passed through unchanged."""
 
     def __init__(self, inner: Model) -> None:
         self._inner = inner
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:  # The SDK decides by the class of a model what its provider can do.
+    def __class__(self) -> Any:  # The SDK determines a provider's features by the class of the model.
         return type(self._inner)
 
     def __getattr__(self, name: str) -> Any:
@@ -126,8 +126,8 @@ class DirectModel(Model):
 
 
 def _request(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Names | None, Any, tuple[Any, ...], dict[str, Any]]:
-    """A request of the SDK, whose arguments it gives by position or by name: the names of its run, its input as the SDK has
-    it, and the arguments with the input and the tools that the model gets."""
+    """Parses a request of the SDK, whose arguments are positional or named. Returns the names of its run, its input as the SDK
+    has it, and the arguments with the input and the tools that the model gets."""
     every = list(given)
 
     def take(name: str, at: int) -> Any:
@@ -145,12 +145,12 @@ def _request(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Names | Non
 
 
 def names_of(tools: Sequence[Tool]) -> Names | None:
-    """The names of the run that these tools belong to; None where they are not folded."""
+    """Returns the names of the run that these tools belong to; None if they are not folded."""
     invokers = (tool.on_invoke_tool for tool in tools if isinstance(tool, FunctionTool))
     found = (getattr(invoker, "names", None) for invoker in invokers)
     return next((names for names in found if isinstance(names, Names)), None)
 
 
 def _has_all(more: dict[str, Any]) -> bool:
-    """Whether a request has the whole history: where the provider keeps it, the provider's ids are its own."""
+    """Returns whether a request has the whole history. If the provider stores the history, the ids are the provider's."""
     return not (more.get("previous_response_id") or more.get("conversation_id"))

@@ -1,4 +1,4 @@
-"""What the OpenAI Agents SDK has of calls that were made: the items of its input, and results that may end a run."""
+"""Calls in the OpenAI Agents SDK: the items of its input, and results that may end a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._steps import Step
 
 
 def steps_of(items: Sequence[Any]) -> list[Step]:
-    """The calls and answers among the input items of a run."""
+    """Returns the calls and answers in the input items of a run."""
     steps: list[Step] = []
     for item in items:
         kind = item.get("type") if isinstance(item, dict) else None
@@ -26,12 +26,12 @@ def steps_of(items: Sequence[Any]) -> list[Step]:
 
 
 class Own(str):
-    """An answer of toolfold, not of the tool that was called."""
+    """An answer of toolfold instead of the called tool."""
 
 
 @dataclass
 class Behavior:
-    """A ``tool_use_behavior`` that sees the results of tools only."""
+    """A ``tool_use_behavior`` that applies only to the results of tools."""
 
     behavior: Any
 

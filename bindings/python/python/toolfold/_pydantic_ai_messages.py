@@ -1,4 +1,4 @@
-"""The messages of a pydantic-ai agent: what they say of calls, and the names of calls in them."""
+"""The messages of a pydantic-ai agent: their calls and answers, and the names of calls in them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ._steps import Step
 
 
 def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
-    """The provider's id of the newest response with a call of this id. The ids of Chat Completions are no keys: local servers
-    repeat them."""
+    """Returns the provider's id of the newest response with a call of this id. The ids of Chat Completions are not unique,
+    because local servers repeat them."""
     responses = (message for message in reversed(messages) if isinstance(message, ModelResponse))
     mine = (one for one in responses if any(getattr(part, "tool_call_id", None) == id for part in one.parts))
     own = next((one.provider_response_id for one in mine), None)
@@ -24,13 +24,13 @@ def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
 
 
 def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
-    """The newest call of this id in a history."""
+    """Returns the newest call of this id in a history."""
     parts = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
     return next((part for part in reversed(parts) if part.tool_call_id == id), None)
 
 
 def direct_response(conversation: Conversation, response: ModelResponse) -> ModelResponse:
-    """A response whose calls have the names of the tools that run."""
+    """Returns a response whose calls have the names of the tools that run."""
     parts, records = list(response.parts), {}
     for at, part in enumerate(parts):
         if isinstance(part, ToolCallPart) and (own := record(conversation, part.tool_name, part.args)):
@@ -42,7 +42,7 @@ def direct_response(conversation: Conversation, response: ModelResponse) -> Mode
 
 
 def restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Messages as the model wrote and read them. Those where nothing was replaced are the same objects."""
+    """Returns messages as the model wrote and read them. Unchanged messages are the same objects."""
     records: dict[str, Any] = {}
     sent: list[ModelMessage] = []
     for message in messages:

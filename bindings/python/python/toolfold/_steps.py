@@ -10,29 +10,29 @@ Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
 
 
 def unanswered(steps: Sequence[Step]) -> set[str]:
-    """The ids of the calls of a history that have no answer in it."""
+    """Returns the ids of the calls of a history without an answer."""
     return {steps[at][0] for at in _open(steps)}
 
 
 def answered(steps: Sequence[Step]) -> set[str]:
-    """The ids of the answers of a history."""
+    """Returns the ids of the answers of a history."""
     return {step[0] for step in steps if len(step) == 2}
 
 
 def closed(steps: Sequence[Step]) -> set[str]:
-    """The ids of a history under which no call is without an answer."""
+    """Returns the ids of a history for which every call has an answer."""
     return answered(steps) - unanswered(steps)
 
 
 def answered_only(steps: Sequence[Step]) -> list[Step]:
-    """The history without the calls that have no answer."""
+    """Returns the history without the calls that have no answer."""
     left_out = _open(steps)
     return [step for at, step in enumerate(steps) if at not in left_out]
 
 
 def _open(steps: Sequence[Step]) -> set[int]:
-    """The places of the calls without an answer. Some models number the calls of each message anew, so that an answer
-    belongs to the first call of its id that is open at its place."""
+    """Returns the positions of the calls without an answer. Some models restart the numbering of calls in each message, so an
+    answer belongs to the first open call of its id at that position."""
     waiting: dict[str, list[int]] = {}
     for at, step in enumerate(steps):
         if len(step) == 3:

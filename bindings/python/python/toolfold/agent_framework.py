@@ -3,9 +3,9 @@
     folded = fold([read_sheet, write_sheet], policy="policy.toml")
     agent = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
 
-A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which needs a
-session. State is read from the messages of each request. Arms whose array grows (``seed``) are not available: the framework takes
-the tools once. Function middleware sees calls by the names of their tools in every arm.
+A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
+session. State is read from the messages of each request. Arms whose array changes (``seed``) are not supported, because the
+framework reads the tools once. Function middleware sees calls by the names of their tools under every arm.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from ._steps import answered_only, closed
 
 Next = Callable[[], Awaitable[None]]
 
-#: How many calls are remembered that the model made under another name.
+#: The maximum number of stored calls that the model made under another name.
 MOST_WRITTEN = 256
 
 
 class Folded:
-    """Folded tools with the middleware that judges every call of them. ``fold`` makes one."""
+    """Folded tools with the middleware that checks every call of them. ``fold`` creates it."""
 
     def __init__(self, given: Sequence[FunctionTool | Callable[..., Any]], folder: Folder) -> None:
         self.real = {own.name: own for own in (one if isinstance(one, FunctionTool) else tool(one) for one in given)}
@@ -50,14 +50,14 @@ class Folded:
         every = self.real.values()
         tools = [{"name": own.name, "description": own.description, "input_schema": own.parameters()} for own in every]
         self.engine = folder.bind(json.dumps(tools), lambda: tools)
-        #: What the model wrote, by the id of the call: a request for an approval repeats the call.
+        #: The model's original calls, by the id of the call: an approval request repeats the call.
         self.written: OrderedDict[str, Any] = OrderedDict()
         self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
         first = folder.conversation(self.engine, None, [])
         shown = [self._shown(entry) for entry in first.entries()]
-        #: The names of the tools that the model is not shown: the framework's rules apply to calls of them.
+        #: The names of hidden tools: the framework's rules apply to calls of them.
         self.hidden = self.real.keys() - {own.name for own in shown}
-        #: What to give the agent.
+        #: The tools and middleware for the agent.
         self.tools: list[FunctionTool] = [*shown, *(_copy(self.real[name]) for name in sorted(self.hidden))]
         self.middleware: list[Any] = [_Seen(self), _Gate(self)]
 
@@ -66,15 +66,15 @@ class Folded:
         return _tool(entry.name, entry.description, entry.parameters, own.approval_mode if own else "never_require")
 
     def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
-        """The conversation of these messages."""
+        """Returns the conversation of these messages."""
         steps = steps_of(messages)
-        self.folder.refused(id, closed(steps))  # What waits for a person and has an answer all the same was denied.
+        self.folder.refused(id, closed(steps))  # A pending call that already has an answer was rejected.
         made = self.folder.conversation(self.engine, id, answered_only(steps))
         self._current.set(made)
         return made
 
     def current(self, id: str | None) -> Conversation:
-        """The conversation of the request that made a call, or of a session that goes on with an answer to one."""
+        """Returns the conversation of the request that made a call, or of a session that continues with an answer to one."""
         own = self._current.get()
         if own is not None and own.id == (id or ""):
             return own
@@ -102,7 +102,7 @@ def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "ope
 
 
 class _Seen(ChatMiddleware):
-    """Notes before each request what the model can still see, and gives its calls the names of the tools that run."""
+    """Records before each request what the model can still see, and gives its calls the names of the tools that run."""
 
     def __init__(self, folded: Folded) -> None:
         self._folded = folded
@@ -129,7 +129,7 @@ class _Seen(ChatMiddleware):
 
 
 class _Gate(FunctionMiddleware):
-    """Judges a call before the framework runs it."""
+    """Checks a call before the framework runs it."""
 
     def __init__(self, folded: Folded) -> None:
         self._folded = folded
@@ -143,11 +143,11 @@ class _Gate(FunctionMiddleware):
         if why := unnamed(conversation, name, arguments):
             context.result = why
             return
-        # The framework calls again only what its user approved.
+        # The framework repeats only calls that its user approved.
         approved = context.metadata.get("approval_response") is not None
         outcome = self._folded.folder.judge(conversation, Call(name, arguments, id), Answer(True) if approved else None)
         if isinstance(outcome, Confirm) and context.session is None:
-            # The framework binds an answer to the session that asked.
+            # The framework binds a decision to the session that requested it.
             outcome = self._folded.folder.settle(conversation, outcome, False, f"{NOBODY}: the run has no session")
         match outcome:
             case Reply(content=text) | Refuse(content=text):
@@ -161,7 +161,7 @@ class _Gate(FunctionMiddleware):
                 context.result = await running if running else self._ask(context, arguments)
 
     def _ask(self, context: FunctionInvocationContext, arguments: dict[str, Any]) -> Content:
-        """The framework's request for a person's answer, bound to the call."""
+        """Returns the framework's approval request, bound to the call."""
         call_id, own = str(context.metadata["call_id"]), context.metadata.get("function_call_occurrence_id")
         written = self._folded.written.get(call_id)
         more: dict[str, Any] = {"additional_properties": {MEMBER: written}} if written else {}

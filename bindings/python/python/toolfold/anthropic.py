@@ -1,13 +1,13 @@
-"""The Anthropic SDK without a framework: a whole loop over Messages, and tools for its own ``tool_runner``.
+"""The Anthropic SDK without a framework: a complete loop over Messages, and tools for its own ``tool_runner``.
 
     conversation = engine.conversation("anthropic", "claude-sonnet-4-6", id="c-42")
     text = chat(client, conversation, messages, run, max_tokens=4096)
 
     runner = client.beta.messages.tool_runner(tools=runner_tools(conversation, run), ...)
 
-Under arm ``native`` folded tools are sent with ``defer_loading`` and ``expand_tools`` answers with ``tool_reference`` blocks, in
-both. Under arm ``append`` opened tools are appended as ``tool_addition`` blocks: ``chat`` names the beta, and a runner takes them
-by ``add_tools`` once ``attach(runner, tools)`` was called; give it ``betas=list(conversation.betas)``.
+Under arm ``native``, folded tools are sent with ``defer_loading`` and ``expand_tools`` answers with ``tool_reference`` blocks, in
+both. Under arm ``append``, opened tools are appended as ``tool_addition`` blocks. ``chat`` sets the beta header; a runner needs
+``attach(runner, tools)`` and ``betas=list(conversation.betas)``, and adds the tools with ``add_tools``.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def chat(
     most: int = MOST_REQUESTS,
     **request: Any,
 ) -> str:
-    """Talks until the model calls nothing more, and gives its last text.
+    """Runs the loop until the model makes no more calls, and returns its last text.
 
-    A history that ends with calls that nobody answered is taken up: they are judged and run before anything is sent. What
-    a person approved is not run a second time.
+    A history that ends with unanswered calls is resumed: the calls are checked and run before anything is sent. An approved
+    call is not run a second time.
 
     :param conversation: on wire ``anthropic``.
     :param messages: the history, to which everything is appended.
     :param run: runs a tool by its name, with its arguments.
-    :param ask, approver: who is asked about calls that policy holds back; without them such a call is answered as waiting.
-    :param most: the most requests; then the text so far is given.
-    :param request: what else the request has, ``max_tokens`` among it.
+    :param ask, approver: who approves calls that require approval; without them, such a call is answered as waiting.
+    :param most: the maximum number of requests; after that, the text so far is returned.
+    :param request: the other members of the request, including ``max_tokens``.
     """
     return talk(_dialogue(conversation, messages, request), client.messages.create, run, ask, approver, most)
 

@@ -1,4 +1,4 @@
-"""The tools of a conversation for ``client.beta.messages.tool_runner`` of the Anthropic SDK, which calls them itself.
+"""The tools of a conversation for ``client.beta.messages.tool_runner`` of the Anthropic SDK, which runs them itself.
 
 Imported by ``toolfold.anthropic``.
 """
@@ -16,12 +16,12 @@ from ._loop import Ask, Run, as_text, settled
 def runner_tools(
     conversation: Conversation, run: Run, *, ask: Ask | None = None, approver: Approver | None = None
 ) -> list[BetaBuiltinFunctionTool]:
-    """The tools of a conversation for ``client.beta.messages.tool_runner``, which calls them itself."""
+    """Returns the tools of a conversation for ``client.beta.messages.tool_runner``, which runs them itself."""
     return [_RunnerTool(entry, conversation, run, ask, approver) for entry in conversation.tools()]
 
 
 def attach(runner: Any, tools: list[BetaBuiltinFunctionTool]) -> None:
-    """Lets the tools of ``runner_tools`` append to their runner what they open (arm ``append``)."""
+    """Lets the tools of ``runner_tools`` append the tools that they open to their runner (arm ``append``)."""
     for tool in tools:
         if isinstance(tool, _RunnerTool):
             tool.runner = runner
@@ -40,7 +40,7 @@ class _RunnerTool(BetaBuiltinFunctionTool):
         return self.entry
 
     def call(self, input: object) -> Any:
-        # The runner does not say which call it is about: the conversation gives it an id.
+        # The runner does not pass the id of the call: the conversation generates one.
         outcome = self.conversation.call(self.entry["name"], input)
         if isinstance(outcome, Confirm) and self.ask and self.approver:
             if settled(outcome, self.ask(outcome), self.approver):

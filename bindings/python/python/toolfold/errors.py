@@ -1,4 +1,4 @@
-"""The exceptions of toolfold. Each prints what is wrong, where, and the way out."""
+"""The exceptions of toolfold. Each message states what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ __all__ = [
 
 
 class ToolfoldError(Exception):
-    """Whatever toolfold refuses. ``diagnostics`` has every finding: dicts with code, severity, place, message, help."""
+    """The base class of all errors. ``diagnostics`` has every finding: dicts with code, severity, place, message, help."""
 
     diagnostics: tuple[dict[str, Any], ...] = ()
 
 
 class InputError(ToolfoldError, ValueError):
-    """A value is of the wrong kind, is no JSON, or names a file that cannot be read."""
+    """A value has the wrong type, is not valid JSON, or names a file that cannot be read."""
 
 
 class LoadError(ToolfoldError, ValueError):
-    """Tools, a profile or a policy have errors. Prints every diagnostic, one a line."""
+    """Tools, a profile or a policy have errors. Prints every diagnostic, one per line."""
 
 
 class StartError(ToolfoldError, ValueError):
-    """A conversation cannot start: the arm cannot be had there, or its history contradicts itself."""
+    """A conversation cannot start: the arm is not available, or the history contradicts itself."""
 
 
 class WireError(ToolfoldError, ValueError):
-    """A message has not the shape of the conversation's API; it names what it looks like."""
+    """A message does not have the format of the conversation's API; the error names the detected format."""
 
 
 class CallError(ToolfoldError, ValueError):
-    """A call or an answer contradicts what went before. Nothing has changed."""
+    """A call or an answer contradicts earlier ones. Nothing has changed."""
 
 
 class RestoreError(ToolfoldError, ValueError):
-    """A snapshot or a log gives no conversation."""
+    """A snapshot or a log cannot be restored."""
 
 
 class ApprovalError(ToolfoldError):
-    """An approval cannot be answered, or its store cannot be used."""
+    """An approval cannot be decided, or its store cannot be used."""
 
 
 class InternalError(ToolfoldError, RuntimeError):
-    """toolfold failed where it must not. Please report it."""
+    """An internal error of toolfold. Please report it."""

@@ -2,11 +2,11 @@
 
     agent = LlmAgent(name="helper", model=..., tools=[FoldedToolset([read_sheet, other_toolset], policy="policy.toml")])
 
-Tools, plain functions and whole toolsets are folded together. What policy asks a person about becomes ADK's own tool
+Tools, plain functions and whole toolsets are folded together. A call that requires approval becomes ADK's own tool
 confirmation, and a confirmation runs the call with the arguments that were shown. State is read from the session's events on
-each request, so that a resumed or rewound session is understood.
+each request, so resumed and rewound sessions work.
 
-Arm ``index`` is not available: ADK's callbacks and plugins see the name of a call before any tool can replace it.
+Arm ``index`` is not supported: ADK's callbacks and plugins see the name of a call before any tool can replace it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call
 from ._steps import Step, answered_only
 
-#: A tool, a function or a toolset, as an agent takes them.
+#: A tool, a function or a toolset, as an agent accepts them.
 ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
 
 
 class FoldedToolset(BaseToolset):
-    """A toolset that shows other tools folded, and judges every call of them.
+    """A toolset that folds other tools and checks every call of them.
 
     :param tools: tools, functions and toolsets.
-    :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model``, and ``wire`` where the model is
-        none of Gemini's.
+    :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model``, and ``wire`` if the model is
+        not a Gemini model.
     """
 
     def __init__(self, tools: Sequence[ToolUnion], *, wire: str = "gemini", **settings: Any) -> None:
@@ -64,7 +64,7 @@ class FoldedToolset(BaseToolset):
         return real
 
     def conversation(self, engine: Engine, context: ReadonlyContext | None) -> Conversation:
-        """The conversation of a session."""
+        """Returns the conversation of a session."""
         if context is None:
             return self.folder.conversation(engine, None, [])
         session = context.session
@@ -77,7 +77,7 @@ class FoldedToolset(BaseToolset):
 
 
 def past_steps(events: Sequence[Any]) -> list[Step]:
-    """The calls and answers that a session's events tell."""
+    """Returns the calls and answers in a session's events."""
     steps: list[Step] = []
     for event in events:
         for part in (event.content.parts or []) if event.content else []:
@@ -89,13 +89,13 @@ def past_steps(events: Sequence[Any]) -> list[Step]:
 
 
 def message_of(context: ToolContext) -> str | None:
-    """The id of the event that made the call of a tool."""
+    """Returns the id of the event that made the call of a tool."""
     events = reversed(context.session.events)
     return next((event.id for event in events if any(c.id == context.function_call_id for c in event.get_function_calls())), None)
 
 
 class FoldedTool(BaseTool):
-    """One entry of the folded array; running it asks the conversation first."""
+    """One entry of the folded array; running it passes the call to the conversation first."""
 
     def __init__(self, owner: FoldedToolset, engine: Engine, entry: Entry, real: dict[str, BaseTool]) -> None:
         own = real.get(entry.name)
@@ -114,7 +114,7 @@ class FoldedTool(BaseTool):
         call = Call(self.name, args, tool_context.function_call_id, message_of(tool_context))
         outcome = self._owner.folder.judge(conversation, call, answer)
         if isinstance(outcome, Confirm) and answer:
-            # ADK asks about a call once.
+            # ADK requests a confirmation of a call only once.
             outcome = self._owner.folder.settle(conversation, outcome, False, NOBODY)
         match outcome:
             case Confirm():

@@ -1,10 +1,10 @@
-"""LangChain's ``create_agent``: a middleware that folds what the model sees and judges what it calls.
+"""LangChain's ``create_agent``: a middleware that folds the model's tools and checks its calls.
 
     agent = create_agent(model, tools=tools, middleware=[Toolfold(arm="auto")], checkpointer=saver)
 
-State is what the graph's messages say; nothing is kept that they do not. A call that policy asks about stops the graph by
-``interrupt``: resume it with ``Command(resume=True)``, ``"approve"`` or the decisions of LangChain's own human-in-the-loop
-middleware, ``edit`` among them. Anything else is a rejection. Without a checkpointer nobody can answer, and the call is refused.
+All state is in the graph's messages. A call that requires approval stops the graph by ``interrupt``: resume it with
+``Command(resume=True)``, ``"approve"`` or the decisions of LangChain's own human-in-the-loop middleware, including ``edit``.
+Anything else is a rejection. Without a checkpointer, no one can approve, and the call is refused.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ = ["Toolfold"]
 
 Result: TypeAlias = ToolMessage | Command[Any]
 
-#: How many calls are remembered that were asked about, for tools that pause themselves.
+#: The maximum number of stored calls with a requested approval, for tools that interrupt themselves.
 MOST_ASKED = 256
 
 
 class Toolfold(AgentMiddleware):
-    """Folds the tools of a LangChain agent. Takes what ``toolfold.Engine`` and ``Engine.conversation`` take."""
+    """Folds the tools of a LangChain agent. Accepts the arguments of ``toolfold.Engine`` and ``Engine.conversation``."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()
         self.folder = Folder(without=["native", "append"], **settings)
-        # The graph ends where every tool that answered has `return_direct`: answers of toolfold have this name then.
+        # The graph ends if every tool that answered has `return_direct`: answers of toolfold then have this name.
         self.tools = [OWN]
         self._shown: dict[str, tuple[object, list[BaseTool]]] = {}
         self._answers: OrderedDict[tuple[str, str], int] = OrderedDict()
@@ -88,7 +88,7 @@ class Toolfold(AgentMiddleware):
         conversation = self.folder.show(engine, thread, answered_only(steps))
         entries = conversation.entries()
         kept = self._shown.get(conversation.digest)
-        hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: the provider's own
+        hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: provider-run tools
         if kept is None or kept[0] != key:
             named = {tool.name: tool for tool in real}
             kept = (key, [_shown(entry, named) for entry in entries])
@@ -112,7 +112,7 @@ class Toolfold(AgentMiddleware):
         if isinstance(outcome, Confirm):
             return engine, conversation, *self._asked(conversation, call, outcome, outcome.approval in asked)
         if isinstance(outcome, Forward) and outcome.policy == "confirm":
-            # It was approved when this step ran before: LangGraph gives the answers to a step's interrupts by their order.
+            # It was approved when this step ran before: LangGraph repeats the answers to a step's interrupts in order.
             for _ in range(self._answers.get((conversation.id, outcome.id), 1)):
                 interrupt(_question(outcome))
         return engine, conversation, outcome, None
@@ -120,8 +120,8 @@ class Toolfold(AgentMiddleware):
     def _asked(
         self, conversation: Conversation, call: Call, asked: Confirm, shown: bool
     ) -> tuple[Outcome | str, Any]:
-        """Puts a call before the person. LangGraph gives the answers to earlier questions of this step again, in order, so that
-        only the last one can be about a question that was shown before."""
+        """Requests an approval. LangGraph repeats the answers to earlier interrupts of this step in order, so only the last
+        one can belong to an approval that was shown before."""
         if not conversation.id:
             return self.folder.settle(conversation, asked, False, f"{NOBODY}: the agent has no checkpointer"), None
         answers, pause = _all_answers({**_question(asked), "approval": asked.approval, "shown": asked.shown})
@@ -149,7 +149,7 @@ def _all_answers(question: dict[str, Any]) -> tuple[list[Any], GraphInterrupt]:
 
 
 def _thread(runtime: Any) -> str | None:
-    """The thread, and the sub-graph in it: agents inside one another have conversations of their own."""
+    """Returns the thread and its sub-graph: nested agents have their own conversations."""
     about = getattr(runtime, "execution_info", None)
     if about is None or not about.thread_id:
         return None
@@ -163,7 +163,7 @@ def _direct(conversation: Conversation, response: ModelResponse) -> ModelRespons
 
 
 def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:
-    """The tool as the model is shown it. A copy of the real one, so that other middleware still knows its class."""
+    """Returns the tool as the model sees it: a copy of the real one, so that other middleware still knows its class."""
     update = {"description": entry.description, "args_schema": entry.parameters}
     if own := real.get(entry.name):
         return own.model_copy(update=update)
@@ -180,7 +180,7 @@ def _question(outcome: Confirm | Forward) -> dict[str, Any]:
 
 
 def _decision(answer: Any, call: Call) -> Answer:
-    """What a person's answer to an interrupt means, in LangChain's own forms. What is no approval is a rejection."""
+    """Interprets the answer to an interrupt in LangChain's own formats. Anything but an approval is a rejection."""
     if isinstance(answer, dict) and isinstance(answer.get("decisions"), list) and len(answer["decisions"]) == 1:
         answer = answer["decisions"][0]
     if not isinstance(answer, dict):
@@ -192,7 +192,7 @@ def _decision(answer: Any, call: Call) -> Answer:
 
 
 def _answer(request: ToolCallRequest, outcome: Reply | Confirm | Refuse | str) -> ToolMessage:
-    """An answer of toolfold's own, which never ends the run."""
+    """Returns an answer of toolfold, which never ends the run."""
     status = "success" if isinstance(outcome, Reply) and not outcome.is_error else "error"
     text = outcome if isinstance(outcome, str) else outcome.content
     name = OWN.name if getattr(request.tool, "return_direct", False) else request.tool_call["name"]

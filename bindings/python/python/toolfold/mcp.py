@@ -1,13 +1,13 @@
 """toolfold between an MCP client and its servers (``pip install toolfold[mcp]``), with the Python SDK.
 
-An agent that talks to a server itself wraps its session:
+An agent that connects to a server itself wraps its session:
 
     async with Client(server) as client:
         folded = FoldedSession(client, policy="policy.toml", ask=ask_the_person)
         tools = (await folded.list_tools()).tools
         result = await folded.call_tool("read_sheet", {"path": "a.xlsx"})
 
-``folded_server`` makes a server of it that any client can use; ``toolfold gateway`` is the same with more behind it.
+``folded_server`` turns it into a server for any client; ``toolfold gateway`` is a more complete version of this.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from . import Confirm, Conversation, Forward, Refuse, Reply
 from ._adapter import Folder
 from ._consent import CHANGED, Call
 
-#: Asks a person; True runs the call, and nothing else does.
+#: Requests a person's approval; only True runs the call.
 Ask = Callable[[Confirm], Awaitable[bool]]
 
 APPROVE = "approve"
@@ -32,7 +32,7 @@ ELICITS = types.ClientCapabilities(elicitation=types.ElicitationCapability())
 
 
 class _Waits(Exception):
-    """The client has to ask the person itself."""
+    """The client must request the approval itself."""
 
     def __init__(self, form: types.ElicitRequestFormParams, approval: str) -> None:
         super().__init__(approval)
@@ -40,12 +40,12 @@ class _Waits(Exception):
 
 
 class FoldedSession:
-    """A session whose tools are folded, and whose calls are judged before they leave.
+    """A session whose tools are folded, and whose calls are checked before they are sent.
 
     :param session: the connected ``mcp.Client`` or ``mcp.ClientSession``.
-    :param ask: asks a person about a call that policy does not decide alone; None leaves it waiting in ``approvals``, and
-        the same call made again after the answer runs.
-    :param id: the conversation's id; give one where approvals are kept in a file.
+    :param ask: requests a person's approval; None leaves the call pending in ``approvals``, and the same call made again
+        after the approval runs.
+    :param id: the conversation's id; set it if approvals are stored in a file.
     :param settings: ``arm``, ``profile``, ``policy``, ``skills`` and ``approvals``.
     """
 
@@ -55,7 +55,7 @@ class FoldedSession:
         self._conversation: Conversation | None = None
 
     async def conversation(self) -> Conversation:
-        """The conversation, with the tools that the server listed when it began."""
+        """The conversation, with the tools that the server listed when it started."""
         if self._conversation is None:
             listed = await _all_tools(self._session)
             engine = self.folder.bind("", lambda: listed)
@@ -63,18 +63,18 @@ class FoldedSession:
         return self._conversation
 
     async def list_tools(self) -> types.ListToolsResult:
-        """The folded tools, meta-tools among them. The same list for the life of the session."""
+        """Returns the folded tools, including meta-tools. The list is the same for the life of the session."""
         tools = (await self.conversation()).tools()
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any] | None = None, *, ask: Ask | None = None
     ) -> types.CallToolResult:
-        """Judges a call, and runs it on the server if it may run. ``ask`` goes before the session's own."""
+        """Checks a call, and runs it on the server if it may run. ``ask`` overrides the session's own."""
         conversation = await self.conversation()
         outcome = self.folder.judge(conversation, Call(name, arguments or {}, None))
         if isinstance(outcome, Confirm) and (ask := ask or self._ask):
-            # Asked about this very call.
+            # The approval is for exactly this call.
             outcome = self.folder.settle(conversation, outcome, await ask(outcome))
         match outcome:
             case Forward() as forward:
@@ -95,10 +95,11 @@ class FoldedSession:
 
 
 def folded_server(session: Any, name: str = "toolfold", **settings: Any) -> Server[Any]:
-    """A server that offers another's tools folded, to one client. A person is asked by elicitation where the client can.
+    """Returns a server that offers another server's tools folded, to one client. Approvals use elicitation if the client
+    supports it.
 
-    :param session: the connected client or session of the server behind.
-    :param settings: as of ``FoldedSession``.
+    :param session: the connected client or session of the other server.
+    :param settings: as for ``FoldedSession``.
     """
     folded = FoldedSession(session, **settings)
 
@@ -113,7 +114,7 @@ def folded_server(session: Any, name: str = "toolfold", **settings: Any) -> Serv
                 answer: Any = params.input_responses.get(APPROVE)
             else:
                 if params.input_responses and params.request_state in (await folded.conversation()).pending:
-                    # The answer is to another call: that one does not wait any longer.
+                    # The answer is for another call: that one is no longer pending.
                     folded.folder.reject(params.request_state, CHANGED)
                 message = f"Run {asked.target} {asked.arguments_json}? {asked.reason}"
                 form = types.ElicitRequestFormParams(message=message, requested_schema=NO_FIELDS)
@@ -127,7 +128,7 @@ def folded_server(session: Any, name: str = "toolfold", **settings: Any) -> Serv
         try:
             return await folded.call_tool(params.name, params.arguments, ask=ask if able else None)
         except _Waits as waits:
-            # From 2026-07-28 on the client asks, and makes the same call again with the answer.
+            # From 2026-07-28 on, the client requests the approval and repeats the call with the answer.
             request = types.ElicitRequest(params=waits.form)
             return types.InputRequiredResult(input_requests={APPROVE: request}, request_state=waits.approval)
 
@@ -135,7 +136,7 @@ def folded_server(session: Any, name: str = "toolfold", **settings: Any) -> Serv
 
 
 async def _all_tools(session: Any) -> list[dict[str, Any]]:
-    """Every page of a server's list."""
+    """Returns every page of a server's list."""
     page = await session.list_tools()
     tools = list(page.tools)
     while cursor := page.next_cursor:

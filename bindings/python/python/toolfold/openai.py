@@ -1,11 +1,11 @@
-"""The OpenAI SDK without a framework: whole loops over Chat Completions and over Responses.
+"""The OpenAI SDK without a framework: complete loops over Chat Completions and over Responses.
 
     engine = toolfold.Engine(tools, policy="policy.toml", approvals=approver)
     conversation = engine.conversation("openai-chat", "gpt-5.4", id="c-42")
     text = chat(client, conversation, messages, run, ask=ask, approver=approver)
 
-Both loops append to the list they are given, so that it is the whole history. Responses is used without the server's memory:
-what the model can see is then what the list says. Under arm ``native`` the API's own tool search finds the folded tools.
+Both loops append to the given list, which is the complete history. Responses is used without server-side storage:
+the model sees exactly what is in the list. Under arm ``native``, the API's own tool search finds the folded tools.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ._loop import MOST_REQUESTS, Ask, AskAsync, Dialogue, Message, Run, talk, t
 
 __all__ = ["achat", "arespond", "chat", "respond"]
 
-#: Responses keeps nothing on the server, and gives the model's reasoning along with what it says.
+#: Responses stores nothing on the server, and returns the model's reasoning with its output.
 _STATELESS = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
@@ -34,17 +34,17 @@ def chat(
     most: int = MOST_REQUESTS,
     **request: Any,
 ) -> str:
-    """Talks until the model calls nothing more, and gives its last text.
+    """Runs the loop until the model makes no more calls, and returns its last text.
 
-    A history that ends with calls that nobody answered is taken up: they are judged and run before anything is sent. What
-    a person approved is not run a second time.
+    A history that ends with unanswered calls is resumed: the calls are checked and run before anything is sent. An approved
+    call is not run a second time.
 
     :param conversation: on wire ``openai-chat``.
     :param messages: the history, to which everything is appended.
     :param run: runs a tool by its name, with its arguments.
-    :param ask, approver: who is asked about calls that policy holds back; without them such a call is answered as waiting.
-    :param most: the most requests; then the text so far is given.
-    :param request: what else the request has. ``model`` is the conversation's where it is not given.
+    :param ask, approver: who approves calls that require approval; without them, such a call is answered as waiting.
+    :param most: the maximum number of requests; after that, the text so far is returned.
+    :param request: the other members of the request. ``model`` defaults to the conversation's.
     """
     dialogue = Dialogue(conversation, messages, "messages", request, _read_chat)
     return talk(dialogue, client.chat.completions.create, run, ask, approver, most)

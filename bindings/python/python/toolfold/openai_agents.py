@@ -3,13 +3,13 @@
     agent = FoldedAgent(name="helper", tools=[...], model=..., folding=folding(policy="policy.toml"))
     result = await Runner.run(agent, "Which sheets are there?", run_config=RUN_CONFIG)
 
-The agent's own function tools and those of its MCP servers are folded; tools that the provider runs stay as they are. A call
+The agent's own function tools and those of its MCP servers are folded; provider-run tools are unchanged. A call
 that requires approval interrupts the run, as ``needs_approval`` does, and ``RunState.approve`` runs it once, with the arguments
-that were shown. An approval for every later call of a tool (``always_approve``) holds for that tool alone.
+that were shown. An approval for every later call of a tool (``always_approve``) applies only to that tool.
 
-A run keeps one conversation. What earlier runs opened is read from the run's input, so give the history as the SDK does.
-Guardrails, hooks and stop rules of a tool apply in every arm. Arm ``index`` needs an agent whose ``model`` is a ``Model``, and not
-a name: only there can a call of ``call_tool`` be given the name of its tool. Answers of toolfold never end a run.
+A run has one conversation. Tools opened by earlier runs are read from the run's input, so pass the history as in the SDK.
+Guardrails, hooks and stop rules of a tool apply under every arm. Arm ``index`` needs an agent whose ``model`` is a ``Model``
+object, because only there can a call of ``call_tool`` get the name of its tool. Answers of toolfold never end a run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ._openai_agents_model import DirectModel, Names
 from ._openai_agents_results import Behavior, Own, steps_of
 from ._steps import answered_only
 
-#: A name that no tool has is answered by the SDK instead of ending the run.
+#: A name that no tool has: the SDK answers it instead of ending the run.
 RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
 
 #: An id that no call has: only an approval of every later call of a tool covers it.
@@ -42,13 +42,13 @@ EVERY_CALL = "toolfold:every-call"
 
 
 def folding(*, wire: str = "openai-responses", **settings: Any) -> Folder:
-    """How an agent folds: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model`` and ``wire``."""
+    """The folding settings of an agent: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model``, ``wire``."""
     return Folder(wire=wire, without=["native", "append"], **settings)
 
 
 @dataclass
 class _Run:
-    """What one run has: its conversation, and the tools made from it."""
+    """The state of one run: its conversation, and the tools created from it."""
 
     engine: Engine
     conversation: Conversation
@@ -60,21 +60,21 @@ class _Run:
 class FoldedAgent(Agent[Any]):
     """An ``Agent`` whose tools are folded.
 
-    :param folding: what ``folding()`` gives; agents may share it.
-    :param thread: the id of the conversation that a run belongs to. Give one where an approval must outlive the process.
+    :param folding: the result of ``folding()``; agents may share it.
+    :param thread: the id of the run's conversation. Set it if an approval must outlive the process.
     """
 
     folding: Folder = field(default_factory=folding)
     thread: Callable[[RunContextWrapper[Any]], str | None] = lambda context: None
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]  # the SDK does not say
+        super().__post_init__()  # type: ignore[no-untyped-call]  # the SDK has no annotation
         self._runs: WeakKeyDictionary[RunContextWrapper[Any], _Run] = WeakKeyDictionary()
         self._bound: tuple[list[FunctionTool], Engine] | None = None
         self.folding.check(self._without())
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Wherever they are set: calls by their names, and no run that ends with an answer of toolfold.
+        # Wherever they are set: calls use the tools' names, and an answer of toolfold never ends a run.
         if name == "model" and isinstance(value, Model) and type(value) is not DirectModel:
             value = DirectModel(value)
         elif name == "tool_use_behavior" and value != "run_llm_again" and not isinstance(value, Behavior):
@@ -97,13 +97,13 @@ class FoldedAgent(Agent[Any]):
         self._runs[run_context] = run
         if asked := self.folding.waiting(run.conversation.id):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
-        run.conversation.entries()  # The model's next message begins here.
+        run.conversation.entries()  # Marks the start of the model's next message.
         if (digest := run.conversation.digest) != run.digest:
             run.digest, run.tools = digest, _folded(run.conversation, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
 
     def _engine(self, real: list[FunctionTool]) -> Engine:
-        """The engine of a tool set; the same objects are the same set, and else their content says."""
+        """Returns the engine of a tool set, identified by its objects or else by their content."""
         if (known := self._bound) and len(known[0]) == len(real) and all(map(lambda a, b: a is b, known[0], real)):
             return known[1]
         tools = [{"name": t.name, "description": t.description, "input_schema": t.params_json_schema} for t in real]
@@ -113,7 +113,7 @@ class FoldedAgent(Agent[Any]):
 
 
 def _run_id(context: RunContextWrapper[Any]) -> str:
-    """The id of a run without a thread. The SDK copies it with the context into the state of an interrupted run."""
+    """Returns the id of a run without a thread. The SDK copies it with the context into the state of an interrupted run."""
     id: str | None = getattr(context, "toolfold_run", None)
     if id is None:
         id = f"run-{uuid4().hex}"
@@ -122,19 +122,19 @@ def _run_id(context: RunContextWrapper[Any]) -> str:
 
 
 def _denied(context: RunContextWrapper[Any], asked: Sequence[Approval]) -> set[str]:
-    """The calls that the SDK's user rejected, which it does not report to its tools."""
+    """Returns the calls that the SDK's user rejected, which the SDK does not report to its tools."""
     return {one.call for one in asked if context.is_tool_approved(one.tool, one.call) is False}
 
 
 def _proof(context: ToolContext[Any]) -> Answer | None:
-    """The SDK's record that its user approved this call, or every call of the tool."""
+    """Returns the SDK's record that its user approved this call, or every call of the tool."""
     if context.is_tool_approved(context.tool_name, context.tool_call_id) is not True:
         return None
     return Answer(True, standing=context.is_tool_approved(context.tool_name, EVERY_CALL) is True)
 
 
 class _Gate:
-    """Runs the calls of one run: ``on_invoke_tool`` of each of its tools."""
+    """Runs the calls of one run: the ``on_invoke_tool`` of its tools."""
 
     def __init__(self, names: Names, folder: Folder, real: dict[str, FunctionTool]) -> None:
         self.names, self.folder, self.real = names, folder, real
@@ -145,7 +145,7 @@ class _Gate:
             raise UserError(f"{context.tool_name}: the model of this run is not the agent's; give the agent the model")
         outcome = folder.judge(conversation, Call(context.tool_name, arguments, context.tool_call_id), _proof(context))
         if isinstance(outcome, Confirm):
-            # The SDK asks before it runs a call, and cannot ask now.
+            # The SDK requests approvals before it runs a call, and cannot request one now.
             outcome = folder.settle(conversation, outcome, False, NOBODY)
         if not isinstance(outcome, Forward):
             return Own(outcome.content)
@@ -170,10 +170,10 @@ class _Gate:
 
 def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]) -> list[Tool]:
     by_name, entries = {tool.name: tool for tool in real}, conversation.entries()
-    # What the model calls by another name is a tool of the run too, so that the SDK's rules for it apply.
+    # Tools that the model calls by another name are also tools of the run, so the SDK's rules for them apply.
     hidden = by_name.keys() - {entry.name for entry in entries}
     gate = _Gate(Names(conversation, frozenset(hidden)), folder, by_name)
-    # Where `needs_approval` is a function, the SDK asks a person about arguments that it cannot read: they are repaired.
+    # If `needs_approval` is a function, the SDK may request an approval for arguments it cannot parse: they are repaired.
     may_ask = folder.may_ask or any(tool.needs_approval for tool in real)
     tools: list[Tool] = []
     for entry in entries:

@@ -1,10 +1,9 @@
-"""pydantic-ai: a capability that folds what the model sees and judges what it calls.
+"""pydantic-ai: a capability that folds the model's tools and checks its calls.
 
     agent = Agent(model, tools=tools, capabilities=[Toolfold(arm="auto")], output_type=[str, DeferredToolRequests])
 
-State is what the run's messages say; nothing is kept that they do not. A call that policy asks about becomes a deferred
-approval of pydantic-ai's own; its metadata has what to show the person. Give the conversation's messages back with the
-answer, in this process or another.
+All state is in the run's messages. A call that requires approval becomes a deferred approval of pydantic-ai; its metadata
+contains what to show to the person. Pass the conversation's messages with the decision, in this process or another.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from ._steps import answered_only, closed
 
 __all__ = ["Toolfold"]
 
-#: The real schema judges the arguments; the framework only reads them.
+#: The real schema validates the arguments; the framework only parses them.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 
-#: What of a definition is shown or decides how it is, beside what is known by its identity.
+#: The parts of a definition that are shown or affect it, besides those given by its identity.
 _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "timeout", "defer_loading")
 
 
 @dataclass
 class _Memo:
-    """What the runs of a capability share: what was shown last, by tools and array, with the tools behind it."""
+    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they stand for."""
 
     shown: tuple[object, list[ToolDefinition], object] | None = None
 
 
 class _Step(NamedTuple):
-    """The tools behind those that were shown last, and the conversation as it stood when they were asked for."""
+    """The original tools of those shown last, and the conversation at the time they were requested."""
 
     engine: Engine
     real: dict[str, ToolsetTool[Any]]
@@ -58,17 +57,17 @@ class _Step(NamedTuple):
 
 @dataclass
 class _Run:
-    """What the toolset of a run and the hooks of its capability share."""
+    """State shared by the toolset of a run and the hooks of its capability."""
 
     step: _Step | None = None
-    #: The names of the tools that the model is not shown.
+    #: The names of hidden tools.
     hidden: frozenset[str] = frozenset()
-    #: The calls as the model wrote them that a person edited, by their ids.
+    #: The model's original calls that a person edited, by their ids.
     edited: dict[str, ToolCallPart] = field(default_factory=dict)
 
 
 class Toolfold(AbstractCapability[Any]):
-    """Folds the tools of a pydantic-ai agent. Takes what ``toolfold.Engine`` and ``Engine.conversation`` take."""
+    """Folds the tools of a pydantic-ai agent. Accepts the arguments of ``toolfold.Engine`` and ``Engine.conversation``."""
 
     def __init__(self, **settings: Any) -> None:
         self.folder = Folder(without=["append"], **settings)
@@ -98,7 +97,7 @@ class Toolfold(AbstractCapability[Any]):
         return direct_response(self.run.step.conversation, response) if self.run.step else response
 
     async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
-        # A person's `override_args` are the only arguments that reach this place and are not those of the history.
+        # Only a person's `override_args` differ from the arguments in the history here.
         written = called(ctx.messages, call.tool_call_id)
         if ctx.tool_call_approved and written and written.args_as_dict() != call.args_as_dict():
             self.run.edited[call.tool_call_id] = written
@@ -107,10 +106,10 @@ class Toolfold(AbstractCapability[Any]):
 
 @dataclass
 class _Folded(WrapperToolset[Any]):
-    """The toolset of one run: the framework makes another for each."""
+    """The toolset of one run: the framework creates a new one for each."""
 
     capability: Toolfold
-    #: The tools last shown, for as long as array and tool set stay the same.
+    #: The tools shown last, while array and tool set are unchanged.
     shown: tuple[object, dict[str, ToolsetTool[Any]]] | None = None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
@@ -122,7 +121,7 @@ class _Folded(WrapperToolset[Any]):
             if (kept := memo.shown) is None or kept[0] != key:
                 memo.shown = kept = (key, [_show(entry, real) for entry in conversation.entries()], real)
             shown = {one.name: self._tool(one, real) for one in kept[1]}
-            # What the model calls by another name is a tool of the run, so that the framework's rules for it apply.
+            # Tools that the model calls by another name are also tools of the run, so the framework's rules for them apply.
             behind = {name: own for name, own in real.items() if name not in shown}
             self.capability.run.hidden = frozenset(behind)
             self.shown = (key, shown | {name: self._tool(own.tool_def, real) for name, own in behind.items()})
@@ -138,7 +137,7 @@ class _Folded(WrapperToolset[Any]):
         defined = [tool.tool_def for tool in real.values()]
         key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
         engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined)
-        # Calls without an answer are those that are about to be judged.
+        # Calls without an answer are about to be checked.
         steps = steps_of(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(steps))
@@ -159,7 +158,7 @@ class _Folded(WrapperToolset[Any]):
             about = {"tool": outcome.target, "arguments": outcome.arguments, "shown": outcome.shown}
             raise ApprovalRequired({"approval": outcome.approval, **about})
         if not isinstance(outcome, Forward):
-            # A plain result: a retry of the framework's would be counted against the model.
+            # A plain result: the framework would count a retry against the model.
             return outcome.content
         try:
             with self.capability.folder.running(conversation, outcome, (ApprovalRequired, CallDeferred), step.engine):

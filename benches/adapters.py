@@ -1,12 +1,11 @@
-"""What the Python package costs in time: importing it, an engine, a call, and a turn under three frameworks.
+"""Times of the Python package: the import, an engine, a call, and a turn under three frameworks.
 
     pip install -r bindings/python/tests/requirements.txt && python benches/adapters.py
 
-The built-in 49 tools; the model is a script that calls one of them on every turn, so that nothing but framework and adapter
-runs. Bare and folded conversations take turns, and what is printed is the difference of the quickest of each, per turn. LangChain
-hands each hook of an asynchronous middleware to a thread and back, pydantic-ai copies its context for each capability, whatever
-they do: there one that does nothing is measured too. Build the module for release first; a debug build is ten times slower. Times
-never fail a test.
+The tools are the built-in 49. The model is a script that calls one of them on every turn, so only framework and adapter run. Bare
+and folded conversations alternate, and the printed time is the difference of the fastest of each, per turn. LangChain runs each
+hook of an asynchronous middleware in another thread, and pydantic-ai copies its context for each capability, so hooks that do
+nothing are also measured there. Build the module for release first; a debug build is ten times slower. Times never fail a test.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ ARGUMENTS = {"file_path": "a.xlsx"}
 #: Conversations of each kind, and turns in each.
 ROUNDS, TURNS = 40, 20
 Talk = Callable[[], object]
-#: How an agent is made: as it is, with toolfold's hooks and nothing in them, or with toolfold.
+#: The kinds of agents: bare, with hooks that do nothing, or with toolfold.
 BARE, IDLE, FOLDED = "bare", "idle", "folded"
 
 
@@ -81,7 +80,7 @@ def langchain(how: str) -> Talk:
 
     class Model(GenericFakeChatModel):
         def bind_tools(self, tools: Any, **_: Any) -> Any:
-            for tool in tools:  # what every chat model of LangChain does with them
+            for tool in tools:  # as every chat model of LangChain does
                 convert_to_openai_tool(tool)
             return self
 
@@ -150,14 +149,14 @@ def openai_agents(how: str) -> Talk:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Milliseconds of the processor that one call takes: nothing here waits, and another process does not count."""
+    """Returns the CPU milliseconds of one call: nothing here waits, and other processes do not count."""
     start = time.process_time_ns()
     work()
     return (time.process_time_ns() - start) / 1e6
 
 
 def turn(make: Callable[[str], Talk], base: str) -> tuple[float, float]:
-    """Milliseconds of a turn on that base, and what toolfold adds: the least of conversations that take turns."""
+    """Returns the milliseconds of a turn on that base, and those that toolfold adds: the minimum of alternating conversations."""
     plain, folded = make(base), make(FOLDED)
     for _ in range(3):
         plain(), folded()
@@ -170,8 +169,8 @@ def turn(make: Callable[[str], Talk], base: str) -> tuple[float, float]:
 
 
 def importing() -> float:
-    """Milliseconds that ``import toolfold`` adds to a process that has imported json, as most have. The first run writes the byte
-    code that an installed package has."""
+    """Returns the milliseconds that ``import toolfold`` adds to a process that has imported json, as most have. The first run
+    writes the byte code that an installed package has."""
     code = "import json, typing, collections.abc, time; t = time.perf_counter_ns(); import toolfold; print(time.perf_counter_ns() - t)"
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", code]
@@ -180,7 +179,7 @@ def importing() -> float:
 
 
 def calls() -> float:
-    """Microseconds of one judged call, ids and arguments new each time."""
+    """Returns the microseconds of one checked call, with new ids and arguments each time."""
     conversation = toolfold.Engine(SPECS, profile="excel", arm="lean").conversation()
     for at in range(200):
         conversation.call("read_excel", f'{{"file_path": "{at}.xlsx"}}', f"w{at}")

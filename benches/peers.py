@@ -1,10 +1,10 @@
-"""Tool selection of three frameworks beside toolfold: the same model, the same 49 tools, the same turns, over HTTP that is mocked.
+"""Compares the tool selection of three frameworks with toolfold: same model, same 49 tools, same turns, over mocked HTTP.
 
     pip install -r bindings/python/tests/requirements.txt && python benches/peers.py
 
-The model is a script: it looks a tool up (in the way that each offers), calls one that it never looked up with arguments that
-fit, calls another with none, calls it again as it should, and ends. Every request body is read as the API would get it. The
-figures count; nothing here is timed, so that they are the same everywhere.
+The model is a script: it looks up a tool (in each framework's way), calls a tool that it never looked up with valid arguments,
+calls another one without arguments, repeats that call correctly, and ends. Every request body is read as the API would get it.
+Nothing is timed, so the figures are the same everywhere.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ CHART = {"file_path": "a.xlsx", "chart_type": "bar", "data_range": "A1:B2"}
 MORE = {"categories_range": "A2:A2", "sheet_name": "S", "target_cell": "D1", "target_sheet": "S", "title": "t", "x_title": "x"}
 WHOLE = {**CHART, **MORE, "y_title": "y", "style": 1, "width": 10, "height": 10, "from_rows": False}
 Call = tuple[str, dict[str, Any]]
-#: Written blind and fitting, written blind and wrong, then right, then one of the core.
+#: A blind valid call, a blind invalid one, the corrected one, and a call of a core tool.
 CALLS: list[Call] = [("copy_file", COPY), ("create_excel_chart", {}), ("create_excel_chart", WHOLE)]
 LAST: Call = ("read_excel", {"file_path": "a.xlsx"})
 
 
 class Api:
-    """Chat Completions, scripted: it notes what it is sent."""
+    """A scripted Chat Completions model that records its requests."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self.calls, self.turn = calls, 0
@@ -47,7 +47,7 @@ class Api:
         body = json.loads(request.content)
         self.bytes += len(request.content)
         self.bodies.append(body)
-        if "response_format" in body:  # a request that only selects tools: it knows what the model wants next
+        if "response_format" in body:  # a request that only selects tools: it selects the tools that the model calls next
             wanted = [name for name, _ in self.calls[self.turn : self.turn + 1]]
             chosen = list(dict.fromkeys([*wanted, *CORE]))[:5]
             message: dict[str, Any] = {"role": "assistant", "content": json.dumps({"tools": chosen})}
@@ -149,7 +149,7 @@ async def openai_agents(api: Api, ran: Ran, mode: str) -> None:
 
 
 def looked_up(mode: str) -> list[Call]:
-    """How the model looks a tool up, where there is a way."""
+    """Returns the model's lookup call, if the framework has one."""
     if mode == "own search":
         return [("search_tools", {"queries": ["format cells"]})]
     return [("expand_tools", {"tools": ["format_cells"]})] if mode.startswith("toolfold") else []

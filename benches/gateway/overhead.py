@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a gateway adds to a call, against the same server spoken to directly, interleaved in one run.
+"""Measures the time that a gateway adds to a call, compared with direct calls to the same server, interleaved in one run.
 
     python3 benches/gateway/overhead.py [--calls 3000] [--toolfold target/dist/toolfold] [--peers]
 
-Builds nothing: `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers`
-also runs the peers that are on PATH (mcp-proxy, fastmcp, mcp-compressor of PyPI, supergateway of npm). Times are wall time in milliseconds, seen by a client that
-does nothing else; CPU and memory are the gateway's own, from /proc. Nothing here fails a test: it prints a table.
+Run `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers` also runs the
+peers on PATH (mcp-proxy, fastmcp, mcp-compressor from PyPI, supergateway from npm). Times are wall time in milliseconds, measured
+by a client that does nothing else; CPU and memory are the gateway's own, from /proc. The script prints a table and fails no test.
 """
 
 import argparse
@@ -29,7 +29,7 @@ ARGUMENTS = {"text": "x" * 64, "count": 3, "deep": {"list": [1, 2, 3]}}
 
 
 class Stdio:
-    """A server on pipes, one JSON message a line."""
+    """A stdio server, with one JSON message per line."""
 
     def __init__(self, command):
         self.began = time.perf_counter()
@@ -73,7 +73,7 @@ class Stdio:
 
 
 class Http:
-    """A server on HTTP with a session."""
+    """An HTTP server with a session."""
 
     def __init__(self, command, port):
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -115,7 +115,7 @@ class Http:
 
 
 def cpu(pid):
-    """User and system time of a process, without its children, in seconds."""
+    """Returns the user and system time of a process, without its children, in seconds."""
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
@@ -139,7 +139,7 @@ def spread(values):
 
 
 def compare(name, direct, other, calls, call, theirs=None):
-    """Interleaves calls to both, after warming up. `theirs` is the call as the other one has it."""
+    """Interleaves calls to both, after a warm-up. `theirs` is the call in the other one's form."""
     theirs = theirs or call
     for _ in range(200):
         call(direct), theirs(other)
@@ -159,7 +159,7 @@ def compare(name, direct, other, calls, call, theirs=None):
 
 
 def parallel(command, calls=3000, width=32):
-    """Calls a second with `width` of them open at once."""
+    """Returns the calls per second with `width` concurrent calls."""
     server = Stdio(command).start()
     params = {"name": "echo", "arguments": ARGUMENTS}
     open_calls = threading.Semaphore(width)
@@ -186,7 +186,7 @@ def parallel(command, calls=3000, width=32):
 
 
 def peers(folder):
-    """What is installed: a name, how it is started at a port, and the tool's name and arguments there."""
+    """Returns the installed peers: a name, the command for a port, and the tool's name and arguments."""
     found = []
     echo = {"name": "echo", "arguments": ARGUMENTS}
     if shutil.which("mcp-compressor"):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Generates `_toolfold.pyi` from the Rust source, or with ``--check`` says where the committed file differs from it.
+"""Generates `_toolfold.pyi` from the Rust source, or with ``--check`` prints where the committed file differs.
 
     python bindings/python/stubs.py [--check]
 
-maturin, beside this Python or on PATH, reads the types out of a build with the feature ``inspect``: cargo's dev profile
-in the usual target folder, so that only pyo3 and this crate are compiled once more. The module of ``dev.sh`` stays.
+maturin, beside this Python or on PATH, reads the types from a build with the feature ``inspect``. The build uses cargo's dev
+profile in the usual target folder, so only pyo3 and this crate are compiled again. The module of ``dev.sh`` is unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_COLUMNS = 120
 
 
 def generated(place: Path) -> str:
-    """The stub as maturin writes it."""
+    """Returns the stub as maturin writes it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR") or PACKAGE.parents[1] / "target").resolve()
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     maturin = shutil.which("maturin", path=places)
@@ -41,18 +41,18 @@ def generated(place: Path) -> str:
 
 
 def mended(stub: str) -> str:
-    """What pyo3 does not say yet, by rules that hold for any class and function; and lines that a person can read."""
-    # Python takes the hash of a class that compares and does not hash.
+    """Adds types that pyo3 does not generate yet, by rules for any class and function, and wraps long lines."""
+    # Python removes `__hash__` from a class that defines `__eq__` without it.
     classes = re.split(r"(?m)^(?=class |def )", stub)
     unhashed = "    __hash__: None  # type: ignore[assignment]\n    def __eq__("
     stub = "".join(one if "def __hash__(" in one else one.replace("    def __eq__(", unhashed) for one in classes)
-    # `self` is passed by position whatever its name is.
+    # `self` is positional whatever its name is.
     stub = re.sub(r"\((self|cls), /(, )?", r"(\1\2", stub)
     return HEADER + "".join(wrapped(line) for line in stub.splitlines(keepends=True))
 
 
 def wrapped(line: str) -> str:
-    """A line that is too long, with one item of its outer brackets a line; a docstring stays as it is."""
+    """Wraps a long line, with one item of its outer brackets per line; a docstring is unchanged."""
     outer = re.match(r"(?P<indent> *)(?P<head>def \w+\(|__all__ = \[)(?P<items>.*)(?P<tail>\) -> .*\n|\]\n)", line)
     if len(line.rstrip("\n")) <= MAX_COLUMNS or outer is None:
         return line
@@ -72,7 +72,7 @@ def main() -> int:
     reader.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the file differs")
     check = reader.parse_args().check
     with tempfile.TemporaryDirectory() as folder:
-        # cargo builds both modules under one name: the one that was there is put back.
+        # cargo builds both modules under one name: the earlier one is restored.
         built, kept = MODULE.resolve(), Path(folder) / "kept"
         if built.exists():
             shutil.copy2(built, kept)

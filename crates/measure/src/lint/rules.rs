@@ -76,167 +76,180 @@ macro_rules! rules {
 rules! {
     // Words.
     NO_DESCRIPTION "no-description" Words Warning false
-        "a tool has no description" => "say in one sentence what it does";
+        "a tool has no description" => "describe in one sentence what it does";
     NOT_ALONE "sentence-not-alone" Words Note false
-        "the first sentence of a description cannot stand for the tool: a heading, a warning, a condition"
-        => "begin with one sentence that says what the tool does";
+        "the first sentence of a description cannot serve as a summary: a heading, a warning, a condition"
+        => "begin with one sentence that describes what the tool does";
     SHARED_SENTENCE "shared-sentence" Words Warning false
-        "three tools or more begin with the same sentence" => "begin with what sets each apart";
+        "three or more tools begin with the same sentence" => "begin with what distinguishes each tool";
     RESTATES_TOOL "description-restates-name" Words Note false
-        "a tool's description says no more than its name" => "say what it does, to what, and what it gives back";
+        "a tool's description repeats its name" => "describe what it does, on what, and what it returns";
     LONG_DESCRIPTION "long-description" Words Note false
-        "a tool's description is very long" => "keep what a model needs to choose and call the tool; move the rest to where it is used";
+        "a tool's description is very long"
+        => "keep what a model needs to choose and call the tool; move the rest to where it is used";
     EXAMPLES_INSIDE "examples-in-description" Words Note false
-        "a description holds blocks of examples" => "keep one short example, or none where the schema says it";
+        "a description contains blocks of examples"
+        => "keep one short example, or none if the schema defines the format";
     LOOSE_SPACE "loose-white-space" Words Note true
-        "a description has white space around it, indentation or empty lines" => "take it out";
+        "a description has leading or trailing white space, indentation or empty lines" => "remove it";
     UNDESCRIBED "undescribed-parameter" Words Note false
-        "parameters have no description" => "say what each is and how it is written, in a few words";
+        "parameters have no description" => "describe the meaning and format of each in a few words";
     RESTATES_TYPE "restates-type" Words Note true
-        "a parameter's description says no more than its type" => "say what it is, or take it out";
+        "a parameter's description repeats its type" => "describe its meaning, or remove the description";
     RESTATES_NAME "restates-name" Words Note false
-        "a parameter's description says no more than its name" => "say what is not in the name, or take it out";
+        "a parameter's description repeats its name"
+        => "add information that the name lacks, or remove the description";
     LONG_PARAMETER "long-parameter-description" Words Note false
         "a parameter's description is very long" => "keep what is needed to write the value";
     ENUM_IN_WORDS "enum-in-words" Words Note false
-        "the values of a text are told in words only" => "list them in `enum`";
+        "the values of a string are only in the description" => "list them in `enum`";
     FORMAT_IN_WORDS "format-in-words" Words Note false
-        "the format of a text is told in words only" => "say it with `format`, which clients can check";
+        "the format of a string is only in the description" => "declare it with `format`, which clients can check";
     RANGE_IN_WORDS "range-in-words" Words Note false
-        "the range of a number is told in words only" => "say it with `minimum` and `maximum`";
+        "the range of a number is only in the description" => "declare it with `minimum` and `maximum`";
     LIST_IN_WORDS "list-in-words" Words Note false
-        "a list is given as one text with separators" => "make it an array, if the server can take one";
+        "a list is passed as one string with separators" => "use an array, if the server accepts one";
     JSON_IN_WORDS "json-in-words" Words Note false
-        "an object or list is given as JSON in a text" => "declare its shape, if the server can take it";
+        "an object or list is passed as a JSON string" => "declare its structure, if the server accepts it";
     DEFAULT_IN_WORDS "default-in-words" Words Note false
-        "a default is told in words only" => "say it with `default`: folding keeps words for last";
+        "a default is only in the description" => "declare it with `default`; folding drops descriptions first";
     TITLE_RESTATES "title-restates-name" Words Note true
-        "schemas have titles that repeat the names they are of; they are billed" => "take them out";
+        "schemas have titles that repeat their names; titles are billed" => "remove them";
     UNKNOWN_TOOL "mentions-unknown-tool" Words Note false
-        "a description sends the model to a tool that is not in the list" => "name a tool that is there, or take it out";
+        "a description refers to a tool that is not in the list"
+        => "name an existing tool, or remove the reference";
     BOILERPLATE "boilerplate" Words Note false
-        "the same text stands in five tools or more" => "say it once: in the instructions of the server, or in the system prompt";
+        "five or more tools contain the same text"
+        => "write it once: in the server's instructions, or in the system prompt";
     // Safety.
     SECRET "secret-in-text" Safety Error false
-        "a text shows what looks like a key or token" => "revoke it, and take it out";
+        "a text contains a probable key or token" => "revoke it and remove it";
     PRIVATE_KEY "private-key" Safety Error false
-        "a text shows a private key" => "revoke it, and take it out";
+        "a text contains a private key" => "revoke it and remove it";
     URL_PASSWORD "password-in-url" Safety Error false
-        "an address holds a user and a password" => "change the password, and take it out";
+        "a URL contains a user and a password" => "change the password and remove it";
     HOME_PATH "home-path" Safety Warning false
-        "a text shows a path in somebody's home folder" => "write a path that holds on every machine";
+        "a text contains a path in a user's home folder" => "use a path that is valid on every machine";
     HIDDEN "hidden-characters" Safety Error false
-        "a text has characters that a model reads and people do not see" => "take them out, or do not trust the tool";
+        "a text has characters that models read and people cannot see" => "remove them, or do not trust the tool";
     BIDI "bidi-characters" Safety Error false
-        "a text has characters that reorder what is shown" => "take them out, or do not trust the tool";
+        "a text has characters that reorder the displayed text" => "remove them, or do not trust the tool";
     INJECTION "injection-like" Safety Warning false
-        "a description reads like instructions against the user" => "read it with care; take it out, or do not trust the tool";
+        "a description resembles instructions against the user"
+        => "review it; remove the text, or do not trust the tool";
     // Schemas.
     INVALID "invalid-schema" Schema Error false
-        "a schema breaks the rules of JSON Schema" => "fix it: calls of the tool cannot be checked";
+        "a schema is not valid JSON Schema" => "fix it: calls of the tool cannot be validated";
     MISSING_REF "unresolved-ref" Schema Error false
-        "a `$ref` points at nothing" => "fix the pointer, or add the definition";
+        "a `$ref` has no target" => "fix the pointer, or add the definition";
     REMOTE_REF "remote-ref" Schema Error false
-        "a `$ref` leads out of the schema; nobody fetches it" => "put the definition in its place";
+        "a `$ref` refers to another document, which is never fetched" => "inline the definition";
     RECURSIVE "recursive-ref" Schema Note false
-        "a schema refers to itself" => "say how deep it may be; strict modes and Gemini do not take every recursion";
+        "a schema refers to itself" => "limit the depth; strict modes and Gemini do not support every recursion";
     UNUSED_DEFS "unused-definitions" Schema Note true
-        "definitions that nothing refers to" => "take them out";
+        "definitions without references" => "remove them";
     EMPTY_MEMBER "empty-member" Schema Note true
-        "a description or title in a schema is empty" => "take them out";
+        "a description or title in a schema is empty" => "remove it";
     MISSPELT "misspelt-keyword" Schema Warning false
-        "a keyword that no dialect knows and that is almost one" => "write it as it is spelt: it has no effect now";
+        "an unknown keyword that is similar to a known one" => "correct the spelling: it has no effect now";
     REQUIRED_UNKNOWN "required-unknown" Schema Warning false
-        "`required` names a parameter that is not there" => "add the parameter, or take the name out";
+        "`required` names an unknown parameter" => "add the parameter, or remove the name";
     DUPLICATE_REQUIRED "duplicate-required" Schema Warning true
-        "`required` names a parameter twice" => "take one out";
+        "`required` names a parameter twice" => "remove one";
     DUPLICATE_ENUM "duplicate-enum-value" Schema Warning true
-        "an `enum` has a value twice" => "take one out";
+        "an `enum` has a value twice" => "remove one";
     ENUM_TYPE "enum-type-mismatch" Schema Error false
-        "an `enum` has values of another type than the schema says: they can never be given" => "fix the values or the type";
+        "an `enum` has values that the schema's type excludes" => "fix the values or the type";
     DEFAULT_MISMATCH "default-mismatch" Schema Warning false
-        "a default does not fit its own schema" => "fix the default or the schema";
+        "a default is invalid under its own schema" => "fix the default or the schema";
     EXAMPLE_MISMATCH "example-mismatch" Schema Warning false
-        "an example does not fit its own schema" => "fix the example or the schema";
+        "an example is invalid under its own schema" => "fix the example or the schema";
     BOUNDS "contradictory-bounds" Schema Error false
-        "bounds that no value meets" => "fix them";
+        "bounds that no value satisfies" => "fix them";
     UNTYPED "untyped-parameter" Schema Note false
-        "a parameter's schema says nothing of its type" => "give it a `type`";
+        "a parameter's schema has no type" => "add a `type`";
     OPEN_OBJECT "open-object" Schema Note false
-        "an object's schema says nothing of what is in it" => "declare its properties, or what they hold with `additionalProperties`";
+        "an object's schema does not describe its content"
+        => "declare its properties, or their values with `additionalProperties`";
     LARGE_ENUM "large-enum" Schema Warning false
-        "an `enum` has a hundred values or more" => "take a text, and offer a tool that looks values up";
+        "an `enum` has a hundred values or more" => "accept a string, and offer a tool that looks up values";
     MANY_PARAMETERS "many-parameters" Schema Note false
-        "a tool has more than twenty parameters" => "split the tool by what it does, or gather what belongs together";
+        "a tool has more than twenty parameters" => "split the tool by task, or group related parameters";
     DEEP "deep-nesting" Schema Note false
-        "objects are nested more than five deep" => "make it flatter: models err more, and strict modes end at five or ten";
+        "objects are nested more than five levels deep"
+        => "flatten it: models make more errors, and strict modes allow five or ten levels";
     NEAR_PARAMETERS "near-duplicate-parameters" Schema Warning false
-        "two parameters of one tool differ in case or `_` only" => "keep one";
+        "two parameters of one tool differ only in case or `_`" => "keep one";
     // Providers.
     REPAIRED "repaired-schema" Provider Warning true
-        "a provider refuses the schema as it is, and a small addition helps" => "add it";
+        "a provider rejects the schema, and a small addition fixes it" => "add it";
     AT_TOP "refused-at-top" Provider Warning false
-        "a provider refuses `oneOf`, `anyOf`, `allOf`, `enum` or `not` at the top of a schema"
-        => "put the alternatives one level below, or say them in the description";
+        "a provider rejects `oneOf`, `anyOf`, `allOf`, `enum` or `not` at the top level of a schema"
+        => "move the alternatives one level down, or describe them in the description";
     REFUSED_NAME "refused-name" Provider Warning false
-        "a provider refuses the tool's name" => "rename the tool";
+        "a provider rejects the tool's name" => "rename the tool";
     REFUSED_PARAMETER "refused-parameter" Provider Warning false
-        "a provider refuses a parameter's name" => "rename the parameter";
+        "a provider rejects a parameter's name" => "rename the parameter";
     DESCRIPTION_LIMIT "description-limit" Provider Warning false
-        "a description is longer than a provider takes" => "shorten it";
+        "a description is longer than a provider allows" => "shorten it";
     TOO_MANY_TOOLS "too-many-tools" Provider Warning false
-        "the list has more tools than a provider takes" => "defer tools: arm index or auto";
+        "the list has more tools than a provider allows" => "defer tools: arm index or auto";
     TOO_MANY_STRICT "too-many-strict" Provider Warning false
-        "more tools are strict than a provider takes" => "leave `strict` to the tools that need it";
+        "more tools are strict than a provider allows" => "use `strict` only for the tools that need it";
     GEMINI_SUBSET "gemini-subset" Provider Note false
         "Gemini's old `parameters` narrow the schema (with --wire gemini)" => "send `parametersJsonSchema`";
     STRICT_OPEN "strict-open-object" Provider Error false
-        "a strict schema has an object without `additionalProperties: false`" => "add it, or do not ask for `strict`";
+        "a strict schema has an object without `additionalProperties: false`" => "add it, or remove `strict`";
     STRICT_OPTIONAL "strict-optional" Provider Error false
-        "a strict schema has parameters that are not required" => "require them and let them be null, or do not ask for `strict`";
+        "a strict schema has parameters that are not required" => "require them and allow null, or remove `strict`";
     STRICT_KEYWORD "strict-keyword" Provider Error false
-        "a strict schema has keywords that strict mode refuses" => "take them out, or do not ask for `strict`";
+        "a strict schema has keywords that strict mode rejects" => "remove them, or remove `strict`";
     // The list.
     UNREADABLE "unreadable-tool" List Error false
-        "an entry of the list cannot be read as a tool" => "fix the entry: it is not sent";
+        "an entry of the list is not a valid tool" => "fix the entry: it is not sent";
     DUPLICATE_NAME "duplicate-name" List Error false
-        "two tools have one name" => "rename one: only the first is sent";
+        "two tools have the same name" => "rename one: only the first is sent";
     COLLIDING "colliding-names" List Warning false
-        "names that differ in case, `-` or `_` only" => "rename all but one: models mix them up";
+        "names that differ only in case, `-` or `_`" => "rename all but one: models confuse them";
     SPELLINGS "inconsistent-parameter" List Note false
-        "one parameter is spelt differently by different tools" => "spell it one way";
+        "tools spell the same parameter differently" => "use one spelling";
     LARGE_CATEGORY "large-category" List Note false
-        "a category of the profile has more than ten tools" => "split it by subject: it is opened as a whole";
+        "a category of the profile has more than ten tools" => "split it by subject: it is expanded as a whole";
     SMALL_STUBS "stub-saves-nothing" List Note false
-        "tools so small that folding saves nothing" => "list them as core, or leave them: they are sent whole in every arm";
+        "tools so small that folding saves nothing"
+        => "list them as core, or leave them: every arm sends them in full";
     // Annotations.
     READ_ONLY "read-only-contradiction" Hints Warning false
-        "a tool says that it only reads, and its name says that it changes something" => "correct the hint: clients run read-only tools unasked";
+        "a tool is annotated as read-only, and its name implies a change"
+        => "correct the hint: clients run read-only tools without approval";
     HINTS_DISAGREE "hints-disagree" Hints Warning false
-        "a tool says that it only reads and that it destroys" => "correct one of the hints";
+        "a tool is annotated as read-only and as destructive" => "correct one of the hints";
     NO_HINTS "no-annotations" Hints Note false
-        "tools of an MCP list have no annotations" => "say `readOnlyHint` and `destructiveHint`: without them clients ask for every call";
+        "tools of an MCP list have no annotations"
+        => "add `readOnlyHint` and `destructiveHint`: without them clients request approval for every call";
     NO_TITLE "no-title" Hints Note false
-        "tools of an MCP list have no title" => "give each a title for people";
+        "tools of an MCP list have no title" => "add a title for people";
     // Changes.
     REMOVED "tool-removed" Change Error false
-        "a tool is not there any more" => "keep it for a while, or say so in the notes of the release";
+        "a tool was removed" => "keep it for a while, or announce it in the release notes";
     ADDED "tool-added" Change Note false
-        "a tool is new" => "look at what it costs: every client pays for it";
+        "a tool is new" => "check its cost: every client pays for it";
     PARAMETER_REMOVED "parameter-removed" Change Error false
-        "a parameter is not there any more" => "go on taking it for a while";
+        "a parameter was removed" => "accept it for a while";
     NEWLY_REQUIRED "newly-required" Change Error false
-        "a parameter must be given now and need not before" => "make it optional with a default";
+        "a parameter is now required" => "make it optional with a default";
     TYPE_CHANGED "type-changed" Change Error false
-        "a parameter does not take types that it took" => "take the old types, too";
+        "a parameter no longer accepts some types" => "accept the old types, too";
     ENUM_NARROWED "enum-narrowed" Change Error false
-        "a parameter does not take values that it took" => "take the old values, too";
+        "a parameter no longer accepts some values" => "accept the old values, too";
     BOUNDS_NARROWED "bounds-narrowed" Change Warning false
-        "a parameter's bounds are narrower" => "take what was taken";
+        "a parameter's bounds are narrower" => "accept the old range";
     DEFAULT_CHANGED "default-changed" Change Warning false
-        "a default is another one: calls that leave it out do something else" => "keep it, or say so in the notes of the release";
+        "a default has changed: calls that omit it behave differently"
+        => "keep it, or announce it in the release notes";
     HINT_WEAKENED "hint-changed" Change Warning false
-        "a tool that only read, or destroyed nothing, says so no more" => "say so in the notes of the release: approvals were given for what it was";
+        "a tool is no longer annotated as read-only or as not destructive"
+        => "announce it in the release notes: approvals were given for the old annotations";
     DESCRIPTION_CHANGED "description-changed" Change Note false
-        "a tool's description is another one" => "read it: models act on it";
+        "a tool's description has changed" => "review it: models act on it";
 }

@@ -36,12 +36,12 @@ DONE = "All written."
 #: What must arrive: the valid calls, and only they.
 BEFORE = ["write_excel", "format_cells", "create_excel_chart", "list_sheets"]
 RAN = [*BEFORE, "delete_sheet", "read_excel"]
-#: The request whose call a person is asked about.
+#: The request whose call requires approval.
 ASKED = 9
 
 
 def settings(arm: str = "lean") -> dict[str, Any]:
-    """What every adapter is told."""
+    """The settings of every adapter."""
     return {"arm": arm, "profile": "excel", "policy": POLICY}
 
 
@@ -51,7 +51,7 @@ def identity(tools: Any) -> str:
 
 
 class Dialogue:
-    """The scripted model: it says the script, and notes beside the workbook what it is sent, for other processes too.
+    """The scripted model: it plays the script, and records its requests beside the workbook, also for other processes.
 
     :param without: a name of the script that a framework cannot be asked with.
     """

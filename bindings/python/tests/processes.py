@@ -64,7 +64,7 @@ class Nursery:
 
 
 class Process:
-    """One process. It begins to import at once, and works when it is told what."""
+    """One process. It imports immediately, and starts its work on request."""
 
     def __init__(
         self, inward: TextIO, outward: TextIO, errors: Path, child: subprocess.Popen[str] | None = None

@@ -1,4 +1,4 @@
-"""The adapter of agent-framework, on a chat client of the framework that says what a script says."""
+"""The adapter of agent-framework, on a scripted chat client of the framework."""
 
 from __future__ import annotations
 

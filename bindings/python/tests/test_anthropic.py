@@ -59,7 +59,7 @@ def test_native_references(dialogue: Dialogue) -> None:
 
 
 def test_a_runner_that_begins_again_asks_anew(tmp_path: Path) -> None:
-    """The runner does not say which call it is about: what a person answered in another process says nothing of this one."""
+    """The runner does not pass the call id: a decision in another process does not apply to this call."""
     tool = {"name": "drop", "description": "x", "input_schema": {"type": "object", "properties": {"of": {"type": "string"}}}}
     asked: list[str] = []
 

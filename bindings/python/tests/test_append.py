@@ -49,7 +49,7 @@ def test_anthropics_types_read_it() -> None:
             assert set(block["tool"]) == set(BetaToolChangeToolDefinitionParam.__annotations__)
             tool.validate_python(block["tool"]["definition"])
             assert set(block["tool"]["definition"]) <= set(BetaToolParam.__annotations__)
-    # The types can say no: a definition without its wrapper is none.
+    # The types can reject: a definition without its wrapper is invalid.
     with pytest.raises(ValidationError):
         addition.validate_python({"type": "tool_addition", "tool": system[0]["content"][0]["tool"]["definition"]})
 

@@ -81,7 +81,7 @@ def test_an_adapter_takes_nothing_else_for_a_yes(said: Any) -> None:
 
 
 def test_an_answer_that_came_another_way_stands() -> None:
-    """The console says no while the host's own question is still open: the host's yes comes too late."""
+    """The console rejects while the host's own request is still open: the host's approval is too late."""
     host = Host()
 
     def ask(asked: Any) -> bool:
@@ -93,7 +93,7 @@ def test_an_answer_that_came_another_way_stands() -> None:
 
 
 def test_the_approver_of_another_engine_is_an_error() -> None:
-    """Both stores have an ap-1: a yes to the one must not become a yes to the other."""
+    """Both stores have an ap-1: an approval of one must not approve the other."""
     host, other = Host(), Approver()
     rename = {**TOOL, "name": "rename_table"}
     Engine([rename], policy=POLICY, approvals=other).conversation(id="c").call("rename_table", "{}", "c0")

@@ -1,4 +1,4 @@
-"""The first example of docs/python.md runs as it stands, and prints what the page says."""
+"""The first example of docs/python.md runs unchanged, and prints the output on the page."""
 
 from __future__ import annotations
 

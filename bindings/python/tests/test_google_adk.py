@@ -1,4 +1,4 @@
-"""The adapter of Google's ADK, on a model class of the framework that says what a script says."""
+"""The adapter of Google's ADK, on a scripted model class of the framework."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolfold.google_adk import FoldedToolset  # noqa: E402
 
 
 async def talk(dialogue: Dialogue, yes: bool, arm: str = "lean") -> None:
-    """One session; a person answers what is asked."""
+    """One session; a person decides the approvals."""
     own = runner(dialogue, InMemorySessionService(), arm=arm)
     await own.session_service.create_session(**SESSION)
     (asked,) = asked_in(await say(own, types.Part(text="go")))

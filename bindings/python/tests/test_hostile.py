@@ -1,4 +1,4 @@
-"""Input that nobody meant well: an answer or an error in plain words, never a crash."""
+"""Hostile input: a plain answer or error, never a crash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nested(depth: int) -> Any:
     return value
 
 
-#: Arguments that a model or a framework may hand over, and what the model is told.
+#: Arguments that a model or a framework may pass, and the answer for the model.
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

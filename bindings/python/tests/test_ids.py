@@ -1,4 +1,4 @@
-"""Models that number the calls of each message anew: an id is a label, and every call is judged, asked about and run."""
+"""Models that restart call ids in each message: an id is a label, and every call is checked, approved and run."""
 
 from __future__ import annotations
 

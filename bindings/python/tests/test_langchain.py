@@ -51,7 +51,7 @@ def test_whatever_is_not_a_yes_is_a_no(dialogue: Dialogue, answer: Any) -> None:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_the_asynchronous_graph_and_integers_where_nothing_is_checkpointed(book: Any, arm: str) -> None:
-    """Without checkpoints integers are exact; nobody can be asked then."""
+    """Without checkpoints, integers are exact, but no one can approve."""
     dialogue = Dialogue(book, without="delete_sheet")
     fold = Toolfold(**settings(arm))
     model = Scripted(dialogue=dialogue, most=None)

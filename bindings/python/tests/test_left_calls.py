@@ -44,7 +44,7 @@ WIRES = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "m
 
 
 class Host:
-    """One process: it knows the history and the store, and nothing else."""
+    """One process, which has only the history and the store."""
 
     def __init__(self, wire: str, history: list[Any], store: Path) -> None:
         self.wire, self.ran, self.sent = wire, list[str](), list[list[Any]]()
@@ -75,7 +75,7 @@ def test_calls_that_nobody_answered_are_taken_up(wire: str, tmp_path: Path) -> N
     assert host.talk() == "ok"
     assert host.ran == ["look", "drop"] and len(host.sent) == 1
     assert "look done" in str(host.sent[0]) and "drop done" in str(host.sent[0]), "answered before anything is sent"
-    # The same history as it was: another process, which does not know how the run ended.
+    # The same history in another process, which has no record of how the run ended.
     again = Host(wire, [USER, *called(wire, "look", "drop")], tmp_path / "a.db")
     again.talk()
     assert again.ran == ["look"], "what a person approved is not run a second time"

@@ -1,4 +1,4 @@
-"""Agents that are used as nobody meant them to be: at once, cancelled, with tools and calls that make no sense."""
+"""Misused agents: concurrent, cancelled, with invalid tools and calls."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_conversations_of_one_agent_do_not_mix(host: str, by: str) -> None:
 
 @pytest.mark.parametrize("host", sorted(NEEDS))
 def test_a_run_that_was_cancelled_does_not_run_again(host: str, tmp_path: Path) -> None:
-    """The tool had begun; what it did nobody knows. The same process answers the same question once more."""
+    """The tool had started; its effect is unknown. The same process answers the same request once more."""
     if lacking := missing(host):
         pytest.skip(f"{', '.join(lacking)} is not installed")
     dialogue = Dialogue(Workbook(tmp_path / "books"))
@@ -159,7 +159,7 @@ def test_arguments_that_are_no_object_are_answered(host: str, arguments: str) ->
 #: openai-agents itself ends a run in which an id comes twice.
 @every("agent_framework", "google_adk", "langchain", "pydantic_ai")
 def test_ids_that_begin_anew_with_each_message(host: str) -> None:
-    """As those of some local models do: each call is judged for itself."""
+    """As some local models do: each call is checked separately."""
     ran = Ran()
     tools = [ran.tool("x"), ran.tool("y")]
     script = [("c0", "x", '{"a": 1}'), ("c0", "y", '{"a": 2}'), ("c0", "y", '{"a": "no"}'), ("c0", "y", '{"a": 3}')]
@@ -171,7 +171,7 @@ def test_ids_that_begin_anew_with_each_message(host: str) -> None:
 #: The other frameworks keep one of two tools of a name themselves.
 @every("google_adk", "openai_agents", "pydantic_ai")
 def test_two_tools_of_one_name(host: str) -> None:
-    """An error; ADK writes it into its log and goes on without the tools."""
+    """An error, which ADK logs before it continues without the tools."""
     ran = Ran()
     tools, script = [ran.tool("x"), ran.tool("x")], [("c0", "x", '{"a": 1}')]
     if host == "google_adk":

@@ -1,4 +1,4 @@
-"""An agent inside another: what the inner one wants to do is asked about, or does not run."""
+"""Nested agents: calls of the inner agent require approval, or do not run."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_pydantic_ai_in_a_tool(arm: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["transfer", "as a tool"])
 @pytest.mark.parametrize("arm", ARMS)
 def test_google_adk(arm: str, how: str, tmp_path: Path) -> None:
-    """An agent that took over is asked about as ever. An agent in a tool has a session of its own, which nobody can answer."""
+    """An agent after a transfer requires approvals as usual. An agent in a tool has its own session, which no one can answer."""
     functions, settings, ran = setup("google_adk", arm, tmp_path)
     from google.adk.agents import LlmAgent
     from google.adk.models.base_llm import BaseLlm

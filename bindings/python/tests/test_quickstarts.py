@@ -1,4 +1,4 @@
-"""Every quickstart of ``examples/python`` runs offline and says what was saved."""
+"""Every quickstart of ``examples/python`` runs offline and prints the savings."""
 
 from __future__ import annotations
 

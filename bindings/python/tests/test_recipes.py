@@ -24,12 +24,12 @@ def test_a_recipe_runs(name: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"{name} is not installed: it is in requirements-recipes.txt")
     script = PLACE / f"{name}_recipe.py"
-    # Nothing is sent home, nothing is written into the home of whoever runs this.
+    # No telemetry is sent, and nothing is written to the user's home folder.
     apart = {"CREWAI_DISABLE_TELEMETRY": "true", "HOME": str(tmp_path)}
     own = {**os.environ, **apart}
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False, env=own)
     assert done.returncode == 0, done.stderr
-    # In this order, wherever: CrewAI draws boxes around, from a thread of its own.
+    # In this order, anywhere: CrewAI draws boxes around them from its own thread.
     said = [
         "Opened. Call them directly by name:",
         "format_cells was not run: its arguments do not fit.",

@@ -30,7 +30,7 @@ class Scripted(GenericFakeChatModel):
 
 
 class Host:
-    """An agent with one tool, which does what it is told, and the list of its runs."""
+    """An agent with one configurable tool, and the list of its runs."""
 
     def __init__(self, body: Any = lambda: None) -> None:
         self.ran: list[Any] = []

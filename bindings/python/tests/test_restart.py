@@ -57,7 +57,7 @@ def pending(place: Place) -> str:
 
 
 def one_run(place: Place, *answers: dict[str, str]) -> None:
-    """The deletion was begun once, and nobody who was told something was told nothing."""
+    """The deletion was started once, and every call got an answer."""
     assert place.deleted() == 1, f"one approval, {place.deleted()} executions"
     assert all("".join(answer.values()) for answer in answers)
 
@@ -86,7 +86,7 @@ def test_a_stale_state_runs_nothing(nursery: Nursery, place: Place) -> None:
 
 
 def test_a_no_holds(nursery: Nursery, place: Place) -> None:
-    """Neither what was refused nor a stale copy of its question runs, and the store knows of the no."""
+    """Neither the rejected call nor a stale copy of its request runs, and the store contains the rejection."""
     approval = pending(place)
     place.keep()
     assert place.tell(nursery.fork(), "no", approval).end() == {"text": DONE}
@@ -117,14 +117,14 @@ def test_killed_while_it_asks(nursery: Nursery, tmp_path: Path) -> None:
 
 
 def test_killed_while_it_runs(nursery: Nursery, place: Place) -> None:
-    """Whether it did its work nobody knows: it does not run again because somebody resumes."""
+    """The effect is unknown: resuming does not run it again."""
     approval = pending(place)
     place.tell(nursery.fork(), "yes", approval, when="begun").killed()
     one_run(place, place.tell(nursery.fork(), "yes", approval).end())
 
 
 def test_resumed_while_it_runs(nursery: Nursery, place: Place) -> None:
-    """Another process resumes when the first has taken up the approval, and has not stored what came of it."""
+    """Another process resumes after the first has used the approval and before it has stored the result."""
     approval = pending(place)
     first = place.tell(nursery.fork(), "yes", approval, when="hold")
     assert first.hear() == "held"

@@ -1,4 +1,4 @@
-"""The stub as its users see it; that it is what the Rust source says, ``stubs.py --check`` sees."""
+"""The stub as its users see it; ``stubs.py --check`` compares it with the Rust source."""
 
 from __future__ import annotations
 

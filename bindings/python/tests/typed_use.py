@@ -1,4 +1,4 @@
-"""What a type checker must see in the stubs: ``test_stubs.py`` lets mypy check this file, and nobody runs it.
+"""What a type checker must see in the stubs: ``test_stubs.py`` checks this file with mypy; it is never run.
 
 Every ``type: ignore`` is a mistake that must be found: mypy --strict complains about one that is not needed.
 """

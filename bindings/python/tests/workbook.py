@@ -18,7 +18,7 @@ TOOLS: list[dict[str, Any]] = json.loads(
 )
 FUNCTIONS: list[dict[str, Any]] = [tool["function"] for tool in TOOLS]
 
-#: Everything runs but deletions, which a person is asked about.
+#: All calls run except deletions, which require approval.
 POLICY = """
 [[rule]]
 tool = "*"

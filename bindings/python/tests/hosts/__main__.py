@@ -65,7 +65,7 @@ def work(host: str, inward: TextIO, outward: TextIO) -> None:
 
 def serve(host: str, path: str) -> None:
     importlib.import_module(f"hosts.{host}")
-    # Nobody waits for the children: whoever is connected sees how they end.
+    # The children are not awaited: the connected process sees how they end.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)

@@ -1,4 +1,4 @@
-"""Microsoft's agent-framework: a chat client of its own kind, and its session in a file."""
+"""Microsoft's agent-framework: its own chat client, and its session in a file."""
 
 from __future__ import annotations
 

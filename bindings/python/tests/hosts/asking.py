@@ -1,4 +1,4 @@
-"""One agent under each framework that is asked about a call, for tables of tests: what was asked, what ran, what was answered.
+"""One agent under each framework with a call that requires approval, for test tables: approvals, runs and answers.
 
 A scripted model makes each call of its script in one request of its own, through ``call_tool`` where the tool is not in the
 array. The state that a framework stores is in ``state``, as what another process would read.
@@ -34,7 +34,7 @@ class Asking:
 
     #: Where the person's interface of the framework has no way to change arguments.
     no_edit = ""
-    #: Whether the person is asked within ``answer``, about the arguments as they are then.
+    #: Whether the approval is requested within ``answer``, for the arguments at that time.
     asks_in_answer = False
     #: Gives every call of the model the same id, as some local models do.
     one_id = False
@@ -88,11 +88,11 @@ class Asking:
         return [one.state for one in self.approvals()]
 
     def start(self) -> bool:
-        """Runs until the model has ended, or a person is asked: then True."""
+        """Runs until the model has ended, or a call requires approval: then True."""
         raise NotImplementedError
 
     def answer(self, said: bool | dict[str, Any]) -> bool:
-        """Answers what was asked with a yes, a no or other arguments, and runs on. True if a person is asked again."""
+        """Approves, rejects or edits the call, and continues. True if another approval is required."""
         raise NotImplementedError
 
     def change(self, arguments: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Google's ADK: a model class of its own kind, and its own sessions in a file of SQLite."""
+"""Google's ADK: its own model class, and its sessions in a SQLite file."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Host:
             session = await own.session_service.get_session(**SESSION)
             events = await reply(own, asked_in(session.events)[-1], yes)
             texts = [part.text for event in events if event.content for part in event.content.parts if part.text]
-            # The framework says nothing at all to an answer that it has had.
+            # The framework ignores an answer that it already has.
             return " ".join(texts) if events else "no event"
 
         return asyncio.run(talk())

@@ -73,7 +73,7 @@ class Host:
 
     def answer(self, approval: str, yes: bool) -> str:
         if not self._graph.get_state(THREAD).interrupts:
-            # Its process died before the question was noted: the graph goes on from its last checkpoint.
+            # Its process died before the request was stored: the graph continues from its last checkpoint.
             self._graph.invoke(None, THREAD, durability="sync")
         made = self._graph.invoke(Command(resume=yes), THREAD, durability="sync")
         return str(made["messages"][-1].content)

@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: a model class of its own kind, and ``RunState`` in a file."""
+"""The OpenAI Agents SDK: its own model class, and ``RunState`` in a file."""
 
 from __future__ import annotations
 

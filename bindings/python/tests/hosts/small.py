@@ -1,4 +1,4 @@
-"""One run of an agent with any tools and any script, under each framework, for what nobody meant well."""
+"""One run of an agent with any tools and any script, under each framework, for hostile input."""
 
 from __future__ import annotations
 

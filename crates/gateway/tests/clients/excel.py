@@ -1,9 +1,9 @@
-"""An agent that knows what it wants, on the official Python SDK: it makes a workbook through the gateway.
+"""A scripted agent on the official Python SDK: it creates a workbook through the gateway.
 
     python excel.py TOOLFOLD EXCEL_MCP_SERVER [ARM ...]
 
-It is an oracle: it expands what it needs, calls what it was told, calls again where it was shown something first, says yes
-when a person is asked, and then opens the file with openpyxl to see that everything is there.
+It is an oracle: it expands the tools it needs, makes the scripted calls, repeats a call after a definition was shown, approves
+every approval request, and then opens the file with openpyxl to check its content.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class Agent:
         self.tools = {tool.name: tool for tool in tools}
 
     async def call(self, name, arguments, hint):
-        """Calls a tool as the list says: by its name, or through the bridge for its effect."""
+        """Calls a tool as listed: by its name, or through the bridge for its effect."""
         bridge = {"reads": "call_read", "writes": "call_write", "destroys": "call_destructive"}[hint]
         if name in self.tools:
             outer, inner = name, arguments

@@ -1,4 +1,4 @@
-"""The official Python SDK as a client of the gateway, which stands before the fixture's misbehaving tools.
+"""The official Python SDK as a client of the gateway, with the fixture's misbehaving tools behind it.
 
     python python.py MODE stdio COMMAND ARGS…
     python python.py MODE http URL

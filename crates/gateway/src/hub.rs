@@ -4,17 +4,17 @@
 //! to its end before the next is looked at. What waits is written down: requests to servers in `pending`, requests to
 //! clients in `asked`, requests that came too early in `held`.
 
-mod ask;
 mod call;
+mod client_requests;
 mod confirm;
-mod greet;
-mod keep;
+mod initialize;
+mod input_required;
 mod list;
 mod merge;
 mod names;
-mod parked;
 mod pending;
-mod rounds;
+mod pending_input;
+mod persistence;
 mod route;
 mod seen;
 mod server;
@@ -28,14 +28,14 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::ask::Asked;
-pub(crate) use self::keep::Begin;
-use self::keep::Keeps;
-use self::merge::Fan;
+use self::client_requests::Asked;
+use self::input_required::Round;
+use self::merge::FanOut;
 use self::names::Naming;
-use self::parked::Parked;
 use self::pending::Pending;
-use self::rounds::Round;
+use self::pending_input::Parked;
+pub(crate) use self::persistence::Begin;
+use self::persistence::Persistence;
 use self::server::{Server, State};
 use self::unread::Openings;
 pub use self::unread::Receipt;
@@ -59,7 +59,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 
 /// Which lifecycle the clients of a hub have.
 #[derive(Debug)]
-enum Era {
+enum Lifecycle {
     /// Nobody has said anything yet.
     Unknown,
     /// `initialize`: one client, whose parameters every server is given.
@@ -81,12 +81,12 @@ pub struct Hub {
     /// Names the conversation in log and audit.
     id: String,
     inbox: mpsc::Sender<Incoming>,
-    era: Era,
+    lifecycle: Lifecycle,
     servers: Vec<Server>,
     pending: HashMap<u64, Pending>,
     /// Which requests to servers a client's request has become.
     running: HashMap<(u64, Id), Vec<u64>>,
-    fans: HashMap<u64, Fan>,
+    fans: HashMap<u64, FanOut>,
     asked: HashMap<u64, Asked>,
     rounds: HashMap<u64, Round>,
     names: Naming,
@@ -98,7 +98,7 @@ pub struct Hub {
     no_view: Option<String>,
     next: u64,
     /// What outlives the hub, where anything does.
-    keeps: Option<Keeps>,
+    keeps: Option<Persistence>,
     /// When the hub ends, whatever still runs.
     ends: Option<Instant>,
 }
@@ -124,7 +124,7 @@ impl Hub {
             settings,
             id,
             inbox,
-            era: Era::Unknown,
+            lifecycle: Lifecycle::Unknown,
             servers: own,
             pending: HashMap::new(),
             running: HashMap::new(),
@@ -303,7 +303,7 @@ impl Hub {
     }
 
     fn knows_the_clients(&self) -> bool {
-        !matches!(self.era, Era::Unknown)
+        !matches!(self.lifecycle, Lifecycle::Unknown)
     }
 
     fn all_settled(&self) -> bool {
@@ -360,7 +360,7 @@ impl Hub {
 
     /// Whether the client has a session.
     fn has_session(&self) -> bool {
-        matches!(self.era, Era::Session { .. })
+        matches!(self.lifecycle, Lifecycle::Session { .. })
     }
 
     fn tell(&self, what: &Observed<'_>) {

@@ -6,7 +6,7 @@ use toolfold::conversation::{Forward, Outcome, ReplyKind};
 
 use super::pending::{For, Running};
 use super::server::{Server, State};
-use super::{Era, Hub, reply};
+use super::{Hub, Lifecycle, reply};
 use crate::client::Client;
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Id, Raw, Request, code, error, message_of, raw};
@@ -151,7 +151,7 @@ impl Hub {
         if is_error {
             result.put("isError", &true);
         }
-        if matches!(self.era, Era::Stateless { .. }) {
+        if matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
             result.put("resultType", "complete");
         }
         result.to_raw()

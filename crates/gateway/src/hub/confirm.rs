@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolfold::conversation::{ApprovalId, Confirm, Resumed};
 
-use super::ask::Question;
-use super::{Era, Hub, reply};
+use super::client_requests::Question;
+use super::{Hub, Lifecycle, reply};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Request, raw};
@@ -28,8 +28,8 @@ impl Hub {
         self.save();
         let question = question(confirm);
         let approval = confirm.approval.as_str().to_owned();
-        match &self.era {
-            Era::Stateless { .. } => {
+        match &self.lifecycle {
+            Lifecycle::Stateless { .. } => {
                 let state = Sealed::Approval { approval, digest: digest(&params) };
                 let result = json!({
                     "resultType": "input_required",
@@ -38,7 +38,7 @@ impl Hub {
                 });
                 reply(client, &id, Ok(raw(&result)));
             }
-            Era::Session { .. } | Era::Unknown => {
+            Lifecycle::Session { .. } | Lifecycle::Unknown => {
                 self.running.insert((client.key, id.clone()), Vec::new());
                 let what = Question::Approval { approval, params };
                 self.ask_client(client.clone(), Some(id), None, "elicitation/create", Some(raw(&question)), what);

@@ -1,7 +1,7 @@
 //! Tools: read from every server, and listed to clients.
 
 use super::pending::For;
-use super::{Era, Hub, reply};
+use super::{Hub, Lifecycle, reply};
 use crate::client::Client;
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, message_of, raw};
@@ -101,7 +101,7 @@ impl Hub {
 
     /// Tells the client that the list of tools is another. Stateless clients hear of it on the streams that they subscribed.
     pub(super) fn tell_list_changed(&self) {
-        if let Era::Session { client, ready: true, .. } = &self.era {
+        if let Lifecycle::Session { client, ready: true, .. } = &self.lifecycle {
             let note = Notification::new("notifications/tools/list_changed", None);
             client.sink.send(Message::Notification(note), None);
         }
@@ -131,7 +131,7 @@ impl Hub {
         };
         let tools = serde_json::value::RawValue::from_string(array.to_owned()).unwrap_or_else(|_| raw(&[(); 0]));
         result.set("tools", tools);
-        if matches!(self.era, Era::Stateless { .. }) {
+        if matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
             let ttl = listing.iter().map(|own| own.tools.beside.read_as::<u64>("ttlMs").unwrap_or(0)).min();
             let public =
                 listing.iter().all(|own| own.tools.beside.read_as::<String>("cacheScope").as_deref() == Some("public"));

@@ -17,7 +17,7 @@ const MAX_PAGES: usize = 100;
 
 /// An answer that comes in parts.
 #[derive(Debug)]
-pub(super) struct Fan {
+pub(super) struct FanOut {
     client: Client,
     id: Id,
     method: String,
@@ -32,7 +32,7 @@ pub(super) struct Fan {
     then: Option<Request>,
 }
 
-impl Fan {
+impl FanOut {
     /// Whether it is what a client's request became.
     pub(super) fn is_of(&self, (key, id): &(u64, Id)) -> bool {
         self.client.key == *key && self.id == *id
@@ -104,7 +104,7 @@ impl Hub {
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
         self.fans.insert(
             fan,
-            Fan {
+            FanOut {
                 client: client.clone(),
                 id: id.clone(),
                 method: method.clone(),
@@ -211,7 +211,7 @@ impl Hub {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;
         }
-        let Some(Fan { client, id, method, parts, why, failed, then, .. }) = self.fans.remove(&fan) else { return };
+        let Some(FanOut { client, id, method, parts, why, failed, then, .. }) = self.fans.remove(&fan) else { return };
         let mut result = Object::default();
         let Some(list) = list_of(&method) else {
             let answer = match why {

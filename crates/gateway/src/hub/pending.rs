@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use tokio::time::Instant;
 use toolfold::conversation::{CallId, PolicyMark};
 
-use super::ask::META_SUBSCRIPTION;
 use super::call::is_input_required;
-use super::rounds::Again;
+use super::client_requests::META_SUBSCRIPTION;
+use super::input_required::Again;
 use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;

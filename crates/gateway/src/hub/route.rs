@@ -1,9 +1,9 @@
 //! Every other request: to the one server, or to the one of several that it means.
 
-use super::ask::META_SUBSCRIPTION;
+use super::client_requests::META_SUBSCRIPTION;
 use super::pending::For;
 use super::server::Server;
-use super::{Era, Hub, reply, skills};
+use super::{Hub, Lifecycle, reply, skills};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, Request, code, error};
@@ -220,9 +220,9 @@ impl Hub {
     /// Parameters as a server of the other lifecycle wants them.
     pub(super) fn fitted(&self, at: usize, params: Option<Raw>) -> Option<Raw> {
         let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        match (stateless, &self.era) {
-            (true, Era::Session { .. }) => {}
-            (false, Era::Stateless { .. }) => return without_lifecycle(params),
+        match (stateless, &self.lifecycle) {
+            (true, Lifecycle::Session { .. }) => {}
+            (false, Lifecycle::Stateless { .. }) => return without_lifecycle(params),
             _ => return params,
         }
         let mut own = Object::of(params.as_deref());
@@ -237,7 +237,7 @@ impl Hub {
     /// A result as a client of the other lifecycle wants it: what 2026-07-28 says of every result and of lists.
     pub(super) fn in_era(&self, at: usize, answer: Answer) -> Answer {
         let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        if stateless || !matches!(self.era, Era::Stateless { .. }) {
+        if stateless || !matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
             return answer;
         }
         let result = answer?;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::pending::For;
-use super::{Era, Hub};
+use super::{Hub, Lifecycle};
 use crate::capture::Capture;
 use crate::link::Link;
 use crate::object::Object;
@@ -157,7 +157,7 @@ impl Hub {
                 server.state = State::Starting;
                 server.due = Some(Instant::now() + settings.start_timeout);
                 tracing::debug!(server = settings.name, run = server.run, "started");
-                let stateless = matches!(self.era, Era::Stateless { .. });
+                let stateless = matches!(self.lifecycle, Lifecycle::Stateless { .. });
                 let other = server.begins_other;
                 self.greet(at, stateless != other);
             }

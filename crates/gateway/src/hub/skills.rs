@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::server::Server;
-use super::{Era, Hub, reply};
+use super::{Hub, Lifecycle, reply};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request, code, error, raw};
@@ -62,7 +62,8 @@ impl Hub {
     /// Whether the client says that it lists and loads skills itself. The extension has no setting for clients, but any
     /// extension may be declared by both sides (SEP-2133). One list for several stateless clients cannot depend on one of them.
     pub(super) fn client_hosts_skills(&self) -> bool {
-        matches!(self.era, Era::Session { .. }) && self.client_can(None, &["extensions", EXTENSION]).is_some()
+        matches!(self.lifecycle, Lifecycle::Session { .. })
+            && self.client_can(None, &["extensions", EXTENSION]).is_some()
     }
 
     /// Answers what is asked of the gateway's own skills, alone or beside the servers'; `false` if that is not for it.

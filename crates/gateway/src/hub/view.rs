@@ -10,7 +10,7 @@ use toolfold::diagnostic::Severity;
 use toolfold::policy::Approver;
 use toolfold::profile::Delivery;
 
-use super::{Era, Hub};
+use super::{Hub, Lifecycle};
 use crate::clients;
 use crate::error::GatewayError;
 use crate::rpc::{Raw, code, error};
@@ -56,7 +56,7 @@ impl Hub {
                 (self.view, self.no_view) = (None, Some(why));
             }
             Ok(Opened { mut conversation, approver, diagnostics, always_load }) => {
-                if matches!(self.era, Era::Stateless { .. }) {
+                if matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
                     conversation.shared_by_models();
                 }
                 for noticed in diagnostics.iter().filter(|own| own.severity >= Severity::Warning) {
@@ -106,7 +106,7 @@ impl Hub {
     }
 
     fn is_untellable(&self, conversation: &Conversation) -> bool {
-        matches!(self.era, Era::Stateless { .. }) && conversation.arm().delivery() == Delivery::InPlace
+        matches!(self.lifecycle, Lifecycle::Stateless { .. }) && conversation.arm().delivery() == Delivery::InPlace
     }
 
     /// Why there is no list.

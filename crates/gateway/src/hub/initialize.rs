@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::pending::For;
 use super::server::State;
-use super::{Era, Hub, reply};
+use super::{Hub, Lifecycle, reply};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, error_with, message_of, raw};
@@ -17,7 +17,7 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 impl Hub {
     /// `initialize`: every server is greeted as this client, and the client is answered once they have.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
-        if !matches!(self.era, Era::Unknown) {
+        if !matches!(self.lifecycle, Lifecycle::Unknown) {
             let why = "this connection is initialized already";
             return reply(client, &request.id, Err(error(code::INVALID_REQUEST, why)));
         }
@@ -28,7 +28,7 @@ impl Hub {
         }
         let params = spoken(params);
         self.running.insert((client.key, request.id.clone()), Vec::new());
-        self.era = Era::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
+        self.lifecycle = Lifecycle::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
         self.tell_client();
         self.start_servers();
         self.advance();
@@ -36,7 +36,7 @@ impl Hub {
 
     /// Whether a request may be made: after `initialize`, or with what 2026-07-28 wants in its `_meta`.
     pub(super) fn may_ask(&mut self, request: &Request) -> Result<(), Raw> {
-        if let Era::Session { asks, .. } = &self.era {
+        if let Lifecycle::Session { asks, .. } = &self.lifecycle {
             // Who asks for something has read the answer to `initialize`, and some clients leave the notification out.
             if asks.is_none() && request.method != "ping" {
                 self.client_is_ready();
@@ -45,7 +45,7 @@ impl Hub {
         }
         let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
         match meta.read_as::<String>(META_VERSION) {
-            None if matches!(self.era, Era::Unknown) => {
+            None if matches!(self.lifecycle, Lifecycle::Unknown) => {
                 Err(error(code::INVALID_REQUEST, "the connection has not begun: send `initialize` first"))
             }
             None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
@@ -57,11 +57,11 @@ impl Hub {
                 Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
             }
             Some(_) => {
-                if matches!(self.era, Era::Unknown) {
+                if matches!(self.lifecycle, Lifecycle::Unknown) {
                     let mut own = meta;
                     // What is the first client's alone.
                     own.remove("progressToken");
-                    self.era = Era::Stateless { meta: own };
+                    self.lifecycle = Lifecycle::Stateless { meta: own };
                     self.tell_client();
                 }
                 Ok(())
@@ -84,14 +84,14 @@ impl Hub {
 
     /// What a server with sessions is told: what the client said, or what a stateless client says of itself.
     fn introduction(&self) -> Raw {
-        match &self.era {
-            Era::Session { params, .. } => params.to_raw(),
-            Era::Stateless { meta } => {
+        match &self.lifecycle {
+            Lifecycle::Session { params, .. } => params.to_raw(),
+            Lifecycle::Stateless { meta } => {
                 let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
-                let can = super::parked::everything();
+                let can = super::pending_input::everything();
                 raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": can, "clientInfo": info}))
             }
-            Era::Unknown => {
+            Lifecycle::Unknown => {
                 raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": own_info()}))
             }
         }
@@ -101,10 +101,10 @@ impl Hub {
     pub(super) fn own_meta(&self) -> Map<String, Value> {
         let mut meta = Map::new();
         meta.insert(META_VERSION.to_owned(), json!(STATELESS));
-        let (info, can): (Option<Value>, Option<Value>) = match &self.era {
-            Era::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
-            Era::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
-            Era::Unknown => (None, None),
+        let (info, can): (Option<Value>, Option<Value>) = match &self.lifecycle {
+            Lifecycle::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
+            Lifecycle::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
+            Lifecycle::Unknown => (None, None),
         };
         meta.insert(META_CLIENT.to_owned(), info.unwrap_or_else(own_info));
         meta.insert(META_CAPABILITIES.to_owned(), can.unwrap_or_else(|| json!({})));
@@ -161,7 +161,7 @@ impl Hub {
 
     /// The client has what `initialize` brought: the servers hear of it, once.
     pub(super) fn client_is_ready(&mut self) {
-        let Era::Session { ready, .. } = &mut self.era else { return };
+        let Lifecycle::Session { ready, .. } = &mut self.lifecycle else { return };
         if std::mem::replace(ready, true) {
             return;
         }
@@ -175,9 +175,9 @@ impl Hub {
 
     /// What follows a greeting: a server with sessions is told that the client is ready, once it is; then its tools are read.
     pub(super) fn begin_with(&mut self, at: usize) {
-        let ready = match &self.era {
-            Era::Session { ready, .. } => *ready,
-            Era::Stateless { .. } | Era::Unknown => true,
+        let ready = match &self.lifecycle {
+            Lifecycle::Session { ready, .. } => *ready,
+            Lifecycle::Stateless { .. } | Lifecycle::Unknown => true,
         };
         let Some(server) = self.servers.get(at).filter(|server| server.is_ready()) else { return };
         if !server.is_stateless && !ready {
@@ -211,14 +211,14 @@ impl Hub {
 
     /// Answers `initialize`, once every server has introduced itself or failed to.
     pub(super) fn answer_initialize(&mut self) {
-        let Era::Session { client, params, asks, .. } = &mut self.era else { return };
+        let Lifecycle::Session { client, params, asks, .. } = &mut self.lifecycle else { return };
         let Some(id) = asks.take() else { return };
         let (client, wanted) = (client.clone(), params.read_as::<String>("protocolVersion").unwrap_or_default());
         self.running.remove(&(client.key, id.clone()));
         let answer = self.hello(&wanted);
         if answer.is_err() {
             // The client may try again: what is down is being started again.
-            self.era = Era::Unknown;
+            self.lifecycle = Lifecycle::Unknown;
         }
         self.reply_kept(&client, &id, answer);
     }
@@ -295,7 +295,7 @@ impl Hub {
         }
         // The list changes when a server comes back with other tools, and where an arm opens tools in place.
         if let Some(tools) = can.as_object_mut().map(|can| can.entry("tools").or_insert_with(|| json!({})))
-            && matches!(self.era, Era::Session { .. })
+            && matches!(self.lifecycle, Lifecycle::Session { .. })
         {
             unite(tools, json!({"listChanged": true}));
         }
@@ -316,8 +316,8 @@ impl Hub {
 
     /// The client's capability at a path, such as `["elicitation"]`: of the connection, or of this request.
     pub(super) fn client_can(&self, request: Option<&Object>, path: &[&str]) -> Option<Value> {
-        let can: Value = match &self.era {
-            Era::Session { params, .. } => params.read_as("capabilities")?,
+        let can: Value = match &self.lifecycle {
+            Lifecycle::Session { params, .. } => params.read_as("capabilities")?,
             _ => request?.object("_meta")?.read_as(META_CAPABILITIES)?,
         };
         path.iter().try_fold(&can, |value, name| value.get(name)).cloned()

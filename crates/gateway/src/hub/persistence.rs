@@ -8,12 +8,12 @@ use std::sync::atomic::AtomicU64;
 use toolfold::conversation::Snapshot;
 
 use super::server::State;
-use super::{Era, Hub, Receipt};
+use super::{Hub, Lifecycle, Receipt};
 use crate::client::Client;
 use crate::link::{Link, Resumed};
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message};
-use crate::state::{Record, Saver, StateKey, Upstream};
+use crate::state::{Record, StateKey, StateWriter, Upstream};
 use crate::watch::Observed;
 
 /// How a hub begins that is kept, or goes on.
@@ -28,9 +28,9 @@ pub(crate) struct Begin {
 }
 
 /// See the module.
-pub(super) struct Keeps {
+pub(super) struct Persistence {
     key: StateKey,
-    saver: Saver,
+    saver: StateWriter,
     /// Sessions at servers that go on, by the names of the servers.
     upstreams: BTreeMap<String, Upstream>,
     /// What the conversation knows that is not there yet.
@@ -39,7 +39,7 @@ pub(super) struct Keeps {
     forgotten: bool,
 }
 
-impl Keeps {
+impl Persistence {
     /// Waits until everything is written.
     pub(super) async fn ended(self) {
         self.saver.ended().await;
@@ -52,15 +52,15 @@ impl Hub {
         let Begin { kept, record, client } = begin;
         let Some((key, version)) = kept else { return };
         let Some(state) = &self.settings.state else { return };
-        let saver = Saver::start(state.store.clone(), key.clone(), version);
-        let mut keeps = Keeps { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
+        let saver = StateWriter::start(state.store.clone(), key.clone(), version);
+        let mut keeps = Persistence { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
         if let Some(Record { params, upstreams, conversation, names }) = record {
             (keeps.upstreams, keeps.conversation) = (upstreams, conversation);
             self.names.given = names;
             if let Some(client) = client {
-                let params = super::greet::spoken(Object::of(Some(&params)));
+                let params = super::initialize::spoken(Object::of(Some(&params)));
                 // Who has a session's id has seen the answer that brought it.
-                self.era = Era::Session { client, params, asks: None, ready: true };
+                self.lifecycle = Lifecycle::Session { client, params, asks: None, ready: true };
             }
             // A question of the hub before may still be answered, and must not be taken for one of this hub's.
             self.next = somewhere();
@@ -71,10 +71,10 @@ impl Hub {
     /// Writes what there is to keep.
     pub(super) fn save(&mut self) {
         let Some(keeps) = self.keeps.as_ref().filter(|own| !own.forgotten) else { return };
-        let params = match &self.era {
-            Era::Session { params, asks: None, .. } => params,
-            Era::Stateless { meta } => meta,
-            Era::Session { .. } | Era::Unknown => return,
+        let params = match &self.lifecycle {
+            Lifecycle::Session { params, asks: None, .. } => params,
+            Lifecycle::Stateless { meta } => meta,
+            Lifecycle::Session { .. } | Lifecycle::Unknown => return,
         };
         let mut upstreams = keeps.upstreams.clone();
         for (server, settings) in self.servers.iter().zip(&self.settings.servers) {

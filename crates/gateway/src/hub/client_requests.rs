@@ -1,7 +1,7 @@
 //! What servers ask of the client, what the gateway asks of it, and what either says without being asked.
 
 use super::pending::For;
-use super::{Era, Hub};
+use super::{Hub, Lifecycle};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error, raw};
@@ -48,13 +48,13 @@ impl Hub {
         if request.method == "ping" {
             return server.send(Message::Response(request.id, Ok(raw(&serde_json::json!({})))));
         }
-        if matches!(self.era, Era::Stateless { .. }) {
+        if matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
             return self.park(at, of, request);
         }
         let belongs = self.belongs_to(at, of).map(|(client, id)| (client.clone(), Some(id.clone())));
-        let belongs = belongs.or_else(|| match &self.era {
-            Era::Session { client, .. } => Some((client.clone(), None)),
-            Era::Stateless { .. } | Era::Unknown => None,
+        let belongs = belongs.or_else(|| match &self.lifecycle {
+            Lifecycle::Session { client, .. } => Some((client.clone(), None)),
+            Lifecycle::Stateless { .. } | Lifecycle::Unknown => None,
         });
         let Some((client, of)) = belongs else {
             let why = "there is no client to ask";
@@ -148,9 +148,9 @@ impl Hub {
             return;
         }
         let belongs = self.belongs_to(at, of).map(|(client, id)| (client.clone(), Some(id.clone())));
-        let to = belongs.or_else(|| match &self.era {
-            Era::Session { client, .. } => Some((client.clone(), None)),
-            Era::Stateless { .. } | Era::Unknown => None,
+        let to = belongs.or_else(|| match &self.lifecycle {
+            Lifecycle::Session { client, .. } => Some((client.clone(), None)),
+            Lifecycle::Stateless { .. } | Lifecycle::Unknown => None,
         });
         if let Some((client, id)) = to {
             client.sink.send(Message::Notification(note), id.filter(|_| of_the_call).as_ref());

@@ -1,4 +1,4 @@
-//! The board: what a gateway has done lately, for its console and its metrics.
+//! The dashboard: what a gateway has done lately, for its console and its metrics.
 //!
 //! It keeps no more than so many conversations, tools and recent events, whatever clients, servers and models do: each text in
 //! it is cut, each label is one of a bounded set. It never waits: [`Watch::observed`] is called from the hubs. Whoever looks on
@@ -44,9 +44,9 @@ pub struct Health {
     pub down: Vec<String>,
 }
 
-/// See the module. A handle: clones show the same board.
+/// See the module. A handle: clones show the same dashboard.
 #[derive(Clone)]
-pub struct Board {
+pub struct Dashboard {
     inner: Arc<Inner>,
 }
 
@@ -59,14 +59,14 @@ struct Inner {
     clock: Clock,
 }
 
-impl std::fmt::Debug for Board {
+impl std::fmt::Debug for Dashboard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Board").finish_non_exhaustive()
+        f.debug_struct("Dashboard").finish_non_exhaustive()
     }
 }
 
-impl Board {
-    /// A board for a gateway with these servers. `meter` counts what the lists of tools cost; without one, only their bytes
+impl Dashboard {
+    /// A dashboard for a gateway with these servers. `meter` counts what the lists of tools cost; without one, only their bytes
     /// are shown.
     #[must_use]
     pub fn new<'s>(servers: impl IntoIterator<Item = &'s str>, meter: Option<Meter>, clock: Clock) -> Self {
@@ -136,7 +136,7 @@ impl Inner {
     }
 }
 
-impl Watch for Board {
+impl Watch for Dashboard {
     fn observed(&self, conversation: &str, what: &Observed<'_>) {
         let now = (self.inner.clock)();
         let texts = match what {
@@ -151,7 +151,7 @@ impl Watch for Board {
     }
 }
 
-impl Board {
+impl Dashboard {
     /// Counts a text, away from the hub that shows it. A text that was counted already costs nothing.
     fn count(&self, text: Text, whole: &str) {
         let Some(meter) = &self.inner.meter else { return };

@@ -1,4 +1,4 @@
-//! The desk: the approvals that wait for a person, of all sessions that share the store, and the end of the audit trail.
+//! The approvals: the approvals that wait for a person, of all sessions that share the store, and the end of the audit trail.
 //!
 //! It holds a person's handle on approvals. Only the console reaches it, behind the guard; no tool and no conversation does.
 //! The store is a file that other processes write, too, so that it is read again and again while somebody looks on.
@@ -17,7 +17,7 @@ use toolfold::policy::{Answer, Approval, ApprovalError, Approver, StoreError, St
 use toolfold::store::SqliteStore;
 
 use self::audit::Audit;
-use crate::board::Clock;
+use crate::dashboard::Clock;
 
 /// How often the store is read while somebody looks on.
 const EVERY: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ pub struct Shown {
 }
 
 /// See the module.
-pub struct Desk {
+pub struct Approvals {
     store: Arc<SqliteStore>,
     approver: Approver,
     path: PathBuf,
@@ -46,15 +46,15 @@ pub struct Desk {
     wakes: Notify,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for Approvals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Approvals").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
 /// Somebody who looks on, until it is dropped.
 #[derive(Debug)]
-pub struct Viewer(Arc<Desk>);
+pub struct Viewer(Arc<Approvals>);
 
 impl Drop for Viewer {
     fn drop(&mut self) {
@@ -62,8 +62,8 @@ impl Drop for Viewer {
     }
 }
 
-impl Desk {
-    /// A desk over the store in a file, which exists. `by` says who answers, and how: it is recorded with each answer.
+impl Approvals {
+    /// A approvals over the store in a file, which exists. `by` says who answers, and how: it is recorded with each answer.
     ///
     /// # Errors
     /// If the file cannot be used as a store.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::ask::Question;
+use super::client_requests::Question;
 use super::pending::For;
 use super::{Hub, reply};
 use crate::client::Client;

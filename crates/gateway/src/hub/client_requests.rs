@@ -1,7 +1,10 @@
 //! What servers ask of the client, what the gateway asks of it, and what either says without being asked.
 
+use super::Hub;
+use super::context::Lifecycle;
 use super::pending::For;
-use super::{Hub, Lifecycle};
+use super::pending_input::PendingInput;
+use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error, raw};
@@ -41,18 +44,24 @@ pub(super) enum Question {
     },
 }
 
-impl Hub {
+impl Upstream {
     /// A request of a server.
-    pub(super) fn asked_by_server(&mut self, at: usize, of: Option<u64>, request: Request) {
+    pub(super) fn asked_by_server(
+        &mut self,
+        pending_input: &mut PendingInput,
+        at: usize,
+        of: Option<u64>,
+        request: Request,
+    ) {
         let Some(server) = self.servers.get(at) else { return };
         if request.method == "ping" {
             return server.send(Message::Response(request.id, Ok(raw(&serde_json::json!({})))));
         }
-        if matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
-            return self.park(at, of, request);
+        if matches!(self.context.lifecycle, Lifecycle::Stateless { .. }) {
+            return pending_input.park(self, at, of, request);
         }
-        let belongs = self.belongs_to(at, of).map(|(client, id)| (client.clone(), Some(id.clone())));
-        let belongs = belongs.or_else(|| match &self.lifecycle {
+        let belongs = self.requests.belongs_to(at, of).map(|(client, id)| (client.clone(), Some(id.clone())));
+        let belongs = belongs.or_else(|| match &self.context.lifecycle {
             Lifecycle::Session { client, .. } => Some((client.clone(), None)),
             Lifecycle::Stateless { .. } | Lifecycle::Unknown => None,
         });
@@ -73,29 +82,89 @@ impl Hub {
         params: Option<Raw>,
         what: Question,
     ) {
-        let id = self.next_id();
+        let id = self.requests.next_id();
         let request = Request::new(Id::number(id), method, params);
         client.sink.send(Message::Request(request), of.as_ref());
-        self.asked.insert(id, Asked { client, of, server, what });
+        self.requests.asked.insert(id, Asked { client, of, server, what });
     }
 
+    fn is_own_subscription(&self, at: usize, note: &Notification) -> bool {
+        let meta = Object::of(note.params.as_deref()).object("_meta");
+        let id: Option<u64> = meta.and_then(|meta| meta.read_as(META_SUBSCRIPTION));
+        id.and_then(|id| self.requests.pending.get(&id))
+            .is_some_and(|own| own.server == at && matches!(own.what, For::Listening))
+    }
+
+    /// A notification of a subscription (2026-07-28), under the id that its client gave it.
+    fn subscribed(&self, at: usize, note: &Notification) -> Option<(Client, Id, Notification)> {
+        let mut params = Object::of(note.params.as_deref());
+        let mut meta = params.object("_meta")?;
+        let id: u64 = meta.read_as(META_SUBSCRIPTION)?;
+        let pending = self.requests.pending.get(&id).filter(|own| own.server == at)?;
+        let (client, of) = pending.of.clone()?;
+        meta.set(META_SUBSCRIPTION, of.raw());
+        params.set("_meta", meta.to_raw());
+        Some((client, of, Notification { method: note.method.clone(), params: Some(params.to_raw()) }))
+    }
+
+    /// Progress of a request: under the token that its client chose.
+    fn progress(&mut self, at: usize, note: Notification) {
+        let mut params = Object::of(note.params.as_deref());
+        let id: Option<u64> = params.read_as("progressToken");
+        let limit = self.context.settings.servers.get(at).and_then(|own| own.call_timeout);
+        let pending = id.and_then(|id| self.requests.pending.get_mut(&id)).filter(|own| own.server == at);
+        let Some(pending) = pending else {
+            tracing::debug!(server = self.context.name(at), "progress of nothing that runs was left out");
+            return;
+        };
+        // A sign of life.
+        pending.due = limit.map(|limit| tokio::time::Instant::now() + limit);
+        if let (Some(token), Some((client, of))) = (pending.token.clone(), &pending.of) {
+            params.set("progressToken", token);
+            let note = Notification { params: Some(params.to_raw()), ..note };
+            client.sink.send(Message::Notification(note), Some(of));
+        }
+    }
+
+    /// A server withdraws a request that it made of the client.
+    fn no_longer_asked(&mut self, at: usize, note: Notification) {
+        let mut params = Object::of(note.params.as_deref());
+        let Some(theirs) = params.get("requestId").and_then(Id::read) else { return };
+        let found =
+            self.requests.asked.iter().find(|(_, asked)| {
+                asked.server == Some(at) && matches!(&asked.what, Question::Relay(id) if *id == theirs)
+            });
+        let Some(id) = found.map(|(id, _)| *id) else { return };
+        if let Some(asked) = self.requests.asked.remove(&id) {
+            params.put("requestId", &id);
+            let note = Notification { params: Some(params.to_raw()), ..note };
+            asked.client.sink.send(Message::Notification(note), asked.of.as_ref());
+        }
+    }
+}
+
+impl Hub {
     /// An answer of the client.
     pub(super) fn answered_by_client(&mut self, client: &Client, id: &Id, answer: Answer) {
-        let known = id.as_number().filter(|id| self.asked.get(id).is_some_and(|asked| asked.client.key == client.key));
-        let Some(asked) = known.and_then(|id| self.asked.remove(&id)) else {
+        let known = id
+            .as_number()
+            .filter(|id| self.upstream.requests.asked.get(id).is_some_and(|asked| asked.client.key == client.key));
+        let Some(asked) = known.and_then(|id| self.upstream.requests.asked.remove(&id)) else {
             tracing::debug!("the client answers what nobody asked: {id}");
             return;
         };
         match (asked.what, asked.server) {
             (Question::Relay(id), Some(at)) => {
-                if let Some(server) = self.servers.get(at) {
+                if let Some(server) = self.upstream.servers.get(at) {
                     server.send(Message::Response(id, answer));
                 }
             }
             (Question::Relay(_), None) => {}
-            (Question::Input { round, key }, _) => self.given_in_round(round, &key, answer),
+            (Question::Input { round, key }, _) => {
+                self.rounds.given_in_round(&mut self.upstream, &mut self.view, round, &key, answer)
+            }
             (Question::Approval { approval, params }, _) => {
-                self.decided_by_person(&asked.client, asked.of, &approval, params, answer);
+                self.view.decided_by_person(&mut self.upstream, &asked.client, asked.of, &approval, params, answer);
             }
         }
     }
@@ -114,7 +183,7 @@ impl Hub {
                 }
             }
             _ => {
-                for server in self.servers.iter().filter(|server| server.is_ready()) {
+                for server in self.upstream.servers.iter().filter(|server| server.is_ready()) {
                     server.send(Message::Notification(note.clone()));
                 }
             }
@@ -127,87 +196,33 @@ impl Hub {
             "notifications/tools/list_changed" => {
                 self.read_tools(at);
                 // Whom the gateway itself tells, it tells once it knows what has changed.
-                if self.has_session() {
+                if self.upstream.context.has_session() {
                     return;
                 }
             }
-            "notifications/cancelled" => return self.no_longer_asked(at, note),
-            "notifications/progress" => return self.progress(at, note),
+            "notifications/cancelled" => return self.upstream.no_longer_asked(at, note),
+            "notifications/progress" => return self.upstream.progress(at, note),
             _ => {}
         }
         // What the gateway itself has subscribed to is no word to a client.
-        if self.is_own_subscription(at, &note) {
+        if self.upstream.is_own_subscription(at, &note) {
             return;
         }
-        if let Some((client, id, note)) = self.subscribed(at, &note) {
+        if let Some((client, id, note)) = self.upstream.subscribed(at, &note) {
             return client.sink.send(Message::Notification(note), Some(&id));
         }
         // What belongs to no request is for the connection; a stateless client has none, and hears it where it has subscribed.
         let of_the_call = of.is_some() || matches!(note.method.as_str(), "notifications/message");
-        if !of_the_call && !self.has_session() {
+        if !of_the_call && !self.upstream.context.has_session() {
             return;
         }
-        let belongs = self.belongs_to(at, of).map(|(client, id)| (client.clone(), Some(id.clone())));
-        let to = belongs.or_else(|| match &self.lifecycle {
+        let belongs = self.upstream.requests.belongs_to(at, of).map(|(client, id)| (client.clone(), Some(id.clone())));
+        let to = belongs.or_else(|| match &self.upstream.context.lifecycle {
             Lifecycle::Session { client, .. } => Some((client.clone(), None)),
             Lifecycle::Stateless { .. } | Lifecycle::Unknown => None,
         });
         if let Some((client, id)) = to {
             client.sink.send(Message::Notification(note), id.filter(|_| of_the_call).as_ref());
-        }
-    }
-
-    fn is_own_subscription(&self, at: usize, note: &Notification) -> bool {
-        let meta = Object::of(note.params.as_deref()).object("_meta");
-        let id: Option<u64> = meta.and_then(|meta| meta.read_as(META_SUBSCRIPTION));
-        id.and_then(|id| self.pending.get(&id))
-            .is_some_and(|own| own.server == at && matches!(own.what, For::Listening))
-    }
-
-    /// A notification of a subscription (2026-07-28), under the id that its client gave it.
-    fn subscribed(&self, at: usize, note: &Notification) -> Option<(Client, Id, Notification)> {
-        let mut params = Object::of(note.params.as_deref());
-        let mut meta = params.object("_meta")?;
-        let id: u64 = meta.read_as(META_SUBSCRIPTION)?;
-        let pending = self.pending.get(&id).filter(|own| own.server == at)?;
-        let (client, of) = pending.of.clone()?;
-        meta.set(META_SUBSCRIPTION, of.raw());
-        params.set("_meta", meta.to_raw());
-        Some((client, of, Notification { method: note.method.clone(), params: Some(params.to_raw()) }))
-    }
-
-    /// Progress of a request: under the token that its client chose.
-    fn progress(&mut self, at: usize, note: Notification) {
-        let mut params = Object::of(note.params.as_deref());
-        let id: Option<u64> = params.read_as("progressToken");
-        let limit = self.settings.servers.get(at).and_then(|own| own.call_timeout);
-        let pending = id.and_then(|id| self.pending.get_mut(&id)).filter(|own| own.server == at);
-        let Some(pending) = pending else {
-            tracing::debug!(server = self.name(at), "progress of nothing that runs was left out");
-            return;
-        };
-        // A sign of life.
-        pending.due = limit.map(|limit| tokio::time::Instant::now() + limit);
-        if let (Some(token), Some((client, of))) = (pending.token.clone(), &pending.of) {
-            params.set("progressToken", token);
-            let note = Notification { params: Some(params.to_raw()), ..note };
-            client.sink.send(Message::Notification(note), Some(of));
-        }
-    }
-
-    /// A server withdraws a request that it made of the client.
-    fn no_longer_asked(&mut self, at: usize, note: Notification) {
-        let mut params = Object::of(note.params.as_deref());
-        let Some(theirs) = params.get("requestId").and_then(Id::read) else { return };
-        let found = self
-            .asked
-            .iter()
-            .find(|(_, asked)| asked.server == Some(at) && matches!(&asked.what, Question::Relay(id) if *id == theirs));
-        let Some(id) = found.map(|(id, _)| *id) else { return };
-        if let Some(asked) = self.asked.remove(&id) {
-            params.put("requestId", &id);
-            let note = Notification { params: Some(params.to_raw()), ..note };
-            asked.client.sink.send(Message::Notification(note), asked.of.as_ref());
         }
     }
 }

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use toolfold::conversation::{ApprovalId, Confirm, Resumed};
 
 use super::client_requests::Question;
-use super::{Hub, Lifecycle, reply};
+use super::context::Lifecycle;
+use super::reply;
+use super::upstream::Upstream;
+use super::view::View;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Request, raw};
@@ -14,34 +17,44 @@ use crate::watch::Observed;
 /// The name of the question among those that a call asks back.
 const QUESTION: &str = "toolfold-approval";
 
-impl Hub {
+impl View {
     /// A call waits for a person.
-    pub(super) fn confirm(&mut self, client: &Client, id: Id, params: Object, confirm: &Confirm) {
-        self.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
-        let can = self.client_can(Some(&params), &["elicitation"]);
+    pub(super) fn confirm(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        id: Id,
+        params: Object,
+        confirm: &Confirm,
+    ) {
+        upstream.context.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
+        let can = upstream.context.client_can(Some(&params), &["elicitation"]);
         // `{}` is the form that 2025-06-18 knew; later ones name it (SEP-1036).
         let forms =
             can.is_some_and(|can| can.as_object().is_some_and(|can| can.is_empty() || can.contains_key("form")));
-        if !forms || !self.settings.elicits || self.view.as_ref().is_none_or(|view| view.approver.is_none()) {
-            return self.reply_kept(client, &id, Ok(self.text_result(&confirm.content(), true)));
+        if !forms
+            || !upstream.context.settings.elicits
+            || self.shown.as_ref().is_none_or(|view| view.approver.is_none())
+        {
+            return self.reply_kept(upstream, client, &id, Ok(upstream.context.text_result(&confirm.content(), true)));
         }
-        self.save();
+        self.save(upstream);
         let question = question(confirm);
         let approval = confirm.approval.as_str().to_owned();
-        match &self.lifecycle {
+        match &upstream.context.lifecycle {
             Lifecycle::Stateless { .. } => {
                 let state = Sealed::Approval { approval, digest: digest(&params) };
                 let result = json!({
                     "resultType": "input_required",
                     "inputRequests": {QUESTION: {"method": "elicitation/create", "params": question}},
-                    "requestState": self.settings.sealed(&state),
+                    "requestState": upstream.context.settings.sealed(&state),
                 });
                 reply(client, &id, Ok(raw(&result)));
             }
             Lifecycle::Session { .. } | Lifecycle::Unknown => {
-                self.running.insert((client.key, id.clone()), Vec::new());
+                upstream.requests.running.insert((client.key, id.clone()), Vec::new());
                 let what = Question::Approval { approval, params };
-                self.ask_client(client.clone(), Some(id), None, "elicitation/create", Some(raw(&question)), what);
+                upstream.ask_client(client.clone(), Some(id), None, "elicitation/create", Some(raw(&question)), what);
             }
         }
     }
@@ -49,6 +62,7 @@ impl Hub {
     /// A person's answer through the client.
     pub(super) fn decided_by_person(
         &mut self,
+        upstream: &mut Upstream,
         client: &Client,
         of: Option<Id>,
         approval: &str,
@@ -56,39 +70,55 @@ impl Hub {
         answer: Answer,
     ) {
         let Some(id) = of else { return };
-        self.running.remove(&(client.key, id.clone()));
+        upstream.requests.running.remove(&(client.key, id.clone()));
         let said = answer.ok().and_then(|result| serde_json::from_str(result.get()).ok()).unwrap_or(Value::Null);
-        self.carry_out(client, id, params, approval, &said);
+        self.carry_out(upstream, client, id, params, approval, &said);
     }
 
     /// A stateless client's retry of a call with what it was asked for. `false` if the call brings no state of the gateway's.
-    pub(super) fn takes_up(&mut self, client: &Client, request: &Request, params: &Object) -> bool {
+    pub(super) fn takes_up(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        request: &Request,
+        params: &Object,
+    ) -> bool {
         let state: Option<String> = params.read_as("requestState");
-        let Some(opened) = state.as_deref().and_then(|state| self.settings.unsealed(state)) else { return false };
+        let Some(opened) = state.as_deref().and_then(|state| upstream.context.settings.unsealed(state)) else {
+            return false;
+        };
         let mut own = params.clone();
         own.remove("requestState");
         match opened.map(|opened| opened.what) {
             Ok(Sealed::Approval { approval, digest: of }) if of == digest(params) => {
                 let said = own.object("inputResponses").and_then(|given| given.read_as::<Value>(QUESTION));
                 own.remove("inputResponses");
-                self.carry_out(client, request.id.clone(), own, &approval, &said.unwrap_or(Value::Null));
+                self.carry_out(upstream, client, request.id.clone(), own, &approval, &said.unwrap_or(Value::Null));
             }
-            Ok(_) => self.refuse_state(client, &request.id, "it belongs to another call"),
-            Err(why) => self.refuse_state(client, &request.id, &why.to_string()),
+            Ok(_) => self.refuse_state(upstream, client, &request.id, "it belongs to another call"),
+            Err(why) => self.refuse_state(upstream, client, &request.id, &why.to_string()),
         }
         true
     }
 
-    fn refuse_state(&self, client: &Client, id: &Id, why: &str) {
+    fn refuse_state(&self, upstream: &Upstream, client: &Client, id: &Id, why: &str) {
         let text =
             format!("the call was not run: its requestState is not good: {why}; make the call again without one");
-        reply(client, id, Ok(self.text_result(&text, true)));
+        reply(client, id, Ok(upstream.context.text_result(&text, true)));
     }
 
     /// Records a person's answer, and runs the call if it was a yes. Anything that is no clear yes runs nothing.
-    fn carry_out(&mut self, client: &Client, id: Id, params: Object, approval: &str, said: &Value) {
-        let now = self.settings.layers.now_ms();
-        let Some(view) = &mut self.view else { return };
+    fn carry_out(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        id: Id,
+        params: Object,
+        approval: &str,
+        said: &Value,
+    ) {
+        let now = upstream.context.settings.layers.now_ms();
+        let Some(view) = &mut self.shown else { return };
         let Some(approver) = view.approver.clone() else { return };
         let waiting = ApprovalId::from(approval);
         let yes = said["action"] == "accept" && said["content"]["approve"] == true;
@@ -103,14 +133,16 @@ impl Hub {
             tracing::warn!(approval, "a person's answer could not be recorded: {why}");
         }
         let resumed = view.conversation.resume(&waiting);
-        self.save();
+        self.save(upstream);
         match resumed {
-            Ok(Resumed::Run(forward)) => self.forward(client, id, params, forward),
-            Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(self.text_result(&refuse.content, true))),
-            Ok(Resumed::Waiting(confirm)) => reply(client, &id, Ok(self.text_result(&confirm.content(), true))),
+            Ok(Resumed::Run(forward)) => self.forward(upstream, client, id, params, forward),
+            Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(upstream.context.text_result(&refuse.content, true))),
+            Ok(Resumed::Waiting(confirm)) => {
+                reply(client, &id, Ok(upstream.context.text_result(&confirm.content(), true)))
+            }
             Err(why) => {
                 let text = format!("the call was not run: {why}");
-                reply(client, &id, Ok(self.text_result(&text, true)));
+                reply(client, &id, Ok(upstream.context.text_result(&text, true)));
             }
         }
     }

@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
+use super::context::Lifecycle;
 use super::pending::For;
 use super::server::State;
-use super::{Hub, Lifecycle, reply};
+use super::upstream::Upstream;
+use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, error_with, message_of, raw};
@@ -17,7 +20,7 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 impl Hub {
     /// `initialize`: every server is greeted as this client, and the client is answered once they have.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
-        if !matches!(self.lifecycle, Lifecycle::Unknown) {
+        if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
             let why = "this connection is initialized already";
             return reply(client, &request.id, Err(error(code::INVALID_REQUEST, why)));
         }
@@ -27,16 +30,17 @@ impl Hub {
             return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
         }
         let params = spoken(params);
-        self.running.insert((client.key, request.id.clone()), Vec::new());
-        self.lifecycle = Lifecycle::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
-        self.tell_client();
+        self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
+        self.upstream.context.lifecycle =
+            Lifecycle::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
+        self.upstream.context.tell_client();
         self.start_servers();
         self.advance();
     }
 
     /// Whether a request may be made: after `initialize`, or with what 2026-07-28 wants in its `_meta`.
     pub(super) fn may_ask(&mut self, request: &Request) -> Result<(), Raw> {
-        if let Lifecycle::Session { asks, .. } = &self.lifecycle {
+        if let Lifecycle::Session { asks, .. } = &self.upstream.context.lifecycle {
             // Who asks for something has read the answer to `initialize`, and some clients leave the notification out.
             if asks.is_none() && request.method != "ping" {
                 self.client_is_ready();
@@ -45,7 +49,7 @@ impl Hub {
         }
         let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
         match meta.read_as::<String>(META_VERSION) {
-            None if matches!(self.lifecycle, Lifecycle::Unknown) => {
+            None if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) => {
                 Err(error(code::INVALID_REQUEST, "the connection has not begun: send `initialize` first"))
             }
             None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
@@ -57,69 +61,27 @@ impl Hub {
                 Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
             }
             Some(_) => {
-                if matches!(self.lifecycle, Lifecycle::Unknown) {
+                if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
                     let mut own = meta;
                     // What is the first client's alone.
                     own.remove("progressToken");
-                    self.lifecycle = Lifecycle::Stateless { meta: own };
-                    self.tell_client();
+                    self.upstream.context.lifecycle = Lifecycle::Stateless { meta: own };
+                    self.upstream.context.tell_client();
                 }
                 Ok(())
             }
         }
     }
 
-    /// Greets a server in one of the two lifecycles.
-    pub(super) fn greet(&mut self, at: usize, stateless: bool) {
-        let (method, params) = if stateless {
-            ("server/discover", raw(&json!({"_meta": &self.own_meta()})))
-        } else {
-            ("initialize", self.introduction())
-        };
-        if let Some(server) = self.servers.get_mut(at) {
-            server.is_stateless = stateless;
-        }
-        self.ask_server(at, method, Some(params), None, For::Greeting);
-    }
-
-    /// What a server with sessions is told: what the client said, or what a stateless client says of itself.
-    fn introduction(&self) -> Raw {
-        match &self.lifecycle {
-            Lifecycle::Session { params, .. } => params.to_raw(),
-            Lifecycle::Stateless { meta } => {
-                let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
-                let can = super::pending_input::everything();
-                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": can, "clientInfo": info}))
-            }
-            Lifecycle::Unknown => {
-                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": own_info()}))
-            }
-        }
-    }
-
-    /// The `_meta` of the hub's own requests to a stateless server.
-    pub(super) fn own_meta(&self) -> Map<String, Value> {
-        let mut meta = Map::new();
-        meta.insert(META_VERSION.to_owned(), json!(STATELESS));
-        let (info, can): (Option<Value>, Option<Value>) = match &self.lifecycle {
-            Lifecycle::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
-            Lifecycle::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
-            Lifecycle::Unknown => (None, None),
-        };
-        meta.insert(META_CLIENT.to_owned(), info.unwrap_or_else(own_info));
-        meta.insert(META_CAPABILITIES.to_owned(), can.unwrap_or_else(|| json!({})));
-        meta
-    }
-
     /// A server's answer to the greeting.
     pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
-        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
+        let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
         // A version that is refused once and offered in the same breath is meant to be asked for again (SEP-2575).
-        if let (true, Err(why), Some(server)) = (stateless, &answer, self.servers.get_mut(at))
+        if let (true, Err(why), Some(server)) = (stateless, &answer, self.upstream.servers.get_mut(at))
             && offers_again(why)
             && !std::mem::replace(&mut server.asked_again, true)
         {
-            return self.greet(at, true);
+            return self.upstream.greet(at, true);
         }
         // Nobody is greeted in another way before somebody has logged in.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
@@ -133,7 +95,7 @@ impl Hub {
         });
         match outcome {
             Ok((hello, version)) => {
-                let Some(server) = self.servers.get_mut(at) else { return };
+                let Some(server) = self.upstream.servers.get_mut(at) else { return };
                 server.hello = hello;
                 server.state = State::Ready;
                 server.since = Some(tokio::time::Instant::now());
@@ -141,12 +103,12 @@ impl Hub {
                 if let Some(link) = &server.link {
                     link.agreed(&version);
                 }
-                self.tell(&Observed::Server { name: self.name(at), down: None });
+                self.upstream.context.tell(&Observed::Server { name: self.upstream.context.name(at), down: None });
                 self.begin_with(at);
                 self.advance();
             }
             Err(why) => {
-                let Some(server) = self.servers.get_mut(at) else { return };
+                let Some(server) = self.upstream.servers.get_mut(at) else { return };
                 if server.tried_other {
                     let why =
                         format!("{}; {}: {why}", server.why, if stateless { "server/discover" } else { "initialize" });
@@ -154,19 +116,19 @@ impl Hub {
                 }
                 server.tried_other = true;
                 server.why = format!("{}: {why}", if stateless { "server/discover" } else { "initialize" });
-                self.greet(at, !stateless);
+                self.upstream.greet(at, !stateless);
             }
         }
     }
 
     /// The client has what `initialize` brought: the servers hear of it, once.
     pub(super) fn client_is_ready(&mut self) {
-        let Lifecycle::Session { ready, .. } = &mut self.lifecycle else { return };
+        let Lifecycle::Session { ready, .. } = &mut self.upstream.context.lifecycle else { return };
         if std::mem::replace(ready, true) {
             return;
         }
-        for at in 0..self.servers.len() {
-            if self.servers.get(at).is_some_and(|server| !server.is_stateless) {
+        for at in 0..self.upstream.servers.len() {
+            if self.upstream.servers.get(at).is_some_and(|server| !server.is_stateless) {
                 self.begin_with(at);
             }
         }
@@ -175,11 +137,11 @@ impl Hub {
 
     /// What follows a greeting: a server with sessions is told that the client is ready, once it is; then its tools are read.
     pub(super) fn begin_with(&mut self, at: usize) {
-        let ready = match &self.lifecycle {
+        let ready = match &self.upstream.context.lifecycle {
             Lifecycle::Session { ready, .. } => *ready,
             Lifecycle::Stateless { .. } | Lifecycle::Unknown => true,
         };
-        let Some(server) = self.servers.get(at).filter(|server| server.is_ready()) else { return };
+        let Some(server) = self.upstream.servers.get(at).filter(|server| server.is_ready()) else { return };
         if !server.is_stateless && !ready {
             return;
         }
@@ -187,16 +149,45 @@ impl Hub {
             server.send(Message::Notification(Notification::new("notifications/initialized", None)));
         }
         self.goes_on_with(at);
-        if self.has_session() {
+        if self.upstream.context.has_session() {
             // It may have given another session than before.
-            self.save();
+            self.view.save(&self.upstream);
         }
     }
 
     /// The same once it knows that the client is ready.
     pub(super) fn goes_on_with(&mut self, at: usize) {
-        self.subscribe(at);
+        self.upstream.subscribe(at);
         self.read_tools(at);
+    }
+
+    /// Answers `initialize`, once every server has introduced itself or failed to.
+    pub(super) fn answer_initialize(&mut self) {
+        let Lifecycle::Session { client, params, asks, .. } = &mut self.upstream.context.lifecycle else { return };
+        let Some(id) = asks.take() else { return };
+        let (client, wanted) = (client.clone(), params.read_as::<String>("protocolVersion").unwrap_or_default());
+        self.upstream.requests.running.remove(&(client.key, id.clone()));
+        let answer = self.upstream.hello(&wanted);
+        if answer.is_err() {
+            // The client may try again: what is down is being started again.
+            self.upstream.context.lifecycle = Lifecycle::Unknown;
+        }
+        self.view.reply_kept(&self.upstream, &client, &id, answer);
+    }
+}
+
+impl Upstream {
+    /// Greets a server in one of the two lifecycles.
+    pub(super) fn greet(&mut self, at: usize, stateless: bool) {
+        let (method, params) = if stateless {
+            ("server/discover", raw(&json!({"_meta": &self.context.own_meta()})))
+        } else {
+            ("initialize", self.context.introduction())
+        };
+        if let Some(server) = self.servers.get_mut(at) {
+            server.is_stateless = stateless;
+        }
+        self.ask_server(at, method, Some(params), None, For::Greeting);
     }
 
     /// A stateless server says that its tools have changed only to who has asked for it.
@@ -204,23 +195,9 @@ impl Hub {
         let Some(server) = self.servers.get(at).filter(|server| server.is_stateless) else { return };
         let tools = server.capabilities().object("tools").unwrap_or_default();
         if tools.read_as::<bool>("listChanged") == Some(true) {
-            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": self.own_meta()});
+            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": self.context.own_meta()});
             self.ask_server(at, "subscriptions/listen", Some(raw(&params)), None, For::Listening);
         }
-    }
-
-    /// Answers `initialize`, once every server has introduced itself or failed to.
-    pub(super) fn answer_initialize(&mut self) {
-        let Lifecycle::Session { client, params, asks, .. } = &mut self.lifecycle else { return };
-        let Some(id) = asks.take() else { return };
-        let (client, wanted) = (client.clone(), params.read_as::<String>("protocolVersion").unwrap_or_default());
-        self.running.remove(&(client.key, id.clone()));
-        let answer = self.hello(&wanted);
-        if answer.is_err() {
-            // The client may try again: what is down is being started again.
-            self.lifecycle = Lifecycle::Unknown;
-        }
-        self.reply_kept(&client, &id, answer);
     }
 
     fn hello(&self, wanted: &str) -> Answer {
@@ -276,7 +253,8 @@ impl Hub {
             _ => {
                 let mut hello = Object::default();
                 hello.put("serverInfo", &own_info());
-                let said = self.servers.iter().zip(&self.settings.servers).filter(|(server, _)| server.is_known());
+                let said =
+                    self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| server.is_known());
                 let said = said.filter_map(|(server, settings)| {
                     let text: String = server.hello.read_as("instructions")?;
                     Some(format!("## {}\n{text}", settings.name))
@@ -295,7 +273,7 @@ impl Hub {
         }
         // The list changes when a server comes back with other tools, and where an arm opens tools in place.
         if let Some(tools) = can.as_object_mut().map(|can| can.entry("tools").or_insert_with(|| json!({})))
-            && matches!(self.lifecycle, Lifecycle::Session { .. })
+            && matches!(self.context.lifecycle, Lifecycle::Session { .. })
         {
             unite(tools, json!({"listChanged": true}));
         }
@@ -306,12 +284,43 @@ impl Hub {
 
     /// Why there is nobody behind the gateway, if there is not.
     fn none_is_there(&self) -> Option<String> {
-        if self.servers.iter().any(super::server::Server::is_known) || self.servers.is_empty() {
+        if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
             return None;
         }
-        let whys = self.servers.iter().zip(&self.settings.servers);
+        let whys = self.servers.iter().zip(&self.context.settings.servers);
         let whys: Vec<String> = whys.map(|(server, own)| format!("`{}`: {}", own.name, server.why)).collect();
         Some(format!("no server could be started: {}", whys.join("; ")))
+    }
+}
+
+impl Context {
+    /// What a server with sessions is told: what the client said, or what a stateless client says of itself.
+    fn introduction(&self) -> Raw {
+        match &self.lifecycle {
+            Lifecycle::Session { params, .. } => params.to_raw(),
+            Lifecycle::Stateless { meta } => {
+                let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
+                let can = super::pending_input::everything();
+                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": can, "clientInfo": info}))
+            }
+            Lifecycle::Unknown => {
+                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": own_info()}))
+            }
+        }
+    }
+
+    /// The `_meta` of the hub's own requests to a stateless server.
+    pub(super) fn own_meta(&self) -> Map<String, Value> {
+        let mut meta = Map::new();
+        meta.insert(META_VERSION.to_owned(), json!(STATELESS));
+        let (info, can): (Option<Value>, Option<Value>) = match &self.lifecycle {
+            Lifecycle::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
+            Lifecycle::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
+            Lifecycle::Unknown => (None, None),
+        };
+        meta.insert(META_CLIENT.to_owned(), info.unwrap_or_else(own_info));
+        meta.insert(META_CAPABILITIES.to_owned(), can.unwrap_or_else(|| json!({})));
+        meta
     }
 
     /// The client's capability at a path, such as `["elicitation"]`: of the connection, or of this request.

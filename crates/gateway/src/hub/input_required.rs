@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use super::client_requests::Question;
 use super::pending::For;
-use super::{Hub, reply};
+use super::reply;
+use super::upstream::Upstream;
+use super::view::View;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, code, error, message_of};
@@ -36,13 +38,20 @@ pub(super) struct Round {
     given: Object,
 }
 
-impl Hub {
+/// The requests whose servers asked a client with a session for input.
+#[derive(Default)]
+pub(super) struct Rounds {
+    pub(super) rounds: HashMap<u64, Round>,
+}
+
+impl Rounds {
     /// A server asks back: the client is asked for each thing.
     pub(super) fn begin_round(
         &mut self,
-        at: usize,
+        upstream: &mut Upstream,
+        view: &mut View,
+        (at, what): (usize, For),
         (client, id): &(Client, Id),
-        what: For,
         again: Again,
         result: &Raw,
     ) {
@@ -52,14 +61,14 @@ impl Hub {
             .map(|all| all.iter().filter_map(|(key, one)| Some((key.to_owned(), Object::read(one)?))).collect())
             .unwrap_or_default();
         if again.round >= MAX_ROUNDS {
-            let why = format!("server `{}` asks back without end", self.name(at));
-            self.finish(at, client, id, what, Err(error(code::INTERNAL, &why)));
+            let why = format!("server `{}` asks back without end", upstream.context.name(at));
+            Self::finish(upstream, view, at, client, id, what, Err(error(code::INTERNAL, &why)));
             return;
         }
         let state = result.get("requestState").map(ToOwned::to_owned);
-        let round = self.next_id();
+        let round = upstream.requests.next_id();
         let missing = wanted.len();
-        self.running.entry((client.key, id.clone())).or_default();
+        upstream.requests.running.entry((client.key, id.clone())).or_default();
         let own =
             Round { client: client.clone(), id: id.clone(), at, what, again, state, missing, given: Object::default() };
         self.rounds.insert(round, own);
@@ -70,31 +79,44 @@ impl Hub {
             let method: String = one.read_as("method").unwrap_or_default();
             let params = one.get("params").map(ToOwned::to_owned);
             let question = Question::Input { round, key };
-            self.ask_client(client.clone(), Some(id.clone()), None, &method, params, question);
+            upstream.ask_client(client.clone(), Some(id.clone()), None, &method, params, question);
         }
-        self.complete_round(round);
+        self.complete_round(upstream, view, round);
     }
 
     /// One thing that the client was asked for.
-    pub(super) fn given_in_round(&mut self, round: u64, key: &str, answer: Answer) {
+    pub(super) fn given_in_round(
+        &mut self,
+        upstream: &mut Upstream,
+        view: &mut View,
+        round: u64,
+        key: &str,
+        answer: Answer,
+    ) {
         let Some(own) = self.rounds.get_mut(&round) else { return };
         match answer {
             Ok(result) => {
                 own.given.set(key, result);
                 own.missing = own.missing.saturating_sub(1);
-                self.complete_round(round);
+                self.complete_round(upstream, view, round);
             }
             Err(why) => {
                 let Some(Round { client, id, at, what, .. }) = self.rounds.remove(&round) else { return };
-                self.asked.retain(|_, asked| !matches!(asked.what, Question::Input { round: own, .. } if own == round));
-                let why =
-                    format!("the client did not give what server `{}` asked for: {}", self.name(at), message_of(&why));
-                self.finish(at, &client, &id, what, Err(error(code::INTERNAL, &why)));
+                upstream
+                    .requests
+                    .asked
+                    .retain(|_, asked| !matches!(asked.what, Question::Input { round: own, .. } if own == round));
+                let why = format!(
+                    "the client did not give what server `{}` asked for: {}",
+                    upstream.context.name(at),
+                    message_of(&why)
+                );
+                Self::finish(upstream, view, at, &client, &id, what, Err(error(code::INTERNAL, &why)));
             }
         }
     }
 
-    fn complete_round(&mut self, round: u64) {
+    fn complete_round(&mut self, upstream: &mut Upstream, view: &mut View, round: u64) {
         if self.rounds.get(&round).is_none_or(|own| own.missing > 0) {
             return;
         }
@@ -108,18 +130,26 @@ impl Hub {
         if let Some(state) = state {
             params.set("requestState", state);
         }
-        if !self.servers.get(at).is_some_and(super::server::Server::is_ready) {
-            let why = self.is_down(at);
-            return self.finish(at, &client, &id, what, Err(error(code::INTERNAL, &why)));
+        if !upstream.servers.get(at).is_some_and(super::server::Server::is_ready) {
+            let why = upstream.is_down(at);
+            return Self::finish(upstream, view, at, &client, &id, what, Err(error(code::INTERNAL, &why)));
         }
-        self.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
+        upstream.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
     }
 
     /// Answers a request as if its server had.
-    fn finish(&mut self, at: usize, client: &Client, id: &Id, what: For, answer: Answer) {
-        self.running.remove(&(client.key, id.clone()));
+    fn finish(
+        upstream: &mut Upstream,
+        view: &mut View,
+        at: usize,
+        client: &Client,
+        id: &Id,
+        what: For,
+        answer: Answer,
+    ) {
+        upstream.requests.running.remove(&(client.key, id.clone()));
         match what {
-            For::Call(running) => self.called(at, client, id, &running, answer),
+            For::Call(running) => view.called(upstream, at, client, id, &running, answer),
             _ => reply(client, id, answer),
         }
     }

@@ -1,12 +1,14 @@
 //! Answers that several servers give together: lists of resources and prompts, settings for all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::names::Naming;
 use super::names::renamed;
 use super::pending::For;
+use super::reply;
 use super::route::offers;
 use super::server::Server;
-use super::{Hub, reply};
+use super::upstream::Upstream;
 use crate::client::Client;
 use crate::names::{Kind, Wanted};
 use crate::object::{Object, elements};
@@ -66,15 +68,27 @@ impl Server {
     }
 }
 
-impl Hub {
+/// Sends requests other than calls of tools to the servers that answer them.
+#[derive(Default)]
+pub(super) struct Router {
+    pub(super) fans: HashMap<u64, FanOut>,
+}
+
+impl Router {
     /// Asks every server that can answer.
-    pub(super) fn fan_out(&mut self, client: &Client, request: &Request) {
-        self.ask_all(client, request, None);
+    pub(super) fn fan_out(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: &Request) {
+        self.ask_all(upstream, names, client, request, None);
     }
 
     /// Lists the prompts of all servers, so that the names are known which they are shown under, and goes on with a request
     /// that was made by such a name.
-    pub(super) fn list_prompts_for(&mut self, client: &Client, request: Request) {
+    pub(super) fn list_prompts_for(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        client: &Client,
+        request: Request,
+    ) {
         let mut params = Object::default();
         if let Some(mut meta) = Object::of(request.params.as_deref()).object("_meta") {
             // Progress is that of the request itself.
@@ -83,23 +97,30 @@ impl Hub {
         }
         let params = (!params.is_empty()).then(|| params.to_raw());
         let list = Request { method: "prompts/list".to_owned(), params, ..request.clone() };
-        self.ask_all(client, &list, Some(request));
+        self.ask_all(upstream, names, client, &list, Some(request));
     }
 
-    fn ask_all(&mut self, client: &Client, request: &Request, then: Option<Request>) {
-        let asked: Vec<usize> = (0..self.servers.len())
+    fn ask_all(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        client: &Client,
+        request: &Request,
+        then: Option<Request>,
+    ) {
+        let asked: Vec<usize> = (0..upstream.servers.len())
             .filter(|at| {
-                let server = self.servers.get(*at).filter(|server| server.is_ready());
+                let server = upstream.servers.get(*at).filter(|server| server.is_ready());
                 server.is_some_and(|server| offers(server, &request.method))
             })
             .collect();
-        let fan = self.next_id();
+        let fan = upstream.requests.next_id();
         let mut params = Object::of(request.params.as_deref());
         // Lists are given whole, so that there is no page to go on from.
         params.remove("cursor");
         let params = (!params.is_empty()).then(|| params.to_raw());
         // The gateway's own come first, and belong to no server.
-        let own = self.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
+        let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
         let parts = own.into_iter().chain(asked.iter().map(|at| (*at, None))).collect();
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
         self.fans.insert(
@@ -116,8 +137,8 @@ impl Hub {
             },
         );
         for at in asked {
-            let params = self.fitted(at, params.clone());
-            self.ask_server(
+            let params = upstream.fitted(at, params.clone());
+            upstream.ask_server(
                 at,
                 &method,
                 params,
@@ -125,11 +146,19 @@ impl Hub {
                 For::Part { fan, before: Vec::new(), cursor: None },
             );
         }
-        self.complete(fan);
+        self.complete(upstream, names, fan);
     }
 
     /// What one server gives.
-    pub(super) fn part(&mut self, at: usize, fan: u64, page: (Vec<Raw>, Option<String>), answer: Answer) {
+    pub(super) fn part(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        at: usize,
+        fan: u64,
+        page: (Vec<Raw>, Option<String>),
+        answer: Answer,
+    ) {
         let (mut before, asked) = page;
         let Some(own) = self.fans.get(&fan) else { return };
         let (method, mut params) = (own.method.clone(), Object::of(own.params.as_deref()));
@@ -144,15 +173,20 @@ impl Hub {
                 let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
                 if let Some(cursor) = next.filter(|_| goes_on) {
                     params.put("cursor", &cursor);
-                    let params = self.fitted(at, Some(params.to_raw()));
-                    self.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
+                    let params = upstream.fitted(at, Some(params.to_raw()));
+                    upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
                     return;
                 }
                 self.given(fan, at, before);
             }
             (Ok(_), None) => self.given(fan, at, before),
             (Err(why), _) => {
-                tracing::warn!(server = self.name(at), method, "left out of the answer: {}", super::call::why_of(&why));
+                tracing::warn!(
+                    server = upstream.context.name(at),
+                    method,
+                    "left out of the answer: {}",
+                    super::call::why_of(&why)
+                );
                 if let Some(own) = self.fans.get_mut(&fan) {
                     own.why.get_or_insert(why);
                     own.failed.insert(at);
@@ -160,43 +194,7 @@ impl Hub {
                 self.given(fan, at, before);
             }
         }
-        self.complete(fan);
-    }
-
-    /// Puts prompts under their names in this conversation.
-    fn rename_prompts(&mut self, parts: &mut [(usize, Vec<(String, Raw)>)], failed: &HashSet<usize>) {
-        for (settings, server) in self.settings.servers.iter().zip(&self.servers) {
-            // A server without prompts has listed none.
-            if server.is_ready() && !offers(server, "prompts/list") {
-                self.settings.names.add(Kind::Prompts, settings, &[]);
-            }
-        }
-        for (at, own) in &*parts {
-            let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
-            let has_listed = !failed.contains(at) || !names.is_empty();
-            if let Some(settings) = self.settings.servers.get(*at).filter(|_| has_listed) {
-                self.settings.names.add(Kind::Prompts, settings, &names);
-            }
-        }
-        let wanted: Vec<Wanted> = parts
-            .iter()
-            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
-            .collect();
-        let mut named = self.named(Kind::Prompts, &wanted).into_iter();
-        for (at, own) in parts {
-            own.retain_mut(|(name, element)| {
-                // A prompt beyond what is remembered of its server is left out.
-                let Some(shown) = named.next().flatten() else { return false };
-                if shown != *name {
-                    *element = renamed(element, name, &shown);
-                    if let Some(server) = self.servers.get_mut(*at) {
-                        server.renamed.insert(shown.clone(), std::mem::take(name));
-                    }
-                    *name = shown;
-                }
-                true
-            });
-        }
+        self.complete(upstream, names, fan);
     }
 
     fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
@@ -207,7 +205,7 @@ impl Hub {
     }
 
     /// Answers the client once every part is there.
-    fn complete(&mut self, fan: u64) {
+    fn complete(&mut self, upstream: &mut Upstream, names: &mut Naming, fan: u64) {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;
         }
@@ -216,7 +214,7 @@ impl Hub {
         let Some(list) = list_of(&method) else {
             let answer = match why {
                 Some(why) => Err(why),
-                None => self.in_era(usize::MAX, Ok(raw(&serde_json::json!({})))),
+                None => upstream.in_era(usize::MAX, Ok(raw(&serde_json::json!({})))),
             };
             return reply(&client, &id, answer);
         };
@@ -225,17 +223,21 @@ impl Hub {
             parts.into_iter().map(|(at, own)| (at, keyed(own.unwrap_or_default(), key))).collect();
         let is_prompt = method == "prompts/list";
         if is_prompt {
-            self.rename_prompts(&mut parts, &failed);
+            names.rename_prompts(upstream, &mut parts, &failed);
         }
         for (at, own) in parts {
             for (name, element) in own {
                 // What a server has listed in this conversation belongs to it, also while it does not list it.
-                let mut others = self.servers.iter().enumerate().filter(|(own, _)| *own != at);
+                let mut others = upstream.servers.iter().enumerate().filter(|(own, _)| *own != at);
                 if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
-                    tracing::warn!(server = self.name(at), name, "left out: another server has listed it first");
+                    tracing::warn!(
+                        server = upstream.context.name(at),
+                        name,
+                        "left out: another server has listed it first"
+                    );
                     continue;
                 }
-                if let Some(server) = self.servers.get_mut(at) {
+                if let Some(server) = upstream.servers.get_mut(at) {
                     if is_prompt {
                         server.prompts.insert(name)
                     } else {
@@ -246,10 +248,53 @@ impl Hub {
             }
         }
         if let Some(request) = then {
-            return self.route_to_one(&client, request);
+            return upstream.route_to_one(&client, request);
         }
         result.put(list, &all);
-        reply(&client, &id, self.in_era(usize::MAX, Ok(result.to_raw())));
+        reply(&client, &id, upstream.in_era(usize::MAX, Ok(result.to_raw())));
+    }
+}
+
+impl Naming {
+    /// Puts prompts under their names in this conversation.
+    pub(super) fn rename_prompts(
+        &mut self,
+        upstream: &mut Upstream,
+        parts: &mut [(usize, Vec<(String, Raw)>)],
+        failed: &HashSet<usize>,
+    ) {
+        for (settings, server) in upstream.context.settings.servers.iter().zip(upstream.servers.iter()) {
+            // A server without prompts has listed none.
+            if server.is_ready() && !offers(server, "prompts/list") {
+                upstream.context.settings.names.add(Kind::Prompts, settings, &[]);
+            }
+        }
+        for (at, own) in &*parts {
+            let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
+            let has_listed = !failed.contains(at) || !names.is_empty();
+            if let Some(settings) = upstream.context.settings.servers.get(*at).filter(|_| has_listed) {
+                upstream.context.settings.names.add(Kind::Prompts, settings, &names);
+            }
+        }
+        let wanted: Vec<Wanted> = parts
+            .iter()
+            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
+            .collect();
+        let mut named = self.named(&upstream.context, Kind::Prompts, &wanted).into_iter();
+        for (at, own) in parts {
+            own.retain_mut(|(name, element)| {
+                // A prompt beyond what is remembered of its server is left out.
+                let Some(shown) = named.next().flatten() else { return false };
+                if shown != *name {
+                    *element = renamed(element, name, &shown);
+                    if let Some(server) = upstream.servers.get_mut(*at) {
+                        server.renamed.insert(shown.clone(), std::mem::take(name));
+                    }
+                    *name = shown;
+                }
+                true
+            });
+        }
     }
 }
 

@@ -7,13 +7,17 @@ use std::sync::atomic::AtomicU64;
 
 use toolfold::conversation::Snapshot;
 
+use super::context::Lifecycle;
 use super::server::State;
-use super::{Hub, Lifecycle, Receipt};
+use super::servers::Servers;
+use super::upstream::Upstream;
+use super::view::View;
+use super::{Hub, Receipt};
 use crate::client::Client;
 use crate::link::{Link, Resumed};
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message};
-use crate::state::{Record, StateKey, StateWriter, Upstream};
+use crate::state::{Record, StateKey, StateWriter, Upstream as StoredUpstream};
 use crate::watch::Observed;
 
 /// How a hub begins that is kept, or goes on.
@@ -32,7 +36,7 @@ pub(super) struct Persistence {
     key: StateKey,
     saver: StateWriter,
     /// Sessions at servers that go on, by the names of the servers.
-    upstreams: BTreeMap<String, Upstream>,
+    upstreams: BTreeMap<String, StoredUpstream>,
     /// What the conversation knows that is not there yet.
     conversation: Option<Snapshot>,
     /// Whether nothing is to be kept any more.
@@ -46,12 +50,12 @@ impl Persistence {
     }
 }
 
-impl Hub {
+impl View {
     /// Begins with what was kept.
-    pub(super) fn keep(&mut self, begin: Begin) {
+    pub(super) fn keep(&mut self, upstream: &mut Upstream, begin: Begin) {
         let Begin { kept, record, client } = begin;
         let Some((key, version)) = kept else { return };
-        let Some(state) = &self.settings.state else { return };
+        let Some(state) = &upstream.context.settings.state else { return };
         let saver = StateWriter::start(state.store.clone(), key.clone(), version);
         let mut keeps = Persistence { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
         if let Some(Record { params, upstreams, conversation, names }) = record {
@@ -60,63 +64,70 @@ impl Hub {
             if let Some(client) = client {
                 let params = super::initialize::spoken(Object::of(Some(&params)));
                 // Who has a session's id has seen the answer that brought it.
-                self.lifecycle = Lifecycle::Session { client, params, asks: None, ready: true };
+                upstream.context.lifecycle = Lifecycle::Session { client, params, asks: None, ready: true };
             }
             // A question of the hub before may still be answered, and must not be taken for one of this hub's.
-            self.next = somewhere();
+            upstream.requests.next = somewhere();
         }
-        self.keeps = Some(keeps);
+        self.persistence = Some(keeps);
     }
 
     /// Writes what there is to keep.
-    pub(super) fn save(&mut self) {
-        let Some(keeps) = self.keeps.as_ref().filter(|own| !own.forgotten) else { return };
-        let params = match &self.lifecycle {
+    pub(super) fn save(&mut self, upstream: &Upstream) {
+        let Some(keeps) = self.persistence.as_ref().filter(|own| !own.forgotten) else { return };
+        let params = match &upstream.context.lifecycle {
             Lifecycle::Session { params, asks: None, .. } => params,
             Lifecycle::Stateless { meta } => meta,
             Lifecycle::Session { .. } | Lifecycle::Unknown => return,
         };
         let mut upstreams = keeps.upstreams.clone();
-        for (server, settings) in self.servers.iter().zip(&self.settings.servers) {
+        for (server, settings) in upstream.servers.iter().zip(&upstream.context.settings.servers) {
             let version = server.hello.read_as::<String>("protocolVersion");
             if let (Some(session), Some(version), true) = (&server.session, version, server.is_ready()) {
                 let hello = server.hello.to_raw();
-                upstreams.insert(settings.name.clone(), Upstream { session: session.clone(), version, hello });
+                upstreams.insert(settings.name.clone(), StoredUpstream { session: session.clone(), version, hello });
             }
         }
-        let conversation = self.view.as_ref().map(|view| view.conversation.snapshot());
+        let conversation = self.shown.as_ref().map(|view| view.conversation.snapshot());
         let conversation = conversation.or_else(|| keeps.conversation.clone());
         let record = Record { params: params.to_raw(), upstreams, conversation, names: self.names.given.clone() };
-        if let Some(value) = record.hidden(&self.settings.seal, &keeps.key) {
+        if let Some(value) = record.hidden(&upstream.context.settings.seal, &keeps.key) {
             keeps.saver.write(value);
         }
     }
 
     /// Whether sessions at servers stay for the next process that goes on with the conversation.
-    pub(super) fn stays(&self) -> bool {
-        let shared = self.settings.state.as_ref().is_some_and(|state| state.store.is_shared());
-        shared && self.keeps.as_ref().is_some_and(|own| !own.forgotten)
+    pub(super) fn stays(&self, upstream: &Upstream) -> bool {
+        let shared = upstream.context.settings.state.as_ref().is_some_and(|state| state.store.is_shared());
+        shared && self.persistence.as_ref().is_some_and(|own| !own.forgotten)
     }
 
     pub(super) fn forget(&mut self) {
-        if let Some(keeps) = &mut self.keeps {
+        if let Some(keeps) = &mut self.persistence {
             keeps.forgotten = true;
         }
     }
 
     /// Answers a request that has changed what the conversation knows.
-    pub(super) fn reply_kept(&mut self, client: &Client, id: &Id, answer: Answer) {
-        self.reply_noted(client, id, answer, None);
+    pub(super) fn reply_kept(&mut self, upstream: &Upstream, client: &Client, id: &Id, answer: Answer) {
+        self.reply_noted(upstream, client, id, answer, None);
     }
 
     /// The same, with what is to be dropped once the answer was written.
-    pub(super) fn reply_noted(&mut self, client: &Client, id: &Id, answer: Answer, receipt: Option<Receipt>) {
+    pub(super) fn reply_noted(
+        &mut self,
+        upstream: &Upstream,
+        client: &Client,
+        id: &Id,
+        answer: Answer,
+        receipt: Option<Receipt>,
+    ) {
         // What stateless clients were shown is not worth a write.
-        if self.has_session() {
-            self.save();
+        if upstream.context.has_session() {
+            self.save(upstream);
         }
         let message = Message::Response(id.clone(), answer);
-        match &self.keeps {
+        match &self.persistence {
             Some(keeps) => keeps.saver.reply(client, id, message, receipt),
             None => client.sink.deliver(message, Some(id), receipt),
         }
@@ -124,44 +135,51 @@ impl Hub {
 
     /// What the conversation goes on from: what another process has kept, else what it knows itself.
     pub(super) fn known_before(&mut self) -> Option<Snapshot> {
-        let kept = self.keeps.as_mut().and_then(|own| own.conversation.take());
-        kept.or_else(|| self.view.as_ref().map(|view| view.conversation.snapshot()))
+        let kept = self.persistence.as_mut().and_then(|own| own.conversation.take());
+        kept.or_else(|| self.shown.as_ref().map(|view| view.conversation.snapshot()))
     }
 
     /// Another process has served the conversation meanwhile.
-    pub(super) fn changed_elsewhere(&mut self, record: Record) {
-        let Some(keeps) = &mut self.keeps else { return };
+    pub(super) fn changed_elsewhere(&mut self, upstream: &Upstream, record: Record) {
+        let Some(keeps) = &mut self.persistence else { return };
         keeps.conversation = record.conversation;
         self.names.given.tools.join(record.names.tools);
         self.names.given.prompts.join(record.names.prompts);
-        if self.view.is_some() {
-            self.build_view();
+        if self.shown.is_some() {
+            self.build_view(upstream);
         }
     }
+}
 
+impl Servers {
     pub(super) fn has_session_at(&mut self, at: usize, session: String) {
-        if let Some(server) = self.servers.get_mut(at) {
+        if let Some(server) = self.list.get_mut(at) {
             server.session = Some(session);
         }
     }
+}
 
+impl Hub {
     /// Goes on with a session at a server. `false` if there is none.
     pub(super) fn resume_server(&mut self, at: usize) -> bool {
-        let Some(settings) = self.settings.servers.get(at) else { return false };
-        let Some(upstream) = self.keeps.as_mut().and_then(|own| own.upstreams.remove(&settings.name)) else {
+        let Some(settings) = self.upstream.context.settings.servers.get(at) else { return false };
+        let Some(stored) = self.view.persistence.as_mut().and_then(|own| own.upstreams.remove(&settings.name)) else {
             return false;
         };
-        let (Some(server), Some(hello)) = (self.servers.get_mut(at), Object::read(&upstream.hello)) else {
+        let (Some(server), Some(hello)) = (self.upstream.servers.list.get_mut(at), Object::read(&stored.hello)) else {
             return false;
         };
-        let resumed = Resumed { session: upstream.session.clone(), version: upstream.version };
-        let Ok(link) = Link::resume(&settings.target, at, server.run, &self.inbox, Some(resumed)) else { return false };
+        let resumed = Resumed { session: stored.session.clone(), version: stored.version };
+        let Ok(link) = Link::resume(&settings.target, at, server.run, &self.upstream.servers.inbox, Some(resumed))
+        else {
+            return false;
+        };
         tracing::debug!(server = settings.name, "its session goes on");
         server.link = Some(link);
-        server.session = Some(upstream.session);
+        server.session = Some(stored.session);
         (server.hello, server.is_stateless) = (hello, false);
         (server.state, server.since, server.due) = (State::Ready, Some(tokio::time::Instant::now()), None);
-        self.tell(&Observed::Server { name: self.name(at), down: None });
+        self.upstream.context.tell(&Observed::Server { name: self.upstream.context.name(at), down: None });
         self.goes_on_with(at);
         true
     }

@@ -1,9 +1,14 @@
 //! Every other request: to the one server, or to the one of several that it means.
 
 use super::client_requests::META_SUBSCRIPTION;
+use super::context::Lifecycle;
+use super::merge::Router;
+use super::names::Naming;
 use super::pending::For;
 use super::server::Server;
-use super::{Hub, Lifecycle, reply, skills};
+use super::servers::Servers;
+use super::upstream::Upstream;
+use super::{reply, skills};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, Request, code, error};
@@ -40,13 +45,13 @@ enum Way {
     Absent(usize),
 }
 
-impl Hub {
-    pub(super) fn route(&mut self, client: &Client, request: Request) {
-        if self.answered_of_skills(client, &request) {
+impl Router {
+    pub(super) fn route(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: Request) {
+        if self.answered_of_skills(upstream, names, client, &request) {
             return;
         }
-        let able: Vec<usize> = self.able(&request.method);
-        let known = |at: &usize| self.servers.get(*at).is_some_and(Server::is_ready);
+        let able: Vec<usize> = upstream.servers.able(&request.method);
+        let known = |at: &usize| upstream.servers.get(*at).is_some_and(Server::is_ready);
         let up: Vec<usize> = able.iter().copied().filter(known).collect();
         match (able.as_slice(), up.as_slice()) {
             ([], _) => {
@@ -54,94 +59,40 @@ impl Hub {
                 reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
             }
             ([first, ..], []) => {
-                let why = self.is_down(*first);
+                let why = upstream.is_down(*first);
                 reply(client, &request.id, Err(error(code::INTERNAL, &why)));
             }
-            (_, [only]) if self.servers.len() == 1 => {
-                self.relay(*only, client, request.id, &request.method, request.params);
+            (_, [only]) if upstream.servers.len() == 1 => {
+                upstream.relay(*only, client, request.id, &request.method, request.params);
             }
-            (_, _) => match self.way(&request, up) {
+            (_, _) => match upstream.servers.way(&request, up) {
                 Way::Absent(at) => {
-                    let why = self.is_down(at);
+                    let why = upstream.is_down(at);
                     reply(client, &request.id, Err(error(code::INTERNAL, &why)));
                 }
-                Way::All => self.fan_out(client, &request),
+                Way::All => self.fan_out(upstream, names, client, &request),
                 // Which names prompts are shown under is only known once they are listed.
-                Way::One(_) if self.is_unlisted_prompt(&request) => self.list_prompts_for(client, request),
-                Way::One(candidates) => self.try_next(client, request, candidates, None),
+                Way::One(_) if upstream.servers.is_unlisted_prompt(&request) => {
+                    self.list_prompts_for(upstream, names, client, request)
+                }
+                Way::One(candidates) => upstream.try_next(client, request, candidates, None),
             },
         }
     }
+}
 
+impl Upstream {
     /// Sends a request to the server that it means, whatever is known of names.
     pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
-        let up = self.able(&request.method).into_iter();
+        let up = self.servers.able(&request.method).into_iter();
         let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();
-        match self.way(&request, up) {
+        match self.servers.way(&request, up) {
             Way::One(candidates) => self.try_next(client, request, candidates, None),
             Way::Absent(at) => {
                 let why = self.is_down(at);
                 reply(client, &request.id, Err(error(code::INTERNAL, &why)));
             }
             Way::All => {}
-        }
-    }
-
-    fn is_unlisted_prompt(&self, request: &Request) -> bool {
-        let params = Object::of(request.params.as_deref());
-        let name: Option<String> = match request.method.as_str() {
-            "prompts/get" => params.read_as("name"),
-            "completion/complete" => params.object("ref").and_then(|own| own.read_as("name")),
-            _ => None,
-        };
-        name.is_some_and(|name| !self.servers.iter().any(|server| server.has_listed(true, &name)))
-    }
-
-    /// The servers that answer a method, as far as they have said.
-    fn able(&self, method: &str) -> Vec<usize> {
-        let able = |at: &usize| {
-            let Some(server) = self.servers.get(*at) else { return false };
-            // One server is asked whatever it has said: what it answers is what the client is to hear.
-            self.servers.len() == 1 || !server.is_ready() || offers(server, method)
-        };
-        (0..self.servers.len()).filter(able).collect()
-    }
-
-    fn way(&self, request: &Request, up: Vec<usize>) -> Way {
-        let all = [
-            "resources/list",
-            "resources/templates/list",
-            "prompts/list",
-            "skills/list",
-            "logging/setLevel",
-            "subscriptions/listen",
-        ];
-        if all.contains(&request.method.as_str()) {
-            return Way::All;
-        }
-        let params = Object::of(request.params.as_deref());
-        let (mut is_prompt, mut meant) = (false, params.read_as::<String>("uri").or_else(|| params.read_as("taskId")));
-        match request.method.as_str() {
-            "prompts/get" => (is_prompt, meant) = (true, params.read_as("name")),
-            "completion/complete" => {
-                let of = params.object("ref").unwrap_or_default();
-                meant = of.read_as("uri");
-                if meant.is_none() {
-                    (is_prompt, meant) = (true, of.read_as("name"));
-                }
-            }
-            _ => {}
-        }
-        if let Some(at) = meant.as_deref().and_then(|uri| self.whose_skill(uri)) {
-            return Way::One(up.into_iter().filter(|own| *own == at).collect());
-        }
-        let whose = meant.and_then(|meant| self.servers.iter().position(|server| server.has_listed(is_prompt, &meant)));
-        match whose {
-            Some(at) if up.contains(&at) => Way::One(vec![at]),
-            // Another server must not answer in its place.
-            Some(at) if self.servers.get(at).is_some_and(|server| !server.is_ready()) => Way::Absent(at),
-            Some(_) => Way::One(Vec::new()),
-            None => Way::One(up),
         }
     }
 
@@ -164,31 +115,9 @@ impl Hub {
             return reply(client, &request.id, Err(why));
         }
         let at = candidates.remove(0);
-        let params = self.fitted(at, self.unrenamed(at, &request));
+        let params = self.fitted(at, self.servers.unrenamed(at, &request));
         let (method, id) = (request.method.clone(), request.id.clone());
         self.ask_server(at, &method, params, Some((client.clone(), id)), For::Try { request, candidates });
-    }
-
-    /// Parameters with the name that the server itself gave a prompt.
-    fn unrenamed(&self, at: usize, request: &Request) -> Option<Raw> {
-        let renamed = self.servers.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
-        let Some(renamed) = renamed else { return request.params.clone() };
-        let mut params = Object::of(request.params.as_deref());
-        let own = |named: &Object| renamed.get(&named.read_as::<String>("name")?);
-        match request.method.as_str() {
-            "prompts/get" => {
-                let Some(own) = own(&params) else { return request.params.clone() };
-                params.put("name", own);
-            }
-            "completion/complete" => {
-                let mut reference = params.object("ref").unwrap_or_default();
-                let Some(own) = own(&reference) else { return request.params.clone() };
-                reference.put("name", own);
-                params.set("ref", reference.to_raw());
-            }
-            _ => return request.params.clone(),
-        }
-        Some(params.to_raw())
     }
 
     /// The answer of one of several candidates.
@@ -220,14 +149,14 @@ impl Hub {
     /// Parameters as a server of the other lifecycle wants them.
     pub(super) fn fitted(&self, at: usize, params: Option<Raw>) -> Option<Raw> {
         let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        match (stateless, &self.lifecycle) {
+        match (stateless, &self.context.lifecycle) {
             (true, Lifecycle::Session { .. }) => {}
             (false, Lifecycle::Stateless { .. }) => return without_lifecycle(params),
             _ => return params,
         }
         let mut own = Object::of(params.as_deref());
         let mut meta = own.object("_meta").unwrap_or_default();
-        for (name, value) in self.own_meta() {
+        for (name, value) in self.context.own_meta() {
             meta.put(&name, &value);
         }
         own.set("_meta", meta.to_raw());
@@ -237,7 +166,7 @@ impl Hub {
     /// A result as a client of the other lifecycle wants it: what 2026-07-28 says of every result and of lists.
     pub(super) fn in_era(&self, at: usize, answer: Answer) -> Answer {
         let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        if stateless || !matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
+        if stateless || !matches!(self.context.lifecycle, Lifecycle::Stateless { .. }) {
             return answer;
         }
         let result = answer?;
@@ -256,6 +185,88 @@ impl Hub {
             }
         }
         Ok(own.to_raw())
+    }
+}
+
+impl Servers {
+    fn is_unlisted_prompt(&self, request: &Request) -> bool {
+        let params = Object::of(request.params.as_deref());
+        let name: Option<String> = match request.method.as_str() {
+            "prompts/get" => params.read_as("name"),
+            "completion/complete" => params.object("ref").and_then(|own| own.read_as("name")),
+            _ => None,
+        };
+        name.is_some_and(|name| !self.list.iter().any(|server| server.has_listed(true, &name)))
+    }
+
+    /// The servers that answer a method, as far as they have said.
+    fn able(&self, method: &str) -> Vec<usize> {
+        let able = |at: &usize| {
+            let Some(server) = self.list.get(*at) else { return false };
+            // One server is asked whatever it has said: what it answers is what the client is to hear.
+            self.list.len() == 1 || !server.is_ready() || offers(server, method)
+        };
+        (0..self.list.len()).filter(able).collect()
+    }
+
+    fn way(&self, request: &Request, up: Vec<usize>) -> Way {
+        let all = [
+            "resources/list",
+            "resources/templates/list",
+            "prompts/list",
+            "skills/list",
+            "logging/setLevel",
+            "subscriptions/listen",
+        ];
+        if all.contains(&request.method.as_str()) {
+            return Way::All;
+        }
+        let params = Object::of(request.params.as_deref());
+        let (mut is_prompt, mut meant) = (false, params.read_as::<String>("uri").or_else(|| params.read_as("taskId")));
+        match request.method.as_str() {
+            "prompts/get" => (is_prompt, meant) = (true, params.read_as("name")),
+            "completion/complete" => {
+                let of = params.object("ref").unwrap_or_default();
+                meant = of.read_as("uri");
+                if meant.is_none() {
+                    (is_prompt, meant) = (true, of.read_as("name"));
+                }
+            }
+            _ => {}
+        }
+        if let Some(at) = meant.as_deref().and_then(|uri| self.whose_skill(uri)) {
+            return Way::One(up.into_iter().filter(|own| *own == at).collect());
+        }
+        let whose = meant.and_then(|meant| self.list.iter().position(|server| server.has_listed(is_prompt, &meant)));
+        match whose {
+            Some(at) if up.contains(&at) => Way::One(vec![at]),
+            // Another server must not answer in its place.
+            Some(at) if self.list.get(at).is_some_and(|server| !server.is_ready()) => Way::Absent(at),
+            Some(_) => Way::One(Vec::new()),
+            None => Way::One(up),
+        }
+    }
+
+    /// Parameters with the name that the server itself gave a prompt.
+    fn unrenamed(&self, at: usize, request: &Request) -> Option<Raw> {
+        let renamed = self.list.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
+        let Some(renamed) = renamed else { return request.params.clone() };
+        let mut params = Object::of(request.params.as_deref());
+        let own = |named: &Object| renamed.get(&named.read_as::<String>("name")?);
+        match request.method.as_str() {
+            "prompts/get" => {
+                let Some(own) = own(&params) else { return request.params.clone() };
+                params.put("name", own);
+            }
+            "completion/complete" => {
+                let mut reference = params.object("ref").unwrap_or_default();
+                let Some(own) = own(&reference) else { return request.params.clone() };
+                reference.put("name", own);
+                params.set("ref", reference.to_raw());
+            }
+            _ => return request.params.clone(),
+        }
+        Some(params.to_raw())
     }
 }
 

@@ -1,11 +1,12 @@
 //! Who the client is, for whoever looks on.
 
-use super::{Hub, Lifecycle};
+use super::context::Context;
+use super::context::Lifecycle;
 use crate::object::Object;
 use crate::version::META_CLIENT;
 use crate::watch::Observed;
 
-impl Hub {
+impl Context {
     /// Tells who the client says it is.
     pub(super) fn tell_client(&self) {
         let info: Option<Object> = match &self.lifecycle {

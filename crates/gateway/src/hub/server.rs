@@ -6,8 +6,11 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::Hub;
+use super::context::Lifecycle;
 use super::pending::For;
-use super::{Hub, Lifecycle};
+use super::servers::Servers;
+use super::upstream::Upstream;
 use crate::capture::Capture;
 use crate::link::Link;
 use crate::object::Object;
@@ -134,15 +137,15 @@ impl Server {
 impl Hub {
     /// Starts every server that nobody has asked yet, all at once.
     pub(super) fn start_servers(&mut self) {
-        for at in 0..self.servers.len() {
-            if self.servers.get(at).is_some_and(|server| server.state == State::Idle) {
+        for at in 0..self.upstream.servers.len() {
+            if self.upstream.servers.get(at).is_some_and(|server| server.state == State::Idle) {
                 self.start_server(at);
             }
         }
     }
 
     pub(super) fn start_server(&mut self, at: usize) {
-        let Some(server) = self.servers.get_mut(at) else { return };
+        let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.run += 1;
         server.tools.is_read = false;
         (server.tried_other, server.asked_again) = (false, false);
@@ -150,16 +153,20 @@ impl Hub {
         if self.resume_server(at) {
             return;
         }
-        let (Some(settings), Some(server)) = (self.settings.servers.get(at), self.servers.get_mut(at)) else { return };
-        match Link::open(&settings.target, at, server.run, &self.inbox) {
+        let (Some(settings), Some(server)) =
+            (self.upstream.context.settings.servers.get(at), self.upstream.servers.list.get_mut(at))
+        else {
+            return;
+        };
+        match Link::open(&settings.target, at, server.run, &self.upstream.servers.inbox) {
             Ok(link) => {
                 server.link = Some(link);
                 server.state = State::Starting;
                 server.due = Some(Instant::now() + settings.start_timeout);
                 tracing::debug!(server = settings.name, run = server.run, "started");
-                let stateless = matches!(self.lifecycle, Lifecycle::Stateless { .. });
+                let stateless = matches!(self.upstream.context.lifecycle, Lifecycle::Stateless { .. });
                 let other = server.begins_other;
-                self.greet(at, stateless != other);
+                self.upstream.greet(at, stateless != other);
             }
             Err(why) => self.closed(at, &why.to_string()),
         }
@@ -167,9 +174,9 @@ impl Hub {
 
     /// A server has ended, or could not be started: what it was asked is answered with why, and it is started again later.
     pub(super) fn closed(&mut self, at: usize, why: &str) {
-        let name = self.name(at).to_owned();
-        self.tell_heard(at);
-        let Some(server) = self.servers.get_mut(at) else { return };
+        let name = self.upstream.context.name(at).to_owned();
+        self.upstream.tell_heard(at);
+        let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.link = None;
         let lasted = server.since.take().is_some_and(|since| since.elapsed() >= MAX_BACKOFF);
         // What the ended run may still say is not for the next one.
@@ -181,9 +188,14 @@ impl Hub {
         server.failures = if lasted { 1 } else { server.failures.saturating_add(1) };
         // A greeting that was not answered is none that was refused. Some die of a method that they do not know: the next run
         // is greeted in the other lifecycle first, and the first of these at once.
-        let greeting = self.pending.iter().find(|(_, own)| own.server == at && matches!(own.what, For::Greeting));
+        let greeting = self
+            .upstream
+            .requests
+            .pending
+            .iter()
+            .find(|(_, own)| own.server == at && matches!(own.what, For::Greeting));
         if let Some(id) = greeting.map(|(id, _)| *id) {
-            self.pending.remove(&id);
+            self.upstream.requests.pending.remove(&id);
             server.begins_other = !server.begins_other;
             if server.failures == 1 {
                 tracing::warn!(server = name, "{why}; it is started again at once, and greeted in the other lifecycle");
@@ -192,35 +204,33 @@ impl Hub {
         }
         let wait = Duration::from_millis(500).saturating_mul(1 << server.failures.saturating_sub(1).min(10));
         server.due = Some(Instant::now() + wait.min(MAX_BACKOFF));
-        self.settings.watch.observed(&self.id, &Observed::Server { name: &name, down: Some(why) });
+        self.upstream
+            .context
+            .settings
+            .watch
+            .observed(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
         tracing::warn!(server = name, "{why}; it is started again in {:?}", wait.min(MAX_BACKOFF));
-        let theirs: Vec<u64> = self.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
+        let theirs: Vec<u64> =
+            self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
         let told = error(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
             self.answered_by_server(at, id, Err(told.clone()));
         }
-        self.asked.retain(|_, asked| asked.server != Some(at));
+        self.upstream.requests.asked.retain(|_, asked| asked.server != Some(at));
         self.advance();
     }
 
-    /// Tells whoever looks on what a server's process has said beside its messages.
-    pub(super) fn tell_heard(&self, at: usize) {
-        let lines = self.servers.get(at).and_then(|own| own.link.as_ref()).map(Link::heard).unwrap_or_default();
-        if !lines.is_empty() {
-            self.tell(&Observed::Heard { name: self.name(at), lines: &lines });
-        }
-    }
-
     pub(super) fn has_deadlines(&self) -> bool {
-        self.servers.iter().any(|server| server.due.is_some())
-            || !self.parked.is_empty()
-            || self.pending.values().any(|own| own.due.is_some())
+        self.upstream.servers.iter().any(|server| server.due.is_some())
+            || !self.pending_input.parked.is_empty()
+            || self.upstream.requests.pending.values().any(|own| own.due.is_some())
     }
 
     /// What has waited too long.
     pub(super) fn overdue(&mut self, now: Instant) {
-        for at in 0..self.servers.len() {
-            let Some(server) = self.servers.get_mut(at).filter(|own| own.due.is_some_and(|due| due <= now)) else {
+        for at in 0..self.upstream.servers.len() {
+            let Some(server) = self.upstream.servers.get_mut(at).filter(|own| own.due.is_some_and(|due| due <= now))
+            else {
                 continue;
             };
             server.due = None;
@@ -231,23 +241,37 @@ impl Hub {
                 State::Idle | State::Ready => {}
             }
         }
-        self.forget_parked(now);
+        self.pending_input.forget_parked(&mut self.upstream, now);
         let late: Vec<(u64, usize)> = self
+            .upstream
+            .requests
             .pending
             .iter()
             .filter(|(_, own)| own.due.is_some_and(|due| due <= now))
             .map(|(id, own)| (*id, own.server))
             .collect();
         for (id, at) in late {
-            self.tell_cancelled(at, id, Some("the gateway's time limit for the call has passed"));
-            let why = format!("server `{}` did not answer in time", self.name(at));
+            self.upstream.servers.tell_cancelled(at, id, Some("the gateway's time limit for the call has passed"));
+            let why = format!("server `{}` did not answer in time", self.upstream.context.name(at));
             self.answered_by_server(at, id, Err(error(code::INTERNAL, &why)));
         }
     }
+}
 
+impl Upstream {
+    /// Tells whoever looks on what a server's process has said beside its messages.
+    pub(super) fn tell_heard(&self, at: usize) {
+        let lines = self.servers.get(at).and_then(|own| own.link.as_ref()).map(Link::heard).unwrap_or_default();
+        if !lines.is_empty() {
+            self.context.tell(&Observed::Heard { name: self.context.name(at), lines: &lines });
+        }
+    }
+}
+
+impl Servers {
     /// Says to a server that a request needs no answer any more.
     pub(super) fn tell_cancelled(&self, at: usize, id: u64, why: Option<&str>) {
-        let Some(server) = self.servers.get(at) else { return };
+        let Some(server) = self.list.get(at) else { return };
         let mut params = Object::default();
         params.put("requestId", &id);
         if let Some(why) = why {

@@ -7,8 +7,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
+use super::context::Lifecycle;
+use super::merge::Router;
+use super::names::Naming;
+use super::reply;
 use super::server::Server;
-use super::{Hub, Lifecycle, reply};
+use super::servers::Servers;
+use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request, code, error, raw};
@@ -33,14 +39,34 @@ pub(super) fn offers(server: &Server, method: &str) -> bool {
     declared(server).is_some_and(|own| method != READ_FOLDER || own.read_as(READS_FOLDERS) == Some(true))
 }
 
-impl Hub {
+impl Context {
     fn own_skills(&self) -> Option<Arc<ServedSkills>> {
         self.settings.layers.skills().filter(|own| !own.is_empty())
     }
 
+    /// Whether the client says that it lists and loads skills itself. The extension has no setting for clients, but any
+    /// extension may be declared by both sides (SEP-2133). One list for several stateless clients cannot depend on one of them.
+    pub(super) fn client_hosts_skills(&self) -> bool {
+        matches!(self.lifecycle, Lifecycle::Session { .. })
+            && self.client_can(None, &["extensions", EXTENSION]).is_some()
+    }
+
+    /// What the gateway's own skills add to a list.
+    pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
+        let own = self.own_skills()?;
+        let part = match method {
+            "skills/list" => own.entries(),
+            "resources/list" => own.resources(),
+            _ => return None,
+        };
+        Some(part.iter().map(raw).collect())
+    }
+}
+
+impl Upstream {
     /// Adds the extension to what the client is told. Folders are read only if whoever has skills reads them.
     pub(super) fn declare_skills(&self, can: &mut Value) {
-        let own = self.own_skills();
+        let own = self.context.own_skills();
         let mut all = self.servers.iter().filter(|server| server.is_known()).filter_map(declared).peekable();
         if own.is_none() && (self.servers.len() == 1 || all.peek().is_none()) {
             return;
@@ -58,20 +84,21 @@ impl Hub {
             extensions.insert(EXTENSION.to_owned(), Value::Object(settings));
         }
     }
+}
 
-    /// Whether the client says that it lists and loads skills itself. The extension has no setting for clients, but any
-    /// extension may be declared by both sides (SEP-2133). One list for several stateless clients cannot depend on one of them.
-    pub(super) fn client_hosts_skills(&self) -> bool {
-        matches!(self.lifecycle, Lifecycle::Session { .. })
-            && self.client_can(None, &["extensions", EXTENSION]).is_some()
-    }
-
+impl Router {
     /// Answers what is asked of the gateway's own skills, alone or beside the servers'; `false` if that is not for it.
-    pub(super) fn answered_of_skills(&mut self, client: &Client, request: &Request) -> bool {
-        let own = self.own_skills();
+    pub(super) fn answered_of_skills(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        client: &Client,
+        request: &Request,
+    ) -> bool {
+        let own = upstream.context.own_skills();
         let method = request.method.as_str();
         if matches!(method, "skills/list" | "resources/list" | "resources/templates/list") && own.is_some() {
-            self.fan_out(client, request);
+            self.fan_out(upstream, names, client, request);
             return true;
         }
         let uri: Option<String> = Object::of(request.params.as_deref()).read_as("uri");
@@ -83,36 +110,29 @@ impl Hub {
                 _ => return false,
             },
             // Servers that have skills know more; if there is none, nobody has it.
-            (Some(_), _) if is_of_extension(method) && !self.servers.iter().any(|server| offers(server, method)) => {
+            (Some(_), _)
+                if is_of_extension(method) && !upstream.servers.iter().any(|server| offers(server, method)) =>
+            {
                 Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")).into())
             }
             _ => return false,
         };
         let answer: Answer = match given {
-            Ok(result) => self.in_era(usize::MAX, Ok(raw(&result))),
+            Ok(result) => upstream.in_era(usize::MAX, Ok(raw(&result))),
             Err(why) => Err(error(code::INVALID_PARAMS, &why.to_string())),
         };
         reply(client, &request.id, answer);
         true
     }
+}
 
-    /// What the gateway's own skills add to a list.
-    pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
-        let own = self.own_skills()?;
-        let part = match method {
-            "skills/list" => own.entries(),
-            "resources/list" => own.resources(),
-            _ => return None,
-        };
-        Some(part.iter().map(raw).collect())
-    }
-
+impl Servers {
     /// The server that has listed the skill in whose folder a URI lies: a skill's references lead to nobody else's files.
     pub(super) fn whose_skill(&self, uri: &str) -> Option<usize> {
         let is_in = |main: &String| {
             let root = main.strip_suffix("/SKILL.md");
             root.and_then(|root| uri.strip_prefix(root)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        self.servers.iter().position(|server| server.listed.iter().any(is_in))
+        self.list.iter().position(|server| server.listed.iter().any(is_in))
     }
 }

@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use toolfold::conversation::CallId;
 
+use super::upstream::Upstream;
+use super::view::View;
 use super::{Hub, INBOX};
 use crate::client::{Client, ToHub};
 use crate::rpc::{Answer, Id};
@@ -102,15 +104,23 @@ impl Openings {
     }
 }
 
-impl Hub {
+impl View {
     /// Answers a request whose call the conversation itself answers. `before`: the number of openings before it.
-    pub(super) fn answer_in_order(&mut self, client: &Client, id: &Id, call: CallId, answer: Answer, before: usize) {
-        let opened = self.view.as_ref().is_some_and(|view| view.conversation.openings() > before);
+    pub(super) fn answer_in_order(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        id: &Id,
+        call: CallId,
+        answer: Answer,
+        before: usize,
+    ) {
+        let opened = self.shown.as_ref().is_some_and(|view| view.conversation.openings() > before);
         let openings = &mut self.openings;
         let due = match openings.held.back() {
             None if !opened => {
-                self.reply_kept(client, id, answer);
-                return self.reshow();
+                self.reply_kept(upstream, client, id, answer);
+                return self.reshow(upstream);
             }
             // What refers to the answer before it follows that.
             Some(last) if !opened => last.due,
@@ -124,40 +134,42 @@ impl Hub {
         });
         openings.held.push_back(Held { due, client: client.clone(), id: id.clone(), call, answer, receipt });
         // Until then its id is in use, it can be cancelled, and the gateway does not end.
-        self.running.insert((client.key, id.clone()), Vec::new());
+        upstream.requests.running.insert((client.key, id.clone()), Vec::new());
     }
 
     /// The held answer to a request is not needed any more. What it would have opened stays closed.
     pub(super) fn cancel_held(&mut self, key: &(u64, Id)) {
-        if let (Some(call), Some(view)) = (self.openings.cancel(key), &mut self.view) {
+        if let (Some(call), Some(view)) = (self.openings.cancel(key), &mut self.shown) {
             view.conversation.not_sent(&call);
         }
     }
 
+    /// Gives all answers, as the gateway ends.
+    pub(super) fn give_all_held(&mut self, upstream: &mut Upstream) {
+        while let Some(held) = self.openings.held.pop_front() {
+            self.give(upstream, held);
+        }
+    }
+
+    fn give(&mut self, upstream: &mut Upstream, held: Held) {
+        let Held { client, id, answer, receipt, .. } = held;
+        upstream.requests.running.remove(&(client.key, id.clone()));
+        self.reply_noted(upstream, &client, &id, answer, receipt);
+        self.reshow(upstream);
+    }
+}
+
+impl Hub {
     /// Gives the answers that are due. What clients have sent until now was sent without them.
     pub(super) fn give_held(&mut self, now: Instant, clients: &mut mpsc::Receiver<ToHub>) {
         for _ in 0..INBOX {
             let Ok(said) = clients.try_recv() else { break };
             self.hear(said);
         }
-        while self.openings.due().is_some_and(|due| due <= now)
-            && let Some(held) = self.openings.held.pop_front()
+        while self.view.openings.due().is_some_and(|due| due <= now)
+            && let Some(held) = self.view.openings.held.pop_front()
         {
-            self.give(held);
+            self.view.give(&mut self.upstream, held);
         }
-    }
-
-    /// Gives all answers, as the gateway ends.
-    pub(super) fn give_all_held(&mut self) {
-        while let Some(held) = self.openings.held.pop_front() {
-            self.give(held);
-        }
-    }
-
-    fn give(&mut self, held: Held) {
-        let Held { client, id, answer, receipt, .. } = held;
-        self.running.remove(&(client.key, id.clone()));
-        self.reply_noted(&client, &id, answer, receipt);
-        self.reshow();
     }
 }

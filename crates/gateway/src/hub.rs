@@ -1,12 +1,14 @@
-//! Routes messages between a client (or several stateless clients) and the upstream servers of a gateway.
+//! Routes messages between a client (or several stateless clients) and the upstream servers.
 //!
-//! A single task owns all state and never blocks: messages arrive through two queues, and each is handled completely before the
-//! next one is read. The state has parts, each with its own fields and methods; [`Hub`] dispatches between them:
+//! A single task owns all state and never blocks: messages arrive through two queues, and each is
+//! handled completely before the next one is read. The state has parts, each with its own fields
+//! and methods; `Hub` dispatches between them:
 //!
-//! - [`Upstream`]: the settings and the lifecycle (`context`), the connections (`servers`) and the open requests (`requests`),
-//!   which together are what it takes to send a message;
-//! - [`Router`], [`PendingInput`] and [`Rounds`]: requests that have more than one answer, or need input before they have one;
-//! - [`View`]: the merged list of tools, their names, and the conversation that decides on calls.
+//! - `Upstream`: the settings and the lifecycle (`context`), the connections (`servers`) and the
+//!   open requests (`requests`), which together are needed to send a message;
+//! - `Router`, `PendingInput` and `Rounds`: requests that several servers answer, or that
+//!   need input before they are answered;
+//! - `View`: the merged list of tools, their names, and the conversation that decides on calls.
 
 mod call;
 mod client_requests;
@@ -55,16 +57,16 @@ use crate::settings::Settings;
 use crate::version::{STATELESS, in_meta};
 use crate::watch::Observed;
 
-/// How often it is looked whether something has waited too long.
+/// Interval between timeout checks.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How many messages of servers may wait for the hub; then the servers wait.
+/// Capacity of the queues of incoming messages. A sender waits while its queue is full.
 const INBOX: usize = 1024;
 
-/// How long running calls are waited for once the gateway is asked to end.
+/// Maximum time that running calls get to finish after a shutdown request.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// See the module.
+/// Owns the state of one conversation and dispatches each message to the part that handles it.
 pub struct Hub {
     upstream: Upstream,
     router: Router,
@@ -76,13 +78,13 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Starts a hub. It ends when nobody can say anything to it any more, or once it was drained.
+    /// Starts a hub. The hub ends when every sender is dropped, or once it has been drained.
     #[must_use]
     pub fn start(settings: Settings, id: String) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         Self::begin(settings, id, Begin::default())
     }
 
-    /// The same for a conversation that is kept, or goes on.
+    /// Starts a hub whose conversation is stored, or resumed from stored state.
     pub(crate) fn begin(
         settings: Settings,
         id: String,
@@ -115,7 +117,7 @@ impl Hub {
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut has_clients = true;
         if self.upstream.context.has_session() {
-            // It goes on where another hub was.
+            // The session is resumed: another hub has answered `initialize`.
             self.upstream.context.tell_client();
             self.start_servers();
         }
@@ -125,11 +127,12 @@ impl Hub {
             tokio::select! {
                 said = clients.recv(), if has_clients => match said {
                     Some(said) => self.hear(said),
-                    // Who asked it to end after what runs has nothing more to say, and waits.
+                    // The sender requested a drain and has dropped its end: the running calls still
+                    // finish.
                     None if self.ends.is_some() => has_clients = false,
                     None => break,
                 },
-                // It cannot be closed: the hub holds a sender.
+                // Never `None`: the hub holds a sender.
                 Some(incoming) = servers.recv() => self.take(incoming),
                 _ = tick.tick(), if waits => self.overdue(Instant::now()),
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
@@ -144,7 +147,7 @@ impl Hub {
             self.view.give_all_held(&mut self.upstream);
             self.end_unfinished();
         }
-        // Nobody hears them any more, so that none waits to be heard.
+        // Drops the receiver, so that no connection blocks on a full queue.
         drop(servers);
         self.abandon_all().await;
     }
@@ -158,7 +161,7 @@ impl Hub {
             }
             ToHub::Message(client, Message::Notification(note)) => self.notes(&client, &note),
             ToHub::Message(client, Message::Response(id, answer)) => self.answered_by_client(&client, &id, answer),
-            // The client could not read something: nobody can say what.
+            // The client failed to parse a message; which one is unknown.
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
             ToHub::Written(number) => self.view.openings.written(number),
@@ -173,7 +176,7 @@ impl Hub {
 
     fn take(&mut self, incoming: Incoming) {
         let Incoming { server, run, event } = incoming;
-        // An ended run has nothing more to say.
+        // Messages of an earlier run are ignored.
         if self.upstream.servers.get(server).is_none_or(|own| own.run != run) {
             return;
         }
@@ -182,7 +185,7 @@ impl Hub {
                 let Some(id) = id.as_number() else {
                     tracing::warn!(
                         server = self.upstream.context.name(server),
-                        "an answer to nothing that was asked was left out: {id}"
+                        "ignored a response to an unknown request: {id}"
                     );
                     return;
                 };
@@ -198,17 +201,17 @@ impl Hub {
         }
     }
 
-    /// A request of a client.
+    /// Handles a client's request.
     fn asks(&mut self, client: &Client, request: Request) {
         if self.ends.is_some() {
             return reply(
                 client,
                 &request.id,
-                Err(error(code::INTERNAL, "the gateway is ending: it takes no more requests")),
+                Err(error(code::INTERNAL, "the gateway is shutting down and accepts no more requests")),
             );
         }
         if self.upstream.requests.running.contains_key(&(client.key, request.id.clone())) {
-            let why = format!("the id {} is in use by a request that has not been answered", request.id);
+            let why = format!("request id {} is already in use by an open request", request.id);
             return reply(client, &request.id, Err(error(code::INVALID_REQUEST, &why)));
         }
         let speaks = request.params.as_deref().filter(|params| in_meta(params).is_some());
@@ -217,7 +220,7 @@ impl Hub {
         let client = declared.as_ref().unwrap_or(client);
         match request.method.as_str() {
             "ping" | "initialize" if stateless => {
-                let why = format!("`{}` is no method of {STATELESS}", request.method);
+                let why = format!("`{}` is not a method of {STATELESS}", request.method);
                 reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
             }
             "ping" => reply(client, &request.id, Ok(raw(&serde_json::json!({})))),
@@ -229,7 +232,8 @@ impl Hub {
         }
     }
 
-    /// A request whose client has introduced itself: answered, passed on, or held until the servers are there.
+    /// Handles a request of an initialized client: answers it, forwards it, or holds it until the
+    /// servers are ready.
     fn dispatch(&mut self, client: &Client, request: Request) {
         if self.pending_input.unpark(&mut self.upstream, client, &request) {
             return;
@@ -242,7 +246,7 @@ impl Hub {
             _ => !self.upstream.servers.all_settled(),
         };
         if early {
-            // It can be cancelled while it waits.
+            // A held request can be cancelled.
             self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
             self.upstream.requests.held.push((client.clone(), request));
             return;
@@ -255,7 +259,7 @@ impl Hub {
         }
     }
 
-    /// What has become possible since a server has settled.
+    /// Continues what had to wait for a server.
     fn advance(&mut self) {
         if self.upstream.servers.all_introduced() {
             self.answer_initialize();
@@ -269,7 +273,7 @@ impl Hub {
         }
     }
 
-    /// A client has gone: nobody waits for what it asked.
+    /// Cancels everything that a disconnected client has requested.
     fn gone(&mut self, key: u64) {
         self.upstream.requests.held.retain(|(client, _)| client.key != key);
         let theirs: Vec<(u64, Id)> =
@@ -291,7 +295,7 @@ impl Hub {
         self.upstream.context.tell(&Observed::Ended);
         self.view.shown = None;
         self.upstream.context.settings.layers.ended(&self.upstream.context.id);
-        // They have time to end by themselves: a runtime that ends before would kill them.
+        // Waits for the processes to end: dropping the runtime first would kill them.
         let links = std::mem::take(&mut self.upstream.servers.list).into_iter().filter_map(|server| server.link);
         futures_util::future::join_all(links.map(|link| link.closed(stays))).await;
         if let Some(keeps) = self.view.persistence.take() {

@@ -321,7 +321,7 @@ fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
         let mut given = headers.get_all(header).iter();
         let (Some(first), None) = (given.next(), given.next()) else {
             if headers.get_all(header).iter().count() > 1 {
-                return Err(format!("the header {header} stands twice"));
+                return Err(format!("the header {header} is set twice"));
             }
             continue;
         };

@@ -1,4 +1,4 @@
-//! Calls of tools: judged by the conversation, run by the server that has the tool.
+//! Tool calls: the conversation decides on a call, and the server that has the tool runs it.
 
 use serde_json::json;
 use tokio::time::Instant;
@@ -34,10 +34,10 @@ impl View {
         let arguments = params.get("arguments").filter(|own| own.get() != "null").unwrap_or(&nothing);
         let before = view.conversation.openings();
         let read = self.openings.read(before);
-        // The id is the conversation's own: those of two clients may be the same.
+        // The conversation assigns the id: two clients may use the same one.
         match view.conversation.call_unread(read, "", &name, arguments) {
             Ok(outcome) => {
-                // Conversations are kept as snapshots.
+                // The log is not needed: conversations are stored as snapshots.
                 view.conversation.forget_log();
                 self.decided(upstream, client, request.id, params, outcome, before);
             }
@@ -45,7 +45,8 @@ impl View {
         }
     }
 
-    /// What the conversation decides on a call, before which it had `before` openings.
+    /// Carries out the conversation's decision on a call. `before` is the number of openings before
+    /// the call.
     fn decided(
         &mut self,
         upstream: &mut Upstream,
@@ -76,7 +77,7 @@ impl View {
         }
     }
 
-    /// Gives a call to the server that has the tool.
+    /// Forwards a call to the server that has the tool.
     pub(super) fn forward(
         &mut self,
         upstream: &mut Upstream,
@@ -91,7 +92,7 @@ impl View {
         let (Some(origin), true) = (origin.clone(), running.is_some()) else {
             let why = match origin {
                 Some(origin) => upstream.is_down(origin.server),
-                None => "its server is gone".to_owned(),
+                None => "its server no longer exists".to_owned(),
             };
             if let Some(view) = &mut self.shown {
                 view.conversation.report_result(&forward.id, false);
@@ -118,7 +119,7 @@ impl View {
         upstream.ask_server(origin.server, "tools/call", params, Some((client.clone(), id)), what);
     }
 
-    /// The result of a call.
+    /// Handles the result of a call.
     pub(super) fn called(
         &mut self,
         upstream: &Upstream,
@@ -143,18 +144,19 @@ impl View {
         let (server, took) = (upstream.context.name(at), since.elapsed());
         upstream.context.tell(&Observed::Called { server, tool, verdict, took, ok: !failed });
         let answer = match answer {
-            // The server asks the client for something before it goes on with the call (SEP-2322).
+            // The server requests input before it continues the call (SEP-2322).
             Ok(result) if asks_back => return reply(client, id, Ok(result)),
             Ok(result) => Ok(match note {
                 Some(note) => noted(&result, note),
                 None => result,
             }),
-            // That the server has ended is for the model to know; what the server itself says stays what it is.
+            // Reports to the model that the server has ended; errors that the server itself returns
+            // pass unchanged.
             Err(_) if upstream.servers.get(at).is_some_and(|server| !server.is_ready()) => {
                 let why = upstream.servers.get(at).map_or("", |server| server.why.as_str());
                 let name = upstream.context.name(at);
                 let text =
-                    format!("server `{name}` ended during the call ({why}): whether it was carried out is not known");
+                    format!("server `{name}` ended during the call ({why}); whether the call took effect is unknown");
                 Ok(upstream.context.text_result(&text, true))
             }
             Err(why) => Err(why),
@@ -164,25 +166,26 @@ impl View {
 }
 
 impl Upstream {
-    /// Servers that are down and have never listed: a tool that nobody has may be one of theirs.
+    /// Names the servers that are down and have never listed tools: an unknown tool may belong to
+    /// one of them.
     fn unlisted(&self) -> String {
         let silent = |own: &&Server| own.state == State::Down && own.tools.tools.is_empty();
         let of = self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| silent(server));
         of.map(|(server, own)| format!("\nThe tools of server `{}` are not known: {}.", own.name, server.why)).collect()
     }
 
-    /// Why a server takes no calls now.
+    /// The error text for a server that accepts no calls at present.
     pub(super) fn is_down(&self, at: usize) -> String {
         let why = self.servers.get(at).map_or("", |server| server.why.as_str());
         format!(
-            "server `{}` is not there ({why}); it is being started again, try again in some seconds",
+            "server `{}` is unavailable ({why}); it is being restarted, retry in a few seconds",
             self.context.name(at)
         )
     }
 }
 
 impl Context {
-    /// A result of text, in the shape of the client's version.
+    /// A text result in the form of the client's protocol version.
     pub(super) fn text_result(&self, text: &str, is_error: bool) -> Raw {
         let mut result = Object::default();
         result.put("content", &json!([{"type": "text", "text": text}]));
@@ -196,7 +199,7 @@ impl Context {
     }
 }
 
-/// The result with a line before it.
+/// Inserts a line of text before the content of a result.
 fn noted(result: &Raw, note: &str) -> Raw {
     let Some(mut own) = Object::read(result) else { return result.clone() };
     let mut content = elements(own.get("content"));
@@ -209,13 +212,13 @@ fn is_error(result: &Raw) -> bool {
     Object::read(result).and_then(|own| own.read_as("isError")).unwrap_or(false)
 }
 
-/// Whether a result says that the server needs something of the client first (SEP-2322).
+/// Whether a result requests input from the client (SEP-2322).
 pub(super) fn is_input_required(result: &Raw) -> bool {
     result.get().contains("input_required")
         && Object::read(result).and_then(|own| own.read_as::<String>("resultType")).as_deref() == Some("input_required")
 }
 
-/// The text of an error, for a line of text.
+/// The message of an error, for the log.
 pub(super) fn why_of(error: &Raw) -> String {
     message_of(error)
 }

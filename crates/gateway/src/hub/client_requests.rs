@@ -1,4 +1,4 @@
-//! What servers ask of the client, what the gateway asks of it, and what either says without being asked.
+//! Requests that servers and the gateway send to clients, and the notifications of both sides.
 
 use super::Hub;
 use super::context::Lifecycle;
@@ -9,35 +9,36 @@ use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error, raw};
 
-/// The member of `_meta` that names a subscription: the id of the request that asked for it (SEP-2575).
+/// The member of `_meta` that names a subscription: the id of the request that opened it
+/// (SEP-2575).
 pub(super) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A request that the client has not answered.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) client: Client,
-    /// The client's request that it belongs to.
+    /// The client's request that caused this one.
     pub(super) of: Option<Id>,
-    /// The server that asks; `None` if the gateway does.
+    /// The server that sent the request; `None` if the gateway did.
     pub(super) server: Option<usize>,
     pub(super) what: Question,
 }
 
-/// What is asked.
+/// The purpose of a request to a client.
 #[derive(Debug)]
 pub(super) enum Question {
-    /// A server's request, whose answer it gets under this id.
+    /// A server's request, forwarded. The server expects the response under this id.
     Relay(Id),
-    /// What a stateless server wants before it goes on.
+    /// Input that a stateless server requires before it continues.
     Input {
-        /// Of which request.
+        /// The round of input.
         round: u64,
-        /// Under which name.
+        /// The name of this input in the round.
         key: String,
     },
-    /// Whether a call may run.
+    /// Approval of a call.
     Approval {
-        /// The approval that waits.
+        /// The id of the approval.
         approval: String,
         /// The parameters of the call.
         params: Object,
@@ -45,7 +46,7 @@ pub(super) enum Question {
 }
 
 impl Upstream {
-    /// A request of a server.
+    /// Handles a server's request.
     pub(super) fn asked_by_server(
         &mut self,
         pending_input: &mut PendingInput,
@@ -66,13 +67,13 @@ impl Upstream {
             Lifecycle::Stateless { .. } | Lifecycle::Unknown => None,
         });
         let Some((client, of)) = belongs else {
-            let why = "there is no client to ask";
+            let why = "no client is connected";
             return server.send(Message::Response(request.id, Err(error(code::METHOD_NOT_FOUND, why))));
         };
         self.ask_client(client, of, Some(at), &request.method, request.params, Question::Relay(request.id));
     }
 
-    /// Asks the client something.
+    /// Sends a request to the client.
     pub(super) fn ask_client(
         &mut self,
         client: Client,
@@ -95,7 +96,7 @@ impl Upstream {
             .is_some_and(|own| own.server == at && matches!(own.what, For::Listening))
     }
 
-    /// A notification of a subscription (2026-07-28), under the id that its client gave it.
+    /// A notification of a subscription (2026-07-28), with the client's own subscription id.
     fn subscribed(&self, at: usize, note: &Notification) -> Option<(Client, Id, Notification)> {
         let mut params = Object::of(note.params.as_deref());
         let mut meta = params.object("_meta")?;
@@ -107,17 +108,17 @@ impl Upstream {
         Some((client, of, Notification { method: note.method.clone(), params: Some(params.to_raw()) }))
     }
 
-    /// Progress of a request: under the token that its client chose.
+    /// Forwards progress of a request, with the progress token that the client chose.
     fn progress(&mut self, at: usize, note: Notification) {
         let mut params = Object::of(note.params.as_deref());
         let id: Option<u64> = params.read_as("progressToken");
         let limit = self.context.settings.servers.get(at).and_then(|own| own.call_timeout);
         let pending = id.and_then(|id| self.requests.pending.get_mut(&id)).filter(|own| own.server == at);
         let Some(pending) = pending else {
-            tracing::debug!(server = self.context.name(at), "progress of nothing that runs was left out");
+            tracing::debug!(server = self.context.name(at), "ignored progress of an unknown request");
             return;
         };
-        // A sign of life.
+        // Progress restarts the time limit.
         pending.due = limit.map(|limit| tokio::time::Instant::now() + limit);
         if let (Some(token), Some((client, of))) = (pending.token.clone(), &pending.of) {
             params.set("progressToken", token);
@@ -126,7 +127,7 @@ impl Upstream {
         }
     }
 
-    /// A server withdraws a request that it made of the client.
+    /// Cancels a request that a server has withdrawn.
     fn no_longer_asked(&mut self, at: usize, note: Notification) {
         let mut params = Object::of(note.params.as_deref());
         let Some(theirs) = params.get("requestId").and_then(Id::read) else { return };
@@ -144,13 +145,13 @@ impl Upstream {
 }
 
 impl Hub {
-    /// An answer of the client.
+    /// Handles a response of the client.
     pub(super) fn answered_by_client(&mut self, client: &Client, id: &Id, answer: Answer) {
         let known = id
             .as_number()
             .filter(|id| self.upstream.requests.asked.get(id).is_some_and(|asked| asked.client.key == client.key));
         let Some(asked) = known.and_then(|id| self.upstream.requests.asked.remove(&id)) else {
-            tracing::debug!("the client answers what nobody asked: {id}");
+            tracing::debug!("ignored a response of the client to an unknown request: {id}");
             return;
         };
         match (asked.what, asked.server) {
@@ -169,7 +170,7 @@ impl Hub {
         }
     }
 
-    /// What a client says without being asked.
+    /// Handles a notification of the client.
     pub(super) fn notes(&mut self, client: &Client, note: &Notification) {
         match note.method.as_str() {
             "notifications/initialized" => self.client_is_ready(),
@@ -190,12 +191,12 @@ impl Hub {
         }
     }
 
-    /// What a server says without being asked.
+    /// Handles a notification of a server.
     pub(super) fn noted_by_server(&mut self, at: usize, of: Option<u64>, note: Notification) {
         match note.method.as_str() {
             "notifications/tools/list_changed" => {
                 self.read_tools(at);
-                // Whom the gateway itself tells, it tells once it knows what has changed.
+                // The gateway notifies the client itself, once it has read the new list.
                 if self.upstream.context.has_session() {
                     return;
                 }
@@ -204,14 +205,15 @@ impl Hub {
             "notifications/progress" => return self.upstream.progress(at, note),
             _ => {}
         }
-        // What the gateway itself has subscribed to is no word to a client.
+        // Notifications of the gateway's own subscriptions are not forwarded.
         if self.upstream.is_own_subscription(at, &note) {
             return;
         }
         if let Some((client, id, note)) = self.upstream.subscribed(at, &note) {
             return client.sink.send(Message::Notification(note), Some(&id));
         }
-        // What belongs to no request is for the connection; a stateless client has none, and hears it where it has subscribed.
+        // A notification without a request belongs to the connection. Stateless clients have none
+        // and receive it through their subscriptions.
         let of_the_call = of.is_some() || matches!(note.method.as_str(), "notifications/message");
         if !of_the_call && !self.upstream.context.has_session() {
             return;

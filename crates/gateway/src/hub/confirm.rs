@@ -1,4 +1,5 @@
-//! Calls that a person has to see first: asked through the client where it can, else by their approval's id.
+//! Calls that require approval: requested from the client if it supports elicitation, else through
+//! the id of the approval.
 
 use serde_json::{Value, json};
 use toolfold::conversation::{ApprovalId, Confirm, Resumed};
@@ -14,11 +15,11 @@ use crate::rpc::{Answer, Id, Request, raw};
 use crate::seal::Sealed;
 use crate::watch::Observed;
 
-/// The name of the question among those that a call asks back.
+/// The name of the approval among the inputs that a call requests.
 const QUESTION: &str = "toolfold-approval";
 
 impl View {
-    /// A call waits for a person.
+    /// Requests approval of a call.
     pub(super) fn confirm(
         &mut self,
         upstream: &mut Upstream,
@@ -29,7 +30,7 @@ impl View {
     ) {
         upstream.context.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
         let can = upstream.context.client_can(Some(&params), &["elicitation"]);
-        // `{}` is the form that 2025-06-18 knew; later ones name it (SEP-1036).
+        // `{}` means forms in 2025-06-18; later versions name the mode (SEP-1036).
         let forms =
             can.is_some_and(|can| can.as_object().is_some_and(|can| can.is_empty() || can.contains_key("form")));
         if !forms
@@ -59,7 +60,7 @@ impl View {
         }
     }
 
-    /// A person's answer through the client.
+    /// Handles the client's response to a request for approval.
     pub(super) fn decided_by_person(
         &mut self,
         upstream: &mut Upstream,
@@ -75,7 +76,8 @@ impl View {
         self.carry_out(upstream, client, id, params, approval, &said);
     }
 
-    /// A stateless client's retry of a call with what it was asked for. `false` if the call brings no state of the gateway's.
+    /// Handles a stateless client's retry with the requested approval. Returns `false` if the call
+    /// has no `requestState` of the gateway.
     pub(super) fn takes_up(
         &mut self,
         upstream: &mut Upstream,
@@ -102,12 +104,12 @@ impl View {
     }
 
     fn refuse_state(&self, upstream: &Upstream, client: &Client, id: &Id, why: &str) {
-        let text =
-            format!("the call was not run: its requestState is not good: {why}; make the call again without one");
+        let text = format!("the call was not run: its requestState is invalid: {why}; call again without requestState");
         reply(client, id, Ok(upstream.context.text_result(&text, true)));
     }
 
-    /// Records a person's answer, and runs the call if it was a yes. Anything that is no clear yes runs nothing.
+    /// Records the user's decision and runs the call if it is an approval. An unclear response runs
+    /// nothing.
     fn carry_out(
         &mut self,
         upstream: &mut Upstream,
@@ -126,11 +128,11 @@ impl View {
         let recorded = match (yes, no) {
             (true, _) => approver.approve(approval, now).map(drop),
             (_, true) => approver.reject(approval, None, now).map(drop),
-            // Put aside: it still waits.
+            // The dialog was dismissed: the call still waits.
             _ => Ok(()),
         };
         if let Err(why) = recorded {
-            tracing::warn!(approval, "a person's answer could not be recorded: {why}");
+            tracing::warn!(approval, "the user's decision could not be recorded: {why}");
         }
         let resumed = view.conversation.resume(&waiting);
         self.save(upstream);
@@ -148,8 +150,8 @@ impl View {
     }
 }
 
-/// What a person is asked: all that the policy shows, and a box that has to be ticked, since some clients accept forms by
-/// themselves.
+/// The form that requests approval: everything that the policy shows, and a checkbox, since some
+/// clients accept forms automatically.
 fn question(confirm: &Confirm) -> Value {
     let shown = &confirm.shown;
     let mut lines = vec![format!("Run `{}`?", shown.target), format!("Arguments: {}", shown.arguments)];
@@ -157,21 +159,21 @@ fn question(confirm: &Confirm) -> Value {
         if shown.undo_why.is_empty() { shown.undo.clone() } else { format!("{} ({})", shown.undo, shown.undo_why) };
     lines.extend(shown.effects.iter().map(|effect| format!("Effect: {effect}")));
     lines.push(format!("Undo: {undo}"));
-    lines.extend(shown.why.iter().map(|why| format!("Why you are asked: {why}")));
+    lines.extend(shown.why.iter().map(|why| format!("Reason: {why}")));
     json!({
         "mode": "form",
         "message": lines.join("\n"),
         "requestedSchema": {
             "type": "object",
             "properties": {"approve": {
-                "type": "boolean", "title": "Run it once", "description": "Leave it off to refuse", "default": false,
+                "type": "boolean", "title": "Run it once", "description": "Leave it unchecked to reject", "default": false,
             }},
             "required": ["approve"],
         },
     })
 }
 
-/// What a call is: its name and its arguments.
+/// Identifies a call by its tool and arguments.
 fn digest(params: &Object) -> String {
     let part = |name| params.get(name).map_or("", serde_json::value::RawValue::get);
     let arguments: Value = serde_json::from_str(part("arguments")).unwrap_or(Value::Null);

@@ -1,4 +1,4 @@
-//! What every part of a hub reads: the settings, the conversation's id and the lifecycle of its clients.
+//! The context of a hub: the settings, the conversation's id and the lifecycle of its clients.
 
 use crate::client::Client;
 use crate::object::Object;
@@ -20,7 +20,8 @@ pub(super) enum Lifecycle {
         /// Whether the client has sent `notifications/initialized`.
         ready: bool,
     },
-    /// Stateless protocol (2026-07-28). Holds the first request's `_meta`, reused for requests the gateway originates.
+    /// Stateless protocol (2026-07-28). Holds the first request's `_meta`, reused for requests the
+    /// gateway originates.
     Stateless { meta: Object },
 }
 

@@ -1,4 +1,4 @@
-//! Introductions: a client's to the gateway, the gateway's to every server, and what the client is told of them all.
+//! The handshakes: the client's with the gateway, and the gateway's with every server.
 
 use serde_json::{Map, Value, json};
 
@@ -14,14 +14,15 @@ use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, err
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
 use crate::watch::Observed;
 
-/// Where a result of 2026-07-28 says which server gave it.
+/// The member of `_meta` in a result of 2026-07-28 that names the server.
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 impl Hub {
-    /// `initialize`: every server is greeted as this client, and the client is answered once they have.
+    /// Handles `initialize`: initializes every server with the client's parameters, then answers
+    /// the client.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
         if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
-            let why = "this connection is initialized already";
+            let why = "this connection is already initialized";
             return reply(client, &request.id, Err(error(code::INVALID_REQUEST, why)));
         }
         let params = Object::of(request.params.as_deref());
@@ -38,10 +39,12 @@ impl Hub {
         self.advance();
     }
 
-    /// Whether a request may be made: after `initialize`, or with what 2026-07-28 wants in its `_meta`.
+    /// Checks whether a request is allowed: after `initialize`, or with the `_meta` that 2026-07-28
+    /// requires.
     pub(super) fn may_ask(&mut self, request: &Request) -> Result<(), Raw> {
         if let Lifecycle::Session { asks, .. } = &self.upstream.context.lifecycle {
-            // Who asks for something has read the answer to `initialize`, and some clients leave the notification out.
+            // A client that sends requests has read the response to `initialize`. Some clients omit
+            // the notification.
             if asks.is_none() && request.method != "ping" {
                 self.client_is_ready();
             }
@@ -50,7 +53,7 @@ impl Hub {
         let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
         match meta.read_as::<String>(META_VERSION) {
             None if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) => {
-                Err(error(code::INVALID_REQUEST, "the connection has not begun: send `initialize` first"))
+                Err(error(code::INVALID_REQUEST, "the connection is not initialized; send `initialize` first"))
             }
             None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
             Some(version) if version != STATELESS => {
@@ -63,7 +66,7 @@ impl Hub {
             Some(_) => {
                 if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
                     let mut own = meta;
-                    // What is the first client's alone.
+                    // The progress token belongs to this request alone.
                     own.remove("progressToken");
                     self.upstream.context.lifecycle = Lifecycle::Stateless { meta: own };
                     self.upstream.context.tell_client();
@@ -73,23 +76,23 @@ impl Hub {
         }
     }
 
-    /// A server's answer to the greeting.
+    /// Handles a server's response to the handshake.
     pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
         let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
-        // A version that is refused once and offered in the same breath is meant to be asked for again (SEP-2575).
+        // A server that rejects the version it also offers expects a second request (SEP-2575).
         if let (true, Err(why), Some(server)) = (stateless, &answer, self.upstream.servers.get_mut(at))
             && offers_again(why)
             && !std::mem::replace(&mut server.asked_again, true)
         {
             return self.upstream.greet(at, true);
         }
-        // Nobody is greeted in another way before somebody has logged in.
+        // The other lifecycle is not tried before the user has logged in.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
             let why = message_of(why);
             return self.closed(at, &why);
         }
         let outcome = answer.map_err(|why| message_of(&why)).and_then(|result| {
-            let hello = Object::read(&result).ok_or("its introduction is no object")?;
+            let hello = Object::read(&result).ok_or("its response to the handshake is not an object")?;
             let version = version_of(&hello, stateless)?;
             Ok((hello, version))
         });
@@ -121,7 +124,7 @@ impl Hub {
         }
     }
 
-    /// The client has what `initialize` brought: the servers hear of it, once.
+    /// Notifies the servers, once, that the client is initialized.
     pub(super) fn client_is_ready(&mut self) {
         let Lifecycle::Session { ready, .. } = &mut self.upstream.context.lifecycle else { return };
         if std::mem::replace(ready, true) {
@@ -135,7 +138,8 @@ impl Hub {
         self.advance();
     }
 
-    /// What follows a greeting: a server with sessions is told that the client is ready, once it is; then its tools are read.
+    /// Continues after the handshake: a server with sessions is notified once the client is
+    /// initialized, then its tools are read.
     pub(super) fn begin_with(&mut self, at: usize) {
         let ready = match &self.upstream.context.lifecycle {
             Lifecycle::Session { ready, .. } => *ready,
@@ -150,18 +154,18 @@ impl Hub {
         }
         self.goes_on_with(at);
         if self.upstream.context.has_session() {
-            // It may have given another session than before.
+            // The server may have assigned a new session.
             self.view.save(&self.upstream);
         }
     }
 
-    /// The same once it knows that the client is ready.
+    /// Subscribes to changes and reads the tools of a server that is initialized.
     pub(super) fn goes_on_with(&mut self, at: usize) {
         self.upstream.subscribe(at);
         self.read_tools(at);
     }
 
-    /// Answers `initialize`, once every server has introduced itself or failed to.
+    /// Answers `initialize` once every server is initialized or down.
     pub(super) fn answer_initialize(&mut self) {
         let Lifecycle::Session { client, params, asks, .. } = &mut self.upstream.context.lifecycle else { return };
         let Some(id) = asks.take() else { return };
@@ -169,7 +173,7 @@ impl Hub {
         self.upstream.requests.running.remove(&(client.key, id.clone()));
         let answer = self.upstream.hello(&wanted);
         if answer.is_err() {
-            // The client may try again: what is down is being started again.
+            // The client may retry: servers that are down are being restarted.
             self.upstream.context.lifecycle = Lifecycle::Unknown;
         }
         self.view.reply_kept(&self.upstream, &client, &id, answer);
@@ -177,7 +181,7 @@ impl Hub {
 }
 
 impl Upstream {
-    /// Greets a server in one of the two lifecycles.
+    /// Sends the handshake of one of the two lifecycles to a server.
     pub(super) fn greet(&mut self, at: usize, stateless: bool) {
         let (method, params) = if stateless {
             ("server/discover", raw(&json!({"_meta": &self.context.own_meta()})))
@@ -190,7 +194,7 @@ impl Upstream {
         self.ask_server(at, method, Some(params), None, For::Greeting);
     }
 
-    /// A stateless server says that its tools have changed only to who has asked for it.
+    /// Subscribes to changes of the tools, which stateless servers report to subscribers only.
     fn subscribe(&mut self, at: usize) {
         let Some(server) = self.servers.get(at).filter(|server| server.is_stateless) else { return };
         let tools = server.capabilities().object("tools").unwrap_or_default();
@@ -245,7 +249,8 @@ impl Upstream {
         reply(client, &request.id, Ok(hello.to_raw()));
     }
 
-    /// What the client is told of the servers: of one what it said, of several what they have together.
+    /// The description of the servers for the client: of a single server its own, of several
+    /// servers their union.
     fn introduced(&self) -> Object {
         let ready: Vec<&super::server::Server> = self.servers.iter().filter(|server| server.is_known()).collect();
         let mut hello = match (ready.as_slice(), self.servers.len()) {
@@ -271,7 +276,8 @@ impl Upstream {
             let own: Value = server.hello.read_as("capabilities").unwrap_or_default();
             unite(&mut can, own);
         }
-        // The list changes when a server comes back with other tools, and where an arm opens tools in place.
+        // The list changes when a server restarts with other tools, and when an arm opens tools in
+        // place.
         if let Some(tools) = can.as_object_mut().map(|can| can.entry("tools").or_insert_with(|| json!({})))
             && matches!(self.context.lifecycle, Lifecycle::Session { .. })
         {
@@ -282,7 +288,7 @@ impl Upstream {
         hello
     }
 
-    /// Why there is nobody behind the gateway, if there is not.
+    /// The error if no server could be started.
     fn none_is_there(&self) -> Option<String> {
         if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
             return None;
@@ -294,7 +300,8 @@ impl Upstream {
 }
 
 impl Context {
-    /// What a server with sessions is told: what the client said, or what a stateless client says of itself.
+    /// The parameters of `initialize` for a server with sessions: the client's own, or derived from
+    /// a stateless client's `_meta`.
     fn introduction(&self) -> Raw {
         match &self.lifecycle {
             Lifecycle::Session { params, .. } => params.to_raw(),
@@ -309,7 +316,7 @@ impl Context {
         }
     }
 
-    /// The `_meta` of the hub's own requests to a stateless server.
+    /// The `_meta` of the gateway's own requests to a stateless server.
     pub(super) fn own_meta(&self) -> Map<String, Value> {
         let mut meta = Map::new();
         meta.insert(META_VERSION.to_owned(), json!(STATELESS));
@@ -323,7 +330,8 @@ impl Context {
         meta
     }
 
-    /// The client's capability at a path, such as `["elicitation"]`: of the connection, or of this request.
+    /// The client's capability at a path such as `["elicitation"]`, from the session or from this
+    /// request.
     pub(super) fn client_can(&self, request: Option<&Object>, path: &[&str]) -> Option<Value> {
         let can: Value = match &self.lifecycle {
             Lifecycle::Session { params, .. } => params.read_as("capabilities")?,
@@ -333,7 +341,8 @@ impl Context {
     }
 }
 
-/// What a client said in `initialize`, in a version that is spoken: one that nobody knows is answered with the newest.
+/// The parameters of `initialize` with a supported version. An unknown version is replaced with the
+/// newest.
 pub(super) fn spoken(mut params: Object) -> Object {
     let wanted: String = params.read_as("protocolVersion").unwrap_or_default();
     if !WITH_SESSIONS.contains(&wanted.as_str()) {
@@ -342,7 +351,7 @@ pub(super) fn spoken(mut params: Object) -> Object {
     params
 }
 
-/// Whether an error refuses the version of a request and offers the same.
+/// Whether an error rejects the version of a request and also offers it.
 fn offers_again(why: &Raw) -> bool {
     let Some(why) = Object::read(why) else { return false };
     let offered: Option<Vec<String>> = why.object("data").and_then(|data| data.read_as("supported"));
@@ -350,27 +359,28 @@ fn offers_again(why: &Raw) -> bool {
         && offered.unwrap_or_default().iter().any(|own| own == STATELESS)
 }
 
-/// The version that a server's introduction brings.
+/// The protocol version in a server's response to the handshake.
 fn version_of(hello: &Object, stateless: bool) -> Result<String, String> {
     if stateless {
         let versions: Vec<String> = hello.read_as("supportedVersions").unwrap_or_default();
         return match versions.iter().any(|version| version == STATELESS) {
             true => Ok(STATELESS.to_owned()),
-            false => Err(format!("it speaks {}, none of which is {STATELESS}", versions.join(", "))),
+            false => Err(format!("it supports {}, but not {STATELESS}", versions.join(", "))),
         };
     }
-    let version: String = hello.read_as("protocolVersion").ok_or("its introduction names no protocolVersion")?;
+    let version: String =
+        hello.read_as("protocolVersion").ok_or("its response to `initialize` has no protocolVersion")?;
     if is_known(&version) && has_sessions(&version) {
         return Ok(version);
     }
-    Err(format!("it wants protocol version `{version}`, which is none of {}", WITH_SESSIONS.join(", ")))
+    Err(format!("it requires protocol version `{version}`; supported are {}", WITH_SESSIONS.join(", ")))
 }
 
 fn own_info() -> Value {
     json!({"name": "toolfold", "title": "toolfold gateway", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// Adds what one server can to what others can.
+/// Merges the capabilities of one server into those of others.
 fn unite(all: &mut Value, own: Value) {
     match (all, own) {
         (Value::Object(all), Value::Object(own)) => {

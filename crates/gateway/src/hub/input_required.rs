@@ -1,5 +1,6 @@
-//! A stateless server (2026-07-28) that needs something of a client with a session: it answers `input_required`, the gateway
-//! asks the client as servers did before, and repeats the request with what the client said (SEP-2322).
+//! Stateless servers (2026-07-28) that require input from a client with a session: they return
+//! `input_required`, the gateway sends the client the requests that earlier versions define, and
+//! repeats the original request with the responses (SEP-2322).
 
 use std::collections::HashMap;
 
@@ -12,19 +13,20 @@ use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, code, error, message_of};
 
-/// How many times a server may ask back within one request. The official SDKs allow as many.
+/// Maximum number of times a server may request input within one request; the official SDKs have
+/// the same limit.
 const MAX_ROUNDS: u8 = 10;
 
-/// A request as it was made, to be made again.
+/// A request as it was sent, to be repeated.
 #[derive(Debug, Clone)]
 pub(super) struct Again {
     pub(super) method: String,
     pub(super) params: Raw,
-    /// How many times it has been made again.
+    /// The number of repetitions so far.
     pub(super) round: u8,
 }
 
-/// What the client is being asked for.
+/// Input that the client has been asked to provide.
 #[derive(Debug)]
 pub(super) struct Round {
     pub(super) client: Client,
@@ -33,19 +35,19 @@ pub(super) struct Round {
     what: For,
     again: Again,
     state: Option<Raw>,
-    /// How many answers are missing.
+    /// The number of missing responses.
     missing: usize,
     given: Object,
 }
 
-/// The requests whose servers asked a client with a session for input.
+/// The requests of clients with a session whose servers require input.
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) rounds: HashMap<u64, Round>,
 }
 
 impl Rounds {
-    /// A server asks back: the client is asked for each thing.
+    /// Requests every input that a server requires from the client.
     pub(super) fn begin_round(
         &mut self,
         upstream: &mut Upstream,
@@ -61,7 +63,7 @@ impl Rounds {
             .map(|all| all.iter().filter_map(|(key, one)| Some((key.to_owned(), Object::read(one)?))).collect())
             .unwrap_or_default();
         if again.round >= MAX_ROUNDS {
-            let why = format!("server `{}` asks back without end", upstream.context.name(at));
+            let why = format!("server `{}` requested input too many times", upstream.context.name(at));
             Self::finish(upstream, view, at, client, id, what, Err(error(code::INTERNAL, &why)));
             return;
         }
@@ -72,7 +74,7 @@ impl Rounds {
         let own =
             Round { client: client.clone(), id: id.clone(), at, what, again, state, missing, given: Object::default() };
         self.rounds.insert(round, own);
-        // In the order of their names, so that the same answer asks in the same order.
+        // Sorted by name, so that the same result causes the same sequence of requests.
         let mut wanted: Vec<(String, Object)> = wanted.into_iter().collect();
         wanted.sort_by(|one, other| one.0.cmp(&other.0));
         for (key, one) in wanted {
@@ -84,7 +86,7 @@ impl Rounds {
         self.complete_round(upstream, view, round);
     }
 
-    /// One thing that the client was asked for.
+    /// Handles one input from the client.
     pub(super) fn given_in_round(
         &mut self,
         upstream: &mut Upstream,
@@ -107,7 +109,7 @@ impl Rounds {
                     .asked
                     .retain(|_, asked| !matches!(asked.what, Question::Input { round: own, .. } if own == round));
                 let why = format!(
-                    "the client did not give what server `{}` asked for: {}",
+                    "the client did not provide the input that server `{}` requested: {}",
                     upstream.context.name(at),
                     message_of(&why)
                 );
@@ -137,7 +139,7 @@ impl Rounds {
         upstream.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
     }
 
-    /// Answers a request as if its server had.
+    /// Answers a request in place of its server.
     fn finish(
         upstream: &mut Upstream,
         view: &mut View,

@@ -1,4 +1,4 @@
-//! Tools: read from every server, and listed to clients.
+//! Lists of tools: read from every server, and returned to clients.
 
 use super::context::Context;
 use super::context::Lifecycle;
@@ -11,7 +11,7 @@ use crate::object::{Object, elements};
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, message_of, raw};
 use crate::watch::Observed;
 
-/// How many pages of one list are read: 10,000 tools in pages of ten.
+/// Maximum number of pages read of one list: 10,000 tools in pages of ten.
 const MAX_PAGES: usize = 1_000;
 
 impl Hub {
@@ -25,9 +25,9 @@ impl Hub {
         self.upstream.ask_for_tools(at, None, Vec::new());
     }
 
-    /// A page of a server's tools.
+    /// Handles a page of a server's tools.
     pub(super) fn listed(&mut self, at: usize, mut before: Vec<Raw>, asked: Option<&str>, answer: Answer) {
-        // It comes back once somebody has logged in, and what it listed before stays listed.
+        // The server returns after the login; its earlier tools stay listed.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
             let why = message_of(why);
             return self.closed(at, &why);
@@ -38,7 +38,7 @@ impl Hub {
         let mut beside = match page {
             Ok(page) => page,
             Err(why) => {
-                // What it said before stays listed.
+                // The server's earlier tools stay listed.
                 tracing::error!(server = name, "its tools cannot be listed: {why}");
                 self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
                 if let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) {
@@ -57,7 +57,7 @@ impl Hub {
             if !pages_end && !stuck {
                 return self.upstream.ask_for_tools(at, Some(cursor), before);
             }
-            tracing::error!(server = name, "its list of tools does not end: what was read so far is listed");
+            tracing::error!(server = name, "its list of tools does not end; using the tools read so far");
             let why = format!("its list of tools does not end: {} were read", before.len());
             self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
         }
@@ -69,7 +69,7 @@ impl Hub {
         self.has_listed(at);
     }
 
-    /// A server has said what its tools are: whoever looks on is told, and clients that were told otherwise.
+    /// Reports a server's new list, and updates the view.
     fn has_listed(&mut self, at: usize) {
         let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.is_stale = false;
@@ -79,7 +79,7 @@ impl Hub {
         self.relist();
     }
 
-    /// A server has said what its tools are: if clients had been told otherwise, they are told again.
+    /// Rebuilds the view, and notifies the client if its list has changed.
     fn relist(&mut self) {
         let told = self.view.shown.as_ref().map(|view| view.digest.clone());
         if told.is_some() && self.upstream.servers.all_listed() {
@@ -105,7 +105,8 @@ impl Upstream {
         self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
     }
 
-    /// The result of `tools/list` for an array of tools, with what servers said beside theirs.
+    /// The result of `tools/list` for an array of tools, with the other members of the servers'
+    /// results.
     pub(super) fn list_result(&self, array: &str) -> Raw {
         let listing: Vec<&super::server::Server> =
             self.servers.iter().filter(|own| own.tools.is_read || own.is_stale).collect();
@@ -132,7 +133,8 @@ impl Upstream {
 }
 
 impl Context {
-    /// Tells the client that the list of tools is another. Stateless clients hear of it on the streams that they subscribed.
+    /// Notifies the client that the list of tools has changed. Stateless clients are notified
+    /// through their subscriptions.
     pub(super) fn tell_list_changed(&self) {
         if let Lifecycle::Session { client, ready: true, .. } = &self.lifecycle {
             let note = Notification::new("notifications/tools/list_changed", None);
@@ -142,11 +144,11 @@ impl Context {
 }
 
 impl View {
-    /// `tools/list`: always whole. A cursor can only be one that nobody was given.
+    /// Handles `tools/list`. The list is not paginated, so no cursor is valid.
     pub(super) fn list_tools_for(&mut self, client: &Client, request: &Request) {
         let params = Object::of(request.params.as_deref());
         if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
-            let why = "there is no such page: the list is given whole";
+            let why = "unknown cursor: the list is not paginated";
             return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
         }
         let answer = match &self.shown {

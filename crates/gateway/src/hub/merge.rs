@@ -1,4 +1,4 @@
-//! Answers that several servers give together: lists of resources and prompts, settings for all.
+//! Requests that several servers answer together: lists of resources and prompts, and settings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,34 +14,35 @@ use crate::names::{Kind, Wanted};
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Id, Raw, Request, raw};
 
-/// How many pages of one server's list are read.
+/// Maximum number of pages read of one server's list.
 const MAX_PAGES: usize = 100;
 
-/// An answer that comes in parts.
+/// A request that several servers answer.
 #[derive(Debug)]
 pub(super) struct FanOut {
     client: Client,
     id: Id,
     method: String,
     params: Option<Raw>,
-    /// What each server has given, in the order of the servers; `None` while it has not.
+    /// The elements of each server, in the order of the servers; `None` until it has answered.
     parts: Vec<(usize, Option<Vec<Raw>>)>,
     /// The first error.
     why: Option<Raw>,
-    /// The servers that answered with an error: what they have is not known whole.
+    /// The servers that returned an error: their lists may be incomplete.
     failed: HashSet<usize>,
-    /// What the list was asked for: a request by one of its names, which goes on once the names are known.
+    /// The request that required the list: it refers to an element by name and continues once the
+    /// names are known.
     then: Option<Request>,
 }
 
 impl FanOut {
-    /// Whether it is what a client's request became.
+    /// Whether this is a client's request with the given key.
     pub(super) fn is_of(&self, (key, id): &(u64, Id)) -> bool {
         self.client.key == *key && self.id == *id
     }
 }
 
-/// The member of a result that holds the list.
+/// The member of a result that contains the list.
 fn list_of(method: &str) -> Option<&'static str> {
     match method {
         "resources/list" => Some("resources"),
@@ -52,7 +53,7 @@ fn list_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// The member by which an element is known.
+/// The member that identifies an element.
 fn key_of(method: &str) -> &'static str {
     match method {
         "resources/list" | "skills/list" => "uri",
@@ -62,26 +63,26 @@ fn key_of(method: &str) -> &'static str {
 }
 
 impl Server {
-    /// Whether it has listed a prompt under this name, or something else under this URI.
+    /// Whether the server has listed a prompt with this name, or another element with this URI.
     pub(super) fn has_listed(&self, is_prompt: bool, name: &str) -> bool {
         if is_prompt { self.prompts.contains(name) } else { self.listed.contains(name) }
     }
 }
 
-/// Sends requests other than calls of tools to the servers that answer them.
+/// Routes all requests except tool calls to the servers that answer them.
 #[derive(Default)]
 pub(super) struct Router {
     pub(super) fans: HashMap<u64, FanOut>,
 }
 
 impl Router {
-    /// Asks every server that can answer.
+    /// Sends a request to every server that supports it.
     pub(super) fn fan_out(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: &Request) {
         self.ask_all(upstream, names, client, request, None);
     }
 
-    /// Lists the prompts of all servers, so that the names are known which they are shown under, and goes on with a request
-    /// that was made by such a name.
+    /// Lists the prompts of all servers, so that their displayed names are known, then continues a
+    /// request that uses one of the names.
     pub(super) fn list_prompts_for(
         &mut self,
         upstream: &mut Upstream,
@@ -91,7 +92,7 @@ impl Router {
     ) {
         let mut params = Object::default();
         if let Some(mut meta) = Object::of(request.params.as_deref()).object("_meta") {
-            // Progress is that of the request itself.
+            // Progress belongs to the request itself.
             meta.remove("progressToken");
             params.set("_meta", meta.to_raw());
         }
@@ -116,10 +117,10 @@ impl Router {
             .collect();
         let fan = upstream.requests.next_id();
         let mut params = Object::of(request.params.as_deref());
-        // Lists are given whole, so that there is no page to go on from.
+        // The merged list is not paginated.
         params.remove("cursor");
         let params = (!params.is_empty()).then(|| params.to_raw());
-        // The gateway's own come first, and belong to no server.
+        // The gateway's own elements come first and belong to no server.
         let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
         let parts = own.into_iter().chain(asked.iter().map(|at| (*at, None))).collect();
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
@@ -149,7 +150,7 @@ impl Router {
         self.complete(upstream, names, fan);
     }
 
-    /// What one server gives.
+    /// Handles one server's response.
     pub(super) fn part(
         &mut self,
         upstream: &mut Upstream,
@@ -167,7 +168,7 @@ impl Router {
             (Ok(result), Some(list)) => {
                 let page = Object::read(&result).unwrap_or_default();
                 let own = elements(page.get(list));
-                // A page without anything, or one that names itself as the next, would be followed for ever.
+                // An empty page, or one that names itself as the next, would be followed forever.
                 let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
                 before.extend(own);
                 let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
@@ -184,7 +185,7 @@ impl Router {
                 tracing::warn!(
                     server = upstream.context.name(at),
                     method,
-                    "left out of the answer: {}",
+                    "omitted from the response: {}",
                     super::call::why_of(&why)
                 );
                 if let Some(own) = self.fans.get_mut(&fan) {
@@ -204,7 +205,7 @@ impl Router {
         }
     }
 
-    /// Answers the client once every part is there.
+    /// Answers the client once every server has answered.
     fn complete(&mut self, upstream: &mut Upstream, names: &mut Naming, fan: u64) {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;
@@ -227,14 +228,11 @@ impl Router {
         }
         for (at, own) in parts {
             for (name, element) in own {
-                // What a server has listed in this conversation belongs to it, also while it does not list it.
+                // An element belongs to the server that listed it first in this conversation, even
+                // if the server no longer lists it.
                 let mut others = upstream.servers.iter().enumerate().filter(|(own, _)| *own != at);
                 if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
-                    tracing::warn!(
-                        server = upstream.context.name(at),
-                        name,
-                        "left out: another server has listed it first"
-                    );
+                    tracing::warn!(server = upstream.context.name(at), name, "omitted: another server listed it first");
                     continue;
                 }
                 if let Some(server) = upstream.servers.get_mut(at) {
@@ -256,7 +254,7 @@ impl Router {
 }
 
 impl Naming {
-    /// Puts prompts under their names in this conversation.
+    /// Renames the prompts to their names in this conversation.
     pub(super) fn rename_prompts(
         &mut self,
         upstream: &mut Upstream,
@@ -264,7 +262,7 @@ impl Naming {
         failed: &HashSet<usize>,
     ) {
         for (settings, server) in upstream.context.settings.servers.iter().zip(upstream.servers.iter()) {
-            // A server without prompts has listed none.
+            // A server without prompts has an empty list.
             if server.is_ready() && !offers(server, "prompts/list") {
                 upstream.context.settings.names.add(Kind::Prompts, settings, &[]);
             }
@@ -283,7 +281,7 @@ impl Naming {
         let mut named = self.named(&upstream.context, Kind::Prompts, &wanted).into_iter();
         for (at, own) in parts {
             own.retain_mut(|(name, element)| {
-                // A prompt beyond what is remembered of its server is left out.
+                // A prompt beyond the limit of stored names is omitted.
                 let Some(shown) = named.next().flatten() else { return false };
                 if shown != *name {
                     *element = renamed(element, name, &shown);
@@ -298,7 +296,7 @@ impl Naming {
     }
 }
 
-/// Elements by what they are known by; who has no name is left out.
+/// Pairs elements with their identifiers; elements without one are omitted.
 fn keyed(elements: Vec<Raw>, key: &str) -> Vec<(String, Raw)> {
     let named = |element: Raw| Some((Object::read(&element)?.read_as::<String>(key)?, element));
     elements.into_iter().filter_map(named).collect()

@@ -1,4 +1,4 @@
-//! The tools of all servers as one list, each under its name in this conversation, and where each comes from.
+//! The merged list of all servers' tools, with the name and the origin of each.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -15,19 +15,20 @@ use crate::rpc::{Raw, raw};
 use crate::settings::{Origin, ServerSettings, Settings};
 use crate::watch::Observed;
 
-/// The maximum number of left-out tools that are reported in one conversation, since servers choose them.
+/// Maximum number of omitted tools that are reported per conversation, since servers determine how
+/// many there are.
 const MAX_REPORTED: usize = 1_000;
 
 /// The names of this conversation.
 pub(super) struct Naming {
     rules: Rules,
     pub(super) given: Names,
-    /// The tools that were reported as left out, by server and name.
+    /// The tools that were reported as omitted, by server and name.
     reported: HashSet<(usize, String)>,
 }
 
 impl Naming {
-    /// Naming for the servers of these settings. What was captured of a server it has listed before.
+    /// Naming for the servers of these settings. Captured lists count as listed.
     pub(super) fn of(settings: &Settings) -> Self {
         for server in &settings.servers {
             if let Some(capture) = &server.capture {
@@ -41,7 +42,7 @@ impl Naming {
     }
 }
 
-/// A tool that is shown if it gets a name.
+/// A tool to show, if it gets a name.
 struct Listed {
     server: usize,
     /// Its name at the server.
@@ -50,7 +51,7 @@ struct Listed {
 }
 
 impl Naming {
-    /// All servers' tools under unique names, and where each comes from.
+    /// The catalogue of all servers' tools under unique names, with the origin of each.
     pub(super) fn merged(&mut self, upstream: &Upstream) -> (Catalog, BTreeMap<String, Origin>) {
         let listed = self.listed_tools(upstream);
         let wanted: Vec<Wanted> =
@@ -76,7 +77,7 @@ impl Naming {
         }
         let mut origins = BTreeMap::new();
         for (_, name, own) in tools {
-            // What the catalogue does not contain cannot be called.
+            // A tool that is not in the catalogue cannot be called.
             if catalog.get(&name).is_some() {
                 let of = upstream.context.name(own.server).to_owned();
                 origins.insert(name, Origin { server: own.server, of, tool: own.raw });
@@ -87,7 +88,7 @@ impl Naming {
         (catalog, origins)
     }
 
-    /// The tools that servers have listed and the configuration shows.
+    /// The tools that servers have listed and the configuration includes.
     fn listed_tools(&mut self, upstream: &Upstream) -> Vec<Listed> {
         let (mut listed, mut left_out) = (Vec::new(), Vec::new());
         for (at, (server, settings)) in upstream.servers.iter().zip(&upstream.context.settings.servers).enumerate() {
@@ -101,7 +102,7 @@ impl Naming {
                     continue;
                 }
                 if !own.insert(raw.clone()) {
-                    left_out.push((at, raw, "its server lists two tools of this name: the first is shown".to_owned()));
+                    left_out.push((at, raw, "its server lists two tools of this name; the first is used".to_owned()));
                     continue;
                 }
                 match settings.taken(tool) {
@@ -116,8 +117,8 @@ impl Naming {
         listed
     }
 
-    /// The names of tools or prompts in this conversation; `None` for one that its server has not listed, by what is
-    /// remembered. New names that are not a tool's own are reported.
+    /// The names of tools or prompts in this conversation; `None` for a tool or prompt that is
+    /// missing from its server's stored names. Reports new names that differ from the original.
     pub(super) fn named(&mut self, context: &Context, kind: Kind, wanted: &[Wanted]) -> Vec<Option<String>> {
         let known: Known = context.settings.servers.iter().map(|own| known(&context.settings, kind, own)).collect();
         let book = match kind {
@@ -133,7 +134,7 @@ impl Naming {
         named.into_iter().map(|own| own.map(|own| own.name)).collect()
     }
 
-    /// Reports a tool or a prompt that is shown under another name than its own.
+    /// Reports a tool or prompt that is displayed under another name.
     fn report_renamed(&self, context: &Context, kind: Kind, own: &Wanted, shown: &str, why: Why) {
         let (server, name) = (context.name(own.server), own.raw.as_str());
         let what = match kind {
@@ -150,7 +151,7 @@ impl Naming {
             Why::Characters => "it has characters that clients do not accept".to_owned(),
             Why::TooLong => format!("it has {} characters, and clients accept {MAX_NAME}", name.chars().count()),
         };
-        // With `--namespace` this is what the configuration asks for.
+        // `--namespace` requests these names.
         if why == Why::Always {
             tracing::info!(server, name, shown, "{what} renamed: {because}");
         } else {
@@ -159,7 +160,7 @@ impl Naming {
         context.tell(&Observed::Renamed { server, kind: what, name, shown, why: &because, asked: why == Why::Always });
     }
 
-    /// Reports a tool that is not shown, once.
+    /// Reports an omitted tool, once.
     fn left_out(&mut self, context: &Context, at: usize, name: &str, why: &str) {
         let reported = &mut self.reported;
         if reported.len() >= MAX_REPORTED || !reported.insert((at, name.to_owned())) {
@@ -172,7 +173,7 @@ impl Naming {
 }
 
 impl Upstream {
-    /// A server has listed its tools.
+    /// Stores the names of a server's tools.
     pub(super) fn remember_tools(&self, at: usize) {
         let (Some(server), Some(settings)) = (self.servers.get(at), self.context.settings.servers.get(at)) else {
             return;
@@ -182,7 +183,7 @@ impl Upstream {
     }
 }
 
-/// The names of a kind that a server has ever listed and the configuration shows.
+/// The names of a kind that a server has ever listed and the configuration includes.
 fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
     let listed = settings.names.of(kind, server)?;
     if kind == Kind::Prompts || (server.include.is_empty() && server.exclude.is_empty()) {
@@ -206,7 +207,8 @@ pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
     own.to_raw()
 }
 
-/// The catalogue of these tools, and the places of those that cannot be read, with why: none of them costs another its place.
+/// The catalogue of the valid tools, with the index of each invalid tool and the reason. An invalid
+/// tool does not affect the others.
 fn catalog_of<'t>(tools: impl Iterator<Item = &'t Raw>) -> (Catalog, Vec<(usize, String)>) {
     let tools: Vec<&Raw> = tools.collect();
     let listed = |tools: &[&Raw]| raw(&serde_json::json!({"tools": tools})).get().to_owned();

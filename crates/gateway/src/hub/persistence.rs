@@ -1,5 +1,5 @@
-//! What outlives the hub: the state of a conversation with a session, written after whatever changes it, and taken up where
-//! another process left it.
+//! State that outlives the hub: a conversation with a session is stored after each change, and
+//! resumed from where another process left it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,26 +20,26 @@ use crate::rpc::{Answer, Id, Message};
 use crate::state::{Record, StateKey, StateWriter, Upstream as StoredUpstream};
 use crate::watch::Observed;
 
-/// How a hub begins that is kept, or goes on.
+/// The stored state that a hub begins with.
 #[derive(Default)]
 pub(crate) struct Begin {
-    /// Where its conversation is kept, and the version that it goes on from; the hub keeps that up to date.
+    /// The key of the conversation and the version of its state, which the hub keeps up to date.
     pub(crate) kept: Option<(StateKey, Arc<AtomicU64>)>,
-    /// What was kept.
+    /// The stored state.
     pub(crate) record: Option<Record>,
-    /// The client of the session that goes on.
+    /// The client of the resumed session.
     pub(crate) client: Option<Client>,
 }
 
-/// See the module.
+/// Writes the state of a conversation.
 pub(super) struct Persistence {
     key: StateKey,
     saver: StateWriter,
-    /// Sessions at servers that go on, by the names of the servers.
+    /// Sessions at servers to resume, by server name.
     upstreams: BTreeMap<String, StoredUpstream>,
-    /// What the conversation knows that is not there yet.
+    /// The stored conversation, until the view is built from it.
     conversation: Option<Snapshot>,
-    /// Whether nothing is to be kept any more.
+    /// Whether the state is no longer stored.
     forgotten: bool,
 }
 
@@ -51,7 +51,7 @@ impl Persistence {
 }
 
 impl View {
-    /// Begins with what was kept.
+    /// Restores stored state.
     pub(super) fn keep(&mut self, upstream: &mut Upstream, begin: Begin) {
         let Begin { kept, record, client } = begin;
         let Some((key, version)) = kept else { return };
@@ -63,16 +63,17 @@ impl View {
             self.names.given = names;
             if let Some(client) = client {
                 let params = super::initialize::spoken(Object::of(Some(&params)));
-                // Who has a session's id has seen the answer that brought it.
+                // A client that has the session's id has read the response to `initialize`.
                 upstream.context.lifecycle = Lifecycle::Session { client, params, asks: None, ready: true };
             }
-            // A question of the hub before may still be answered, and must not be taken for one of this hub's.
+            // A response to an earlier hub's request may still arrive and must not match a request
+            // of this hub.
             upstream.requests.next = somewhere();
         }
         self.persistence = Some(keeps);
     }
 
-    /// Writes what there is to keep.
+    /// Writes the current state.
     pub(super) fn save(&mut self, upstream: &Upstream) {
         let Some(keeps) = self.persistence.as_ref().filter(|own| !own.forgotten) else { return };
         let params = match &upstream.context.lifecycle {
@@ -96,7 +97,7 @@ impl View {
         }
     }
 
-    /// Whether sessions at servers stay for the next process that goes on with the conversation.
+    /// Whether sessions at servers stay open for the next process that resumes the conversation.
     pub(super) fn stays(&self, upstream: &Upstream) -> bool {
         let shared = upstream.context.settings.state.as_ref().is_some_and(|state| state.store.is_shared());
         shared && self.persistence.as_ref().is_some_and(|own| !own.forgotten)
@@ -108,12 +109,12 @@ impl View {
         }
     }
 
-    /// Answers a request that has changed what the conversation knows.
+    /// Answers a request that has changed the conversation.
     pub(super) fn reply_kept(&mut self, upstream: &Upstream, client: &Client, id: &Id, answer: Answer) {
         self.reply_noted(upstream, client, id, answer, None);
     }
 
-    /// The same, with what is to be dropped once the answer was written.
+    /// Answers such a request; `receipt` is dropped once the answer is written.
     pub(super) fn reply_noted(
         &mut self,
         upstream: &Upstream,
@@ -122,7 +123,7 @@ impl View {
         answer: Answer,
         receipt: Option<Receipt>,
     ) {
-        // What stateless clients were shown is not worth a write.
+        // The state of stateless clients is not stored after each answer.
         if upstream.context.has_session() {
             self.save(upstream);
         }
@@ -133,13 +134,13 @@ impl View {
         }
     }
 
-    /// What the conversation goes on from: what another process has kept, else what it knows itself.
+    /// The conversation to continue: one that another process has stored, else the current one.
     pub(super) fn known_before(&mut self) -> Option<Snapshot> {
         let kept = self.persistence.as_mut().and_then(|own| own.conversation.take());
         kept.or_else(|| self.shown.as_ref().map(|view| view.conversation.snapshot()))
     }
 
-    /// Another process has served the conversation meanwhile.
+    /// Adopts the state that another process has stored.
     pub(super) fn changed_elsewhere(&mut self, upstream: &Upstream, record: Record) {
         let Some(keeps) = &mut self.persistence else { return };
         keeps.conversation = record.conversation;
@@ -160,7 +161,7 @@ impl Servers {
 }
 
 impl Hub {
-    /// Goes on with a session at a server. `false` if there is none.
+    /// Resumes the stored session at a server. Returns `false` if there is none.
     pub(super) fn resume_server(&mut self, at: usize) -> bool {
         let Some(settings) = self.upstream.context.settings.servers.get(at) else { return false };
         let Some(stored) = self.view.persistence.as_mut().and_then(|own| own.upstreams.remove(&settings.name)) else {
@@ -174,7 +175,7 @@ impl Hub {
         else {
             return false;
         };
-        tracing::debug!(server = settings.name, "its session goes on");
+        tracing::debug!(server = settings.name, "resumed its session");
         server.link = Some(link);
         server.session = Some(stored.session);
         (server.hello, server.is_stateless) = (hello, false);
@@ -185,10 +186,11 @@ impl Hub {
     }
 }
 
-/// A number to count on from that no other process counts at, and that JSON readers with doubles can read.
+/// A random first id that no other process uses, small enough for JSON readers with doubles.
 fn somewhere() -> u64 {
     let mut bytes = [0; 8];
-    // Without random bits the numbers begin as everywhere: answers to older questions are then confused at worst.
+    // Without random bits, ids start at zero: a response to an earlier hub's request could then
+    // match.
     let _ = getrandom::fill(&mut bytes);
     u64::from_be_bytes(bytes) >> 24 << 12
 }

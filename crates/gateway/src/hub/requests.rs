@@ -1,4 +1,4 @@
-//! The requests that are open: those of clients, those sent to servers for them, and those sent to clients.
+//! The open requests: those of clients, those sent to servers for them, and those sent to clients.
 
 use std::collections::HashMap;
 
@@ -40,8 +40,8 @@ impl Requests {
         }
     }
 
-    /// The client's request that a server's message belongs to: the one that the transport names, else the last that is still
-    /// open at this server.
+    /// The client's request that a server's message belongs to: the one that the transport names,
+    /// else the latest that is open at this server.
     pub(super) fn belongs_to(&self, at: usize, of: Option<u64>) -> Option<(&Client, &Id)> {
         let named = of.and_then(|id| self.pending.get(&id)).filter(|own| own.server == at && own.of.is_some());
         let open = self.pending.iter().filter(|(_, own)| own.server == at && own.of.is_some());

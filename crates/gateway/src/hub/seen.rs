@@ -1,4 +1,4 @@
-//! Who the client is, for whoever looks on.
+//! Reports the identity of the client.
 
 use super::context::Context;
 use super::context::Lifecycle;
@@ -7,7 +7,7 @@ use crate::version::META_CLIENT;
 use crate::watch::Observed;
 
 impl Context {
-    /// Tells who the client says it is.
+    /// Reports the name and version that the client declares.
     pub(super) fn tell_client(&self) {
         let info: Option<Object> = match &self.lifecycle {
             Lifecycle::Session { params, .. } => params.object("clientInfo"),

@@ -1,10 +1,10 @@
-//! The servers with the requests that are open at them: what a part of the hub needs to send a message.
+//! The context, the servers and the open requests: everything that is needed to send a message.
 
 use super::context::Context;
 use super::requests::Requests;
 use super::servers::Servers;
 
-/// See the module.
+/// Sends messages to servers and clients.
 pub(super) struct Upstream {
     pub(super) context: Context,
     pub(super) servers: Servers,

@@ -1,4 +1,4 @@
-//! What clients are shown: the tools of all servers as one catalogue, under the gateway's layers.
+//! The view: all servers' tools as one catalogue, under the gateway's layers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
 
-/// See the module.
+/// Owns the merged list of tools, their names, the conversation and its stored state.
 pub(super) struct View {
     /// What clients are shown; `None` until every server has listed its tools.
     pub(super) shown: Option<Shown>,
@@ -33,7 +33,7 @@ pub(super) struct View {
     pub(super) names: Naming,
     /// Answers that open tools.
     pub(super) openings: Openings,
-    /// Stores what outlives the hub, where it is stored at all.
+    /// Stores the conversation; `None` if it is not stored.
     pub(super) persistence: Option<Persistence>,
 }
 
@@ -41,13 +41,13 @@ pub(super) struct View {
 pub(super) struct Shown {
     pub(super) conversation: Conversation,
     pub(super) approver: Option<Arc<Approver>>,
-    /// Tools that are marked for clients which defer the others; `None`: nothing is.
+    /// Tools to mark for clients that defer the others; `None` if no tool is marked.
     always_load: Option<BTreeSet<String>>,
-    /// Where each tool comes from, by the name that the catalogue has it under.
+    /// The origin of each tool, by its name in the catalogue.
     pub(super) origins: BTreeMap<String, Origin>,
     /// The result of `tools/list`.
     pub(super) list: Raw,
-    /// The identity of the array in it.
+    /// The digest of the tool array.
     pub(super) digest: String,
 }
 
@@ -57,10 +57,10 @@ impl View {
         Self { shown: None, unavailable: None, names, openings, persistence: None }
     }
 
-    /// Makes the view of what the servers have listed. The conversation so far goes on in it.
+    /// Builds the view from the servers' lists. The conversation continues in the new view.
     pub(super) fn build_view(&mut self, upstream: &Upstream) {
         if upstream.context.settings.layers.only_lists() {
-            self.unavailable = Some("nothing is shown here".to_owned());
+            self.unavailable = Some("tools are not shown here".to_owned());
             return;
         }
         if upstream.context.client_hosts_skills() {
@@ -69,7 +69,8 @@ impl View {
         let (catalog, origins) = self.names.merged(upstream);
         let before = self.known_before();
         match self.open_layers(upstream, catalog, &origins, before) {
-            // To open tools in place, the client has to be told, and a stateless one is not: its next request may be anybody's.
+            // Opening tools in place requires a notification, which stateless clients do not
+            // receive: the next request may be another client's.
             Ok(Opened { conversation, .. }) if upstream.context.is_untellable(&conversation) => {
                 let why = format!(
                     "arm {} opens tools in the list itself, which needs a client with a session; this one speaks {STATELESS}: \
@@ -103,7 +104,7 @@ impl View {
                 });
                 self.shown = Some(Shown { conversation, approver, always_load, origins, list, digest });
             }
-            // What was shown stays, and so does what is judged by.
+            // The previous view, and the policy that decides on its calls, stay in use.
             Err(why) => {
                 tracing::error!("the tools cannot be shown: {why}");
                 self.unavailable = Some(why.to_string());
@@ -111,8 +112,9 @@ impl View {
         }
     }
 
-    /// The conversation over these tools. Where what is known cannot be gone on with, since the configuration is another now,
-    /// it begins anew: the client's session is worth more than what was shown in it.
+    /// Opens the conversation over these tools. If stored state does not fit the current
+    /// configuration, the conversation starts anew: keeping the client's session is worth more than
+    /// the opened tools.
     fn open_layers(
         &self,
         upstream: &Upstream,
@@ -125,18 +127,18 @@ impl View {
             return layers.open(catalog, origins, before, &upstream.context.id);
         }
         layers.open(catalog.clone(), origins, before, &upstream.context.id).or_else(|why| {
-            tracing::warn!("what the conversation knew is left: {why}");
+            tracing::warn!("starting the conversation anew: {why}");
             layers.open(catalog, origins, None, &upstream.context.id)
         })
     }
 
-    /// Why there is no list.
+    /// The error that is returned while there is no list.
     pub(super) fn no_view(&self) -> Raw {
         let why = self.unavailable.as_deref().unwrap_or("see the gateway's log");
         error(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
     }
 
-    /// After an answer that may have opened tools: where an arm opens them in place, the list is another.
+    /// Updates the list after an answer that may have opened tools in place.
     pub(super) fn reshow(&mut self, upstream: &Upstream) {
         let Some(view) = &mut self.shown else { return };
         if view.conversation.arm().delivery() != Delivery::InPlace {

@@ -55,7 +55,7 @@ pub(super) async fn ended(mut child: Child, ends: &CancellationToken) -> String 
     signal(group, Signal::Term);
     match status {
         Ok(status) => status.to_string(),
-        Err(why) => format!("it cannot be told how: {why}"),
+        Err(why) => format!("unknown exit status: {why}"),
     }
 }
 

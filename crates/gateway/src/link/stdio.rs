@@ -47,7 +47,7 @@ pub(super) fn run(
         let last = heard.lines().join(" | ");
         if !last.is_empty() {
             // They may hold secrets: why a server is down is told to models, and the log is not.
-            tracing::warn!(server = source.server, "the last words of a process that ended: {last}");
+            tracing::warn!(server = source.server, "last output of a process that ended: {last}");
         }
         source.tell(Event::Closed(format!("its process ended ({how})"))).await;
     }))
@@ -61,7 +61,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
             Ok(Line::Whole) => {}
             Ok(Line::End) => return,
             Ok(Line::TooLong) => {
-                tracing::error!(server = source.server, "a line of more than {MAX_MESSAGE} bytes was left out");
+                tracing::error!(server = source.server, "ignored a line longer than {MAX_MESSAGE} bytes");
                 continue;
             }
             Err(why) => {
@@ -70,7 +70,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
             }
         }
         let Ok(text) = std::str::from_utf8(&buffer) else {
-            tracing::warn!(server = source.server, "a line that is not UTF-8 was left out");
+            tracing::warn!(server = source.server, "ignored a line that is not UTF-8");
             continue;
         };
         if text.trim().is_empty() {
@@ -83,10 +83,10 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
                 }
             }
             Err(fault) => {
-                tracing::warn!(server = source.server, "a line that is no message was left out: {}", fault.why);
+                tracing::warn!(server = source.server, "ignored a line that is not a message: {}", fault.why);
                 // It may hold anything, secrets too.
                 let line = beginning(text);
-                tracing::debug!(server = source.server, line, "the line that was left out");
+                tracing::debug!(server = source.server, line, "the ignored line");
                 heard.push(format!("(standard output, no message) {line}"));
                 // Who prints without end is not to keep everybody else from their turn, the clock among them.
                 tokio::task::yield_now().await;

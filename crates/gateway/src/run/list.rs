@@ -138,7 +138,7 @@ impl Layers for Look {
         _before: Option<Snapshot>,
         _id: &str,
     ) -> Result<Opened, GatewayError> {
-        Err(GatewayError::new("nothing is shown here"))
+        Err(GatewayError::new("tools are not shown here"))
     }
 
     fn only_lists(&self) -> bool {

@@ -37,7 +37,7 @@ struct Inner {
     approvals: Option<Arc<Approvals>>,
     guard: Guard,
     streams: AtomicUsize,
-    /// Whether the gateway is ending: then its streams do.
+    /// Whether the gateway is shutting down: then its streams do.
     ends: watch::Sender<bool>,
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn take(
         return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
     }
     let Some(approvals) = console.inner.approvals.clone() else {
-        return plain(StatusCode::NOT_FOUND, "there is no store of approvals here");
+        return plain(StatusCode::NOT_FOUND, "this gateway has no approval store");
     };
     let given = to_bytes(body, MAX_BODY).await.ok().and_then(|body| serde_json::from_slice::<Given>(&body).ok());
     let Some(Given { digest, reason }) = given else {

@@ -192,7 +192,7 @@ impl Hub {
                 self.answered_by_server(server, id, answer);
             }
             Event::Message { message: Message::Request(request), of } => {
-                self.upstream.asked_by_server(&mut self.pending_input, server, of, request)
+                self.upstream.asked_by_server(&mut self.pending_input, server, of, request);
             }
             Event::Message { message: Message::Notification(note), of } => self.noted_by_server(server, of, note),
             Event::Message { message: Message::Fault(..), .. } => {}

@@ -162,7 +162,7 @@ impl Hub {
             }
             (Question::Relay(_), None) => {}
             (Question::Input { round, key }, _) => {
-                self.rounds.given_in_round(&mut self.upstream, &mut self.view, round, &key, answer)
+                self.rounds.given_in_round(&mut self.upstream, &mut self.view, round, &key, answer);
             }
             (Question::Approval { approval, params }, _) => {
                 self.view.decided_by_person(&mut self.upstream, &asked.client, asked.of, &approval, params, answer);

@@ -140,7 +140,7 @@ impl View {
             Ok(Resumed::Run(forward)) => self.forward(upstream, client, id, params, forward),
             Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(upstream.context.text_result(&refuse.content, true))),
             Ok(Resumed::Waiting(confirm)) => {
-                reply(client, &id, Ok(upstream.context.text_result(&confirm.content(), true)))
+                reply(client, &id, Ok(upstream.context.text_result(&confirm.content(), true)));
             }
             Err(why) => {
                 let text = format!("the call was not run: {why}");

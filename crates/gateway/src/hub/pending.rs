@@ -195,13 +195,13 @@ impl Hub {
             (For::Tools(before, cursor), _) => self.listed(at, before, cursor.as_deref(), answer),
             (For::Relay, Some((client, own))) => self.upstream.relayed(at, &client, &own, answer),
             (For::Call(running), Some((client, own))) => {
-                self.view.called(&self.upstream, at, &client, &own, &running, answer)
+                self.view.called(&self.upstream, at, &client, &own, &running, answer);
             }
             (For::Try { request, candidates }, Some((client, _))) => {
                 self.upstream.tried(at, &client, request, candidates, answer);
             }
             (For::Part { fan, before, cursor }, _) => {
-                self.router.part(&mut self.upstream, &mut self.view.names, at, fan, (before, cursor), answer)
+                self.router.part(&mut self.upstream, &mut self.view.names, at, fan, (before, cursor), answer);
             }
             (For::Call(running), None) => {
                 if let Some(view) = &mut self.view.shown {

@@ -73,7 +73,7 @@ impl Router {
                 Way::All => self.fan_out(upstream, names, client, &request),
                 // The displayed names of prompts are only known once they are listed.
                 Way::One(_) if upstream.servers.is_unlisted_prompt(&request) => {
-                    self.list_prompts_for(upstream, names, client, request)
+                    self.list_prompts_for(upstream, names, client, request);
                 }
                 Way::One(candidates) => upstream.try_next(client, request, candidates, None),
             },

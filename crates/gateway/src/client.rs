@@ -1,4 +1,4 @@
-//! The other side of the gateway: who asks, and where answers go.
+//! The clients of a gateway: where requests come from and where responses go.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::rpc::{Id, Message, Raw};
 use crate::state::Record;
 use crate::version::META_CAPABILITIES;
 
-/// Where a client's messages go. Called from the hub, so that it must not wait.
+/// Receives a client's messages. Called from the hub, so it must not block.
 pub trait Sink: Send + Sync {
-    /// Hands a message over. `of` is the client's request that it belongs to, if it belongs to one: transports with a stream
-    /// for each request need it.
+    /// Sends a message. `of` is the client's request that the message belongs to, if any:
+    /// transports with a stream for each request need it.
     fn send(&self, message: Message, of: Option<&Id>);
 
-    /// The same for an answer whose writing is waited for: `receipt` is dropped once the message was written, or cannot be.
-    /// Default: once it was handed over.
+    /// Sends a response whose delivery is observed: `receipt` is dropped once the message was
+    /// written or cannot be. Default: once it was sent.
     fn deliver(&self, message: Message, of: Option<&Id>, receipt: Option<Receipt>) {
         // What reads the answer may be faster than this thread.
         drop(receipt);
@@ -30,26 +30,28 @@ pub trait Sink: Send + Sync {
     }
 }
 
-/// A client: of a connection with sessions the one that it has, of stateless HTTP the sender of one request.
+/// A client: the one client of a connection with sessions, or the sender of one request of
+/// stateless HTTP.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Client {
-    /// Tells clients of one hub apart.
+    /// Distinguishes the clients of one hub.
     pub key: u64,
-    /// Where its messages go.
+    /// Receives the client's messages.
     pub sink: Arc<dyn Sink>,
-    /// What it can, as the one request says that it speaks for (2026-07-28); `None` where `initialize` has said it.
+    /// The capabilities that this request declares (2026-07-28); `None` if `initialize` declared
+    /// them.
     pub can: Option<Raw>,
 }
 
 impl Client {
-    /// A client that has not said what it can.
+    /// A client without declared capabilities.
     #[must_use]
     pub fn new(key: u64, sink: Arc<dyn Sink>) -> Self {
         Self { key, sink, can: None }
     }
 
-    /// The client as the sender of a request that speaks for itself.
+    /// The client with the capabilities that a request declares.
     pub(crate) fn declared(&self, params: &RawValue) -> Self {
         let meta = Object::read(params).and_then(|own| own.object("_meta"));
         let can = meta.and_then(|mut meta| meta.remove(META_CAPABILITIES));
@@ -63,14 +65,14 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// What a client says to a hub.
+/// What a hub receives from its clients.
 #[derive(Debug)]
 pub enum ToHub {
     /// A message.
     Message(Client, Message),
-    /// It has gone, and waits for nothing any more.
+    /// The client has disconnected.
     Gone(u64),
-    /// Another process has changed what the conversation knows.
+    /// Another process has changed the conversation.
     Changed(Box<Record>),
     /// An answer that opened tools has been written to the client.
     Written(u64),

@@ -1,116 +1,90 @@
-//! The hub: between one client (or, stateless, many) and the servers of a gateway.
+//! Routes messages between a client (or several stateless clients) and the upstream servers.
 //!
-//! It is one task that owns everything and never waits for anybody: messages come in through two queues, and each is handled
-//! to its end before the next is looked at. What waits is written down: requests to servers in `pending`, requests to
-//! clients in `asked`, requests that came too early in `held`.
+//! A single task owns all state and never blocks: messages arrive through two queues, and each is
+//! handled completely before the next one is read. The state has parts, each with its own fields
+//! and methods; `Hub` dispatches between them:
+//!
+//! - `Upstream`: the settings and the lifecycle (`context`), the connections (`servers`) and the
+//!   open requests (`requests`), which together are needed to send a message;
+//! - `Router`, `PendingInput` and `Rounds`: requests that several servers answer, or that
+//!   need input before they are answered;
+//! - `View`: the merged list of tools, their names, and the conversation that decides on calls.
 
-mod ask;
 mod call;
+mod client_requests;
 mod confirm;
-mod greet;
-mod keep;
+mod context;
+mod initialize;
+mod input_required;
 mod list;
 mod merge;
 mod names;
-mod parked;
 mod pending;
-mod rounds;
+mod pending_input;
+mod persistence;
+mod requests;
 mod route;
 mod seen;
 mod server;
+mod servers;
 mod skills;
 mod unread;
+mod upstream;
 mod view;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::ask::Asked;
-pub(crate) use self::keep::Begin;
-use self::keep::Keeps;
-use self::merge::Fan;
+use self::context::{Context, Lifecycle};
+use self::input_required::Rounds;
+use self::merge::Router;
 use self::names::Naming;
-use self::parked::Parked;
-use self::pending::Pending;
-use self::rounds::Round;
-use self::server::{Server, State};
+use self::pending_input::PendingInput;
+pub(crate) use self::persistence::Begin;
+use self::requests::Requests;
+use self::server::Server;
+use self::servers::Servers;
 use self::unread::Openings;
 pub use self::unread::Receipt;
+use self::upstream::Upstream;
 use self::view::View;
 use crate::client::{Client, ToHub};
 use crate::link::{Event, Incoming};
-use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Request, code, error, raw};
 use crate::settings::Settings;
 use crate::version::{STATELESS, in_meta};
 use crate::watch::Observed;
 
-/// How often it is looked whether something has waited too long.
+/// Interval between timeout checks.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How many messages of servers may wait for the hub; then the servers wait.
+/// Capacity of the queues of incoming messages. A sender waits while its queue is full.
 const INBOX: usize = 1024;
 
-/// How long running calls are waited for once the gateway is asked to end.
+/// Maximum time that running calls get to finish after a shutdown request.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Which lifecycle the clients of a hub have.
-#[derive(Debug)]
-enum Era {
-    /// Nobody has said anything yet.
-    Unknown,
-    /// `initialize`: one client, whose parameters every server is given.
-    Session {
-        client: Client,
-        params: Object,
-        /// The request to answer once the servers have; `None` once it is.
-        asks: Option<Id>,
-        /// Whether the client has said `notifications/initialized`.
-        ready: bool,
-    },
-    /// Every request speaks for itself (2026-07-28). The `_meta` of the first, for what the hub asks by itself.
-    Stateless { meta: Object },
-}
-
-/// See the module.
+/// Owns the state of one conversation and dispatches each message to the part that handles it.
 pub struct Hub {
-    settings: Settings,
-    /// Names the conversation in log and audit.
-    id: String,
-    inbox: mpsc::Sender<Incoming>,
-    era: Era,
-    servers: Vec<Server>,
-    pending: HashMap<u64, Pending>,
-    /// Which requests to servers a client's request has become.
-    running: HashMap<(u64, Id), Vec<u64>>,
-    fans: HashMap<u64, Fan>,
-    asked: HashMap<u64, Asked>,
-    rounds: HashMap<u64, Round>,
-    names: Naming,
-    openings: Openings,
-    parked: HashMap<u64, Parked>,
-    held: Vec<(Client, Request)>,
-    view: Option<View>,
-    /// Why there is none, once that is known.
-    no_view: Option<String>,
-    next: u64,
-    /// What outlives the hub, where anything does.
-    keeps: Option<Keeps>,
-    /// When the hub ends, whatever still runs.
+    upstream: Upstream,
+    router: Router,
+    pending_input: PendingInput,
+    rounds: Rounds,
+    view: View,
+    /// Deadline after which running calls are dropped at shutdown; `None` while the gateway runs.
     ends: Option<Instant>,
 }
 
 impl Hub {
-    /// Starts a hub. It ends when nobody can say anything to it any more, or once it was drained.
+    /// Starts a hub. The hub ends when every sender is dropped, or once it has been drained.
     #[must_use]
     pub fn start(settings: Settings, id: String) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         Self::begin(settings, id, Begin::default())
     }
 
-    /// The same for a conversation that is kept, or goes on.
+    /// Starts a hub whose conversation is stored, or resumed from stored state.
     pub(crate) fn begin(
         settings: Settings,
         id: String,
@@ -118,31 +92,23 @@ impl Hub {
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
         let (inbox, servers) = mpsc::channel(INBOX);
-        let own = settings.servers.iter().map(Server::of).collect();
-        let names = Naming::of(&settings);
+        let servers_at_start = settings.servers.iter().map(Server::of).collect();
+        let view = View::new(Naming::of(&settings), Openings::of(&to));
+        let upstream = Upstream {
+            context: Context { settings, id, lifecycle: Lifecycle::Unknown },
+            servers: Servers { list: servers_at_start, inbox },
+            requests: Requests::default(),
+        };
         let mut hub = Self {
-            settings,
-            id,
-            inbox,
-            era: Era::Unknown,
-            servers: own,
-            pending: HashMap::new(),
-            running: HashMap::new(),
-            fans: HashMap::new(),
-            asked: HashMap::new(),
-            rounds: HashMap::new(),
-            names,
-            openings: Openings::of(&to),
-            parked: HashMap::new(),
-            held: Vec::new(),
-            view: None,
-            no_view: None,
-            next: 0,
-            keeps: None,
+            upstream,
+            router: Router::default(),
+            pending_input: PendingInput::default(),
+            rounds: Rounds::default(),
+            view,
             ends: None,
         };
-        hub.keep(begin);
-        hub.tell(&Observed::Began);
+        hub.view.keep(&mut hub.upstream, begin);
+        hub.upstream.context.tell(&Observed::Began);
         (to, tokio::spawn(hub.run(clients, servers)))
     }
 
@@ -150,37 +116,38 @@ impl Hub {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut has_clients = true;
-        if self.has_session() {
-            // It goes on where another hub was.
-            self.tell_client();
+        if self.upstream.context.has_session() {
+            // The session is resumed: another hub has answered `initialize`.
+            self.upstream.context.tell_client();
             self.start_servers();
         }
         loop {
             let waits = self.ends.is_some() || self.has_deadlines();
-            let held = self.openings.due();
+            let held = self.view.openings.due();
             tokio::select! {
                 said = clients.recv(), if has_clients => match said {
                     Some(said) => self.hear(said),
-                    // Who asked it to end after what runs has nothing more to say, and waits.
+                    // The sender requested a drain and has dropped its end: the running calls still
+                    // finish.
                     None if self.ends.is_some() => has_clients = false,
                     None => break,
                 },
-                // It cannot be closed: the hub holds a sender.
+                // Never `None`: the hub holds a sender.
                 Some(incoming) = servers.recv() => self.take(incoming),
                 _ = tick.tick(), if waits => self.overdue(Instant::now()),
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
                     self.give_held(Instant::now(), &mut clients);
                 }
             }
-            if self.ends.is_some_and(|ends| self.running.is_empty() || Instant::now() >= ends) {
+            if self.ends.is_some_and(|ends| self.upstream.requests.running.is_empty() || Instant::now() >= ends) {
                 break;
             }
         }
         if self.ends.is_some() {
-            self.give_all_held();
+            self.view.give_all_held(&mut self.upstream);
             self.end_unfinished();
         }
-        // Nobody hears them any more, so that none waits to be heard.
+        // Drops the receiver, so that no connection blocks on a full queue.
         drop(servers);
         self.abandon_all().await;
     }
@@ -188,17 +155,18 @@ impl Hub {
     fn hear(&mut self, said: ToHub) {
         match said {
             ToHub::Message(client, Message::Request(request)) => {
-                let (client, request) = self.settings.watch.asked(&self.id, client, request);
+                let (client, request) =
+                    self.upstream.context.settings.watch.asked(&self.upstream.context.id, client, request);
                 self.asks(&client, request);
             }
             ToHub::Message(client, Message::Notification(note)) => self.notes(&client, &note),
             ToHub::Message(client, Message::Response(id, answer)) => self.answered_by_client(&client, &id, answer),
-            // The client could not read something: nobody can say what.
+            // The client failed to parse a message; which one is unknown.
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
-            ToHub::Written(number) => self.openings.written(number),
-            ToHub::Changed(record) => self.changed_elsewhere(*record),
-            ToHub::Forget => self.forget(),
+            ToHub::Written(number) => self.view.openings.written(number),
+            ToHub::Changed(record) => self.view.changed_elsewhere(&self.upstream, *record),
+            ToHub::Forget => self.view.forget(),
             ToHub::Drain => {
                 self.ends = Some(Instant::now() + DRAIN);
                 self.end_subscriptions();
@@ -208,40 +176,42 @@ impl Hub {
 
     fn take(&mut self, incoming: Incoming) {
         let Incoming { server, run, event } = incoming;
-        // An ended run has nothing more to say.
-        if self.servers.get(server).is_none_or(|own| own.run != run) {
+        // Messages of an earlier run are ignored.
+        if self.upstream.servers.get(server).is_none_or(|own| own.run != run) {
             return;
         }
         match event {
             Event::Message { message: Message::Response(id, answer), .. } => {
                 let Some(id) = id.as_number() else {
                     tracing::warn!(
-                        server = self.name(server),
-                        "an answer to nothing that was asked was left out: {id}"
+                        server = self.upstream.context.name(server),
+                        "ignored a response to an unknown request: {id}"
                     );
                     return;
                 };
                 self.answered_by_server(server, id, answer);
             }
-            Event::Message { message: Message::Request(request), of } => self.asked_by_server(server, of, request),
+            Event::Message { message: Message::Request(request), of } => {
+                self.upstream.asked_by_server(&mut self.pending_input, server, of, request);
+            }
             Event::Message { message: Message::Notification(note), of } => self.noted_by_server(server, of, note),
             Event::Message { message: Message::Fault(..), .. } => {}
-            Event::Session(session) => self.has_session_at(server, session),
+            Event::Session(session) => self.upstream.servers.has_session_at(server, session),
             Event::Closed(why) => self.closed(server, &why),
         }
     }
 
-    /// A request of a client.
+    /// Handles a client's request.
     fn asks(&mut self, client: &Client, request: Request) {
         if self.ends.is_some() {
             return reply(
                 client,
                 &request.id,
-                Err(error(code::INTERNAL, "the gateway is ending: it takes no more requests")),
+                Err(error(code::INTERNAL, "the gateway is shutting down and accepts no more requests")),
             );
         }
-        if self.running.contains_key(&(client.key, request.id.clone())) {
-            let why = format!("the id {} is in use by a request that has not been answered", request.id);
+        if self.upstream.requests.running.contains_key(&(client.key, request.id.clone())) {
+            let why = format!("request id {} is already in use by an open request", request.id);
             return reply(client, &request.id, Err(error(code::INVALID_REQUEST, &why)));
         }
         let speaks = request.params.as_deref().filter(|params| in_meta(params).is_some());
@@ -250,7 +220,7 @@ impl Hub {
         let client = declared.as_ref().unwrap_or(client);
         match request.method.as_str() {
             "ping" | "initialize" if stateless => {
-                let why = format!("`{}` is no method of {STATELESS}", request.method);
+                let why = format!("`{}` is not a method of {STATELESS}", request.method);
                 reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
             }
             "ping" => reply(client, &request.id, Ok(raw(&serde_json::json!({})))),
@@ -262,118 +232,75 @@ impl Hub {
         }
     }
 
-    /// A request whose client has introduced itself: answered, passed on, or held until the servers are there.
+    /// Handles a request of an initialized client: answers it, forwards it, or holds it until the
+    /// servers are ready.
     fn dispatch(&mut self, client: &Client, request: Request) {
-        if self.unpark(client, &request) {
+        if self.pending_input.unpark(&mut self.upstream, client, &request) {
             return;
         }
         self.start_servers();
         let early = match request.method.as_str() {
-            "tools/list" => !self.all_known(),
-            "tools/call" => !self.all_listed(),
-            "server/discover" => !self.all_introduced(),
-            _ => !self.all_settled(),
+            "tools/list" => !self.upstream.servers.all_known(),
+            "tools/call" => !self.upstream.servers.all_listed(),
+            "server/discover" => !self.upstream.servers.all_introduced(),
+            _ => !self.upstream.servers.all_settled(),
         };
         if early {
-            // It can be cancelled while it waits.
-            self.running.insert((client.key, request.id.clone()), Vec::new());
-            self.held.push((client.clone(), request));
+            // A held request can be cancelled.
+            self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
+            self.upstream.requests.held.push((client.clone(), request));
             return;
         }
         match request.method.as_str() {
-            "tools/list" => self.list_tools_for(client, &request),
-            "tools/call" => self.call(client, request),
-            "server/discover" => self.discover(client, &request),
-            _ => self.route(client, request),
+            "tools/list" => self.view.list_tools_for(client, &request),
+            "tools/call" => self.view.call(&mut self.upstream, client, request),
+            "server/discover" => self.upstream.discover(client, &request),
+            _ => self.router.route(&mut self.upstream, &mut self.view.names, client, request),
         }
     }
 
-    /// What has become possible since a server has settled.
+    /// Continues what had to wait for a server.
     fn advance(&mut self) {
-        if self.all_introduced() {
+        if self.upstream.servers.all_introduced() {
             self.answer_initialize();
         }
-        if self.all_known() && self.view.is_none() && self.knows_the_clients() {
-            self.build_view();
+        if self.upstream.servers.all_known() && self.view.shown.is_none() && self.upstream.context.knows_the_clients() {
+            self.view.build_view(&self.upstream);
         }
-        for (client, request) in std::mem::take(&mut self.held) {
-            self.running.remove(&(client.key, request.id.clone()));
+        for (client, request) in std::mem::take(&mut self.upstream.requests.held) {
+            self.upstream.requests.running.remove(&(client.key, request.id.clone()));
             self.dispatch(&client, request);
         }
     }
 
-    fn knows_the_clients(&self) -> bool {
-        !matches!(self.era, Era::Unknown)
-    }
-
-    fn all_settled(&self) -> bool {
-        self.servers.iter().all(|server| matches!(server.state, State::Ready | State::Down))
-    }
-
-    /// Whether of every server is known what it is, from itself or from its capture.
-    fn all_introduced(&self) -> bool {
-        self.servers.iter().all(|server| server.is_known() || server.state == State::Down)
-    }
-
-    /// Whether of every server is known which tools it has, from itself or from its capture.
-    fn all_known(&self) -> bool {
-        self.all_listed()
-            || self.servers.iter().all(|own| own.is_stale || own.tools.is_read || own.state == State::Down)
-    }
-
-    fn all_listed(&self) -> bool {
-        self.servers.iter().all(|server| match server.state {
-            State::Ready => server.tools.is_read,
-            State::Down => true,
-            State::Idle | State::Starting => false,
-        })
-    }
-
-    /// A client has gone: nobody waits for what it asked.
+    /// Cancels everything that a disconnected client has requested.
     fn gone(&mut self, key: u64) {
-        self.held.retain(|(client, _)| client.key != key);
-        let theirs: Vec<(u64, Id)> = self.running.keys().filter(|(own, _)| *own == key).cloned().collect();
+        self.upstream.requests.held.retain(|(client, _)| client.key != key);
+        let theirs: Vec<(u64, Id)> =
+            self.upstream.requests.running.keys().filter(|(own, _)| *own == key).cloned().collect();
         for running in theirs {
             self.cancel(&running, None);
         }
-        self.asked.retain(|_, asked| asked.client.key != key);
-        self.rounds.retain(|_, round| round.client.key != key);
+        self.upstream.requests.asked.retain(|_, asked| asked.client.key != key);
+        self.rounds.rounds.retain(|_, round| round.client.key != key);
     }
 
     async fn abandon_all(&mut self) {
-        for ((key, id), _) in std::mem::take(&mut self.running) {
+        for ((key, id), _) in std::mem::take(&mut self.upstream.requests.running) {
             self.cancel(&(key, id), None);
         }
-        (0..self.servers.len()).for_each(|at| self.tell_heard(at));
-        self.save();
-        let stays = self.stays();
-        self.tell(&Observed::Ended);
-        self.view = None;
-        self.settings.layers.ended(&self.id);
-        // They have time to end by themselves: a runtime that ends before would kill them.
-        let links = self.servers.drain(..).filter_map(|server| server.link);
+        (0..self.upstream.servers.len()).for_each(|at| self.upstream.tell_heard(at));
+        self.view.save(&self.upstream);
+        let stays = self.view.stays(&self.upstream);
+        self.upstream.context.tell(&Observed::Ended);
+        self.view.shown = None;
+        self.upstream.context.settings.layers.ended(&self.upstream.context.id);
+        // Waits for the processes to end: dropping the runtime first would kill them.
+        let links = std::mem::take(&mut self.upstream.servers.list).into_iter().filter_map(|server| server.link);
         futures_util::future::join_all(links.map(|link| link.closed(stays))).await;
-        if let Some(keeps) = self.keeps.take() {
+        if let Some(keeps) = self.view.persistence.take() {
             keeps.ended().await;
         }
-    }
-
-    /// Whether the client has a session.
-    fn has_session(&self) -> bool {
-        matches!(self.era, Era::Session { .. })
-    }
-
-    fn tell(&self, what: &Observed<'_>) {
-        self.settings.watch.observed(&self.id, what);
-    }
-
-    fn name(&self, server: usize) -> &str {
-        self.settings.servers.get(server).map_or("?", |own| own.name.as_str())
-    }
-
-    fn next_id(&mut self) -> u64 {
-        self.next += 1;
-        self.next
     }
 }
 

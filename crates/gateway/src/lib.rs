@@ -1,11 +1,11 @@
 //! The toolfold MCP gateway: folded tools, skills and policy between any MCP client and any number of MCP servers.
 
-pub mod board;
+pub mod approvals;
 pub mod capture;
 pub mod client;
 pub mod clients;
 pub mod config;
-pub mod desk;
+pub mod dashboard;
 pub mod error;
 pub mod front;
 pub mod hub;
@@ -15,7 +15,7 @@ pub mod names;
 pub mod object;
 #[cfg(feature = "otel")]
 pub mod otel;
-pub mod post;
+pub mod outbox;
 pub mod rpc;
 pub mod run;
 pub mod seal;

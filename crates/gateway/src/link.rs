@@ -1,4 +1,5 @@
-//! A connection to one server: messages go in, messages come out, and its end is told.
+//! A connection to one server. Messages are sent through [`Link`]; incoming messages and the end
+//! are events.
 
 mod child;
 mod http;
@@ -16,105 +17,108 @@ pub use self::http::auth;
 use crate::error::GatewayError;
 use crate::rpc::Message;
 
-/// The largest message that is read, in bytes.
+/// Maximum size of an incoming message, in bytes.
 pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 
-/// How long a process may take to end after its standard input was closed, and again after SIGTERM, before it is killed.
+/// How long a process may take to end after its standard input was closed, and again after SIGTERM,
+/// before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How many last lines of a process are kept, for people.
+/// Maximum number of a process's last lines of output that are kept for diagnosis.
 const KEPT_LINES: usize = 8;
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// A process that speaks on its standard input and output.
+    /// A process that communicates on its standard input and output.
     Stdio {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// What is added to the environment that it inherits.
+        /// Variables that are added to the inherited environment.
         env: BTreeMap<String, String>,
-        /// Where it runs. Default: where the gateway does.
+        /// The working directory. Default: the gateway's.
         cwd: Option<String>,
     },
-    /// A URL that speaks streamable HTTP.
+    /// A URL of a server that supports streamable HTTP.
     Http {
         /// The endpoint.
         url: String,
-        /// What is added to every request.
+        /// Headers that are added to every request.
         headers: BTreeMap<String, String>,
-        /// The login, where one is kept for it.
+        /// The login, if one is stored for the server.
         auth: Option<Arc<auth::Auth>>,
     },
 }
 
-/// What comes from a server.
+/// An event of a server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Incoming {
-    /// Which server: its place in the configuration.
+    /// The index of the server in the configuration.
     pub server: usize,
-    /// Which of its runs: what an ended run still had to say is not taken for the next one's.
+    /// The number of the server's run: events of an earlier run are ignored.
     pub run: u64,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
-/// What can come from a server.
+/// The kinds of events.
 #[derive(Debug)]
 pub enum Event {
-    /// A message. `of` is the gateway's request on whose answer it came, where the transport tells.
+    /// A message. `of` is the gateway's request whose response stream delivered it, if the
+    /// transport has such streams.
     Message {
         /// The message.
         message: Message,
         /// The request.
         of: Option<u64>,
     },
-    /// The session that the server gave, by its id.
+    /// The id of the session that the server assigned.
     Session(String),
-    /// The connection has ended, and why.
+    /// The connection has ended, with the reason.
     Closed(String),
 }
 
-/// What is sent to a server.
+/// The commands to the task of a connection.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     /// A message.
     Message(Message),
-    /// Nobody waits for this request of ours any more: where that is said by closing a stream, it is closed.
+    /// Abandons a request: transports with a stream for each request close the stream.
     Abandon(u64),
-    /// The protocol version that was agreed on, for the headers of HTTP.
+    /// The negotiated protocol version, for the HTTP headers.
     Version(String),
 }
 
-/// The sending half. Dropping it ends the connection, and the process behind it.
+/// The sending half. Dropping it ends the connection and its process.
 #[derive(Debug)]
 pub struct Link {
     to: mpsc::UnboundedSender<Outgoing>,
     ends: tokio_util::sync::DropGuard,
-    /// Whether a session at the server outlives the connection.
+    /// Whether the session at the server stays open after the connection ends.
     stays: Arc<AtomicBool>,
-    /// Ends with the connection, and the process behind it.
+    /// Completes when the connection and its process have ended.
     done: tokio::task::JoinHandle<()>,
-    /// What the process said beside its messages.
+    /// The output of the process that was not a message.
     heard: Heard,
 }
 
-/// What a process says beside its messages, for people: it may hold secrets.
+/// The output of a process that was not a message, for diagnosis: it may contain secrets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Heard {
-    /// The last lines, oldest first: what it wrote to standard error, and what on standard output was no message.
+    /// The last lines, oldest first: standard error, and lines of standard output that are not
+    /// messages.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.lock().map(|lines| lines.clone()).unwrap_or_default()
     }
 
     fn push(&self, line: String) {
         if let Ok(mut lines) = self.0.lock() {
-            // The same again says nothing.
+            // Repeated lines are stored once.
             if lines.last() == Some(&line) {
                 return;
             }
@@ -126,20 +130,20 @@ impl Heard {
     }
 }
 
-/// A session at a server that goes on in a new connection.
+/// A session at a server that a new connection resumes.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
     /// Its `Mcp-Session-Id`.
     pub(crate) session: String,
-    /// The protocol version that was agreed on.
+    /// The negotiated protocol version.
     pub(crate) version: String,
 }
 
 impl Link {
-    /// Connects to a server. Messages and the end come through `inbox`.
+    /// Connects to a server. Messages and the end are sent to `inbox`.
     ///
     /// # Errors
-    /// [`GatewayError`] if the program cannot be started, or the URL not be used.
+    /// [`GatewayError`] if the program cannot be started or the URL is invalid.
     pub fn open(
         target: &Target,
         server: usize,
@@ -149,7 +153,7 @@ impl Link {
         Self::resume(target, server, run, inbox, None)
     }
 
-    /// The same for a session that goes on, where the transport has sessions.
+    /// Connects to a server and resumes a session, if the transport has sessions.
     ///
     /// # Errors
     /// As for [`Link::open`].
@@ -178,8 +182,9 @@ impl Link {
         Ok(Self { to, ends: ends.drop_guard(), stays, done, heard })
     }
 
-    /// Ends the connection, and waits until it has: what was sent goes out, and the process has time to end by itself. A session
-    /// at the server is ended too, unless it `stays` for another connection.
+    /// Ends the connection and waits until it has ended: pending messages are sent, and the process
+    /// has time to exit. Also ends the session at the server, unless it `stays` open for another
+    /// connection.
     pub async fn closed(self, stays: bool) {
         let Self { to, ends, stays: told, done, heard: _ } = self;
         told.store(stays, Ordering::Release);
@@ -187,28 +192,28 @@ impl Link {
         drop(done.await);
     }
 
-    /// What its process said beside its messages, the last lines of it.
+    /// The last lines of output that were not messages.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.heard.lines()
     }
 
-    /// Sends a message. What is sent after the connection has ended goes nowhere: its end was told.
+    /// Sends a message. Messages sent after the end of the connection are dropped.
     pub fn send(&self, message: Message) {
         drop(self.to.send(Outgoing::Message(message)));
     }
 
-    /// Says that nobody waits for a request any more.
+    /// Abandons a request.
     pub fn abandon(&self, id: u64) {
         drop(self.to.send(Outgoing::Abandon(id)));
     }
 
-    /// Says which protocol version was agreed on.
+    /// Sets the negotiated protocol version.
     pub fn agreed(&self, version: &str) {
         drop(self.to.send(Outgoing::Version(version.to_owned())));
     }
 }
 
-/// Where a connection's messages come from, and go to.
+/// Sends the events of a connection to the hub.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     server: usize,
@@ -217,7 +222,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Hands an event over; waits while the gateway has too much to do. `false` if the gateway has ended.
+    /// Sends an event; waits while the queue is full. Returns `false` if the gateway has ended.
     async fn tell(&self, event: Event) -> bool {
         self.inbox.send(Incoming { server: self.server, run: self.run, event }).await.is_ok()
     }
@@ -227,7 +232,7 @@ impl Source {
     }
 }
 
-/// The beginning of a text, for a line of the log: no line break, nothing invisible.
+/// The beginning of a text for a line of the log, without line breaks and invisible characters.
 fn beginning(text: &str) -> String {
     const SHOWN: usize = 160;
     let short: String = text.chars().take(SHOWN).collect();

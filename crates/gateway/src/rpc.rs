@@ -179,9 +179,9 @@ impl Message {
         let fields: Fields<'_> = match serde_json::from_str(text) {
             Ok(fields) => fields,
             Err(why) if why.is_data() => {
-                return Err(fault(code::INVALID_REQUEST, format!("this is no JSON-RPC message: {why}"), None));
+                return Err(fault(code::INVALID_REQUEST, format!("not a JSON-RPC message: {why}"), None));
             }
-            Err(why) => return Err(fault(code::PARSE, format!("this is no JSON: {why}"), None)),
+            Err(why) => return Err(fault(code::PARSE, format!("not valid JSON: {why}"), None)),
         };
         let id = fields.id.and_then(Id::read);
         let owned = |raw: Option<&RawValue>| raw.map(ToOwned::to_owned);
@@ -352,15 +352,15 @@ mod tests {
     #[test]
     fn what_is_no_message_is_said() {
         for (text, code, word) in [
-            ("{", code::PARSE, "no JSON"),
-            ("", code::PARSE, "no JSON"),
+            ("{", code::PARSE, "not valid JSON"),
+            ("", code::PARSE, "not valid JSON"),
             ("[]", code::INVALID_REQUEST, "batches"),
             ("[{\"id\":1,\"method\":\"ping\"}]", code::INVALID_REQUEST, "batches"),
             ("[7,\"ping\"]", code::INVALID_REQUEST, "batches"),
-            ("3", code::INVALID_REQUEST, "no JSON-RPC"),
+            ("3", code::INVALID_REQUEST, "not a JSON-RPC"),
             ("{\"id\":{},\"method\":\"m\"}", code::INVALID_REQUEST, "`id`"),
             ("{\"id\":1}", code::INVALID_REQUEST, "neither"),
-            ("{\"method\":3}", code::INVALID_REQUEST, "no JSON-RPC"),
+            ("{\"method\":3}", code::INVALID_REQUEST, "not a JSON-RPC"),
         ] {
             let fault = Message::parse(text).unwrap_err();
             assert!(fault.code == code && fault.why.contains(word), "{text}: {fault:?}");

@@ -1,4 +1,4 @@
-//! A gateway from start to end, on a runtime of its own.
+//! Runs a gateway from start to end on its own runtime.
 
 pub mod list;
 mod once;
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// It was asked for something that cannot be had.
+    /// An option or argument is invalid.
     #[error("{0}")]
     Asked(String),
     /// Something failed.
@@ -24,22 +24,22 @@ pub enum RunError {
     Failed(String),
 }
 
-/// Serves one client on standard input and output until it has gone or the process is asked to end. `id` names the
-/// conversation in audit and log.
+/// Serves one client on standard input and output until the client disconnects or the process
+/// receives a signal. `id` names the conversation in audit and log.
 ///
 /// # Errors
 /// [`RunError`] if the streams cannot be used.
 pub fn stdio(settings: Settings, id: &str) -> Result<(), RunError> {
-    // One client, one thread: a message takes no way round.
+    // A single thread: one client, so messages need no other thread.
     let served = on(Builder::new_current_thread(), front::stdio::serve(settings, id.to_owned()))?;
     served.map_err(|why| RunError::Failed(why.to_string()))
 }
 
-/// Serves clients over HTTP until the process is asked to end: those of each tenant by its settings. `listens` is told the
-/// address.
+/// Serves clients over HTTP, with the settings of their tenant, until the process receives a
+/// signal. `listens` receives the address.
 ///
 /// # Errors
-/// [`RunError`] if the address cannot be listened on, or must not be.
+/// [`RunError`] if the address is not usable or not allowed.
 pub fn http(
     tenants: Vec<Settings>,
     http: HttpSettings,
@@ -53,15 +53,17 @@ pub fn http(
     })?
 }
 
-/// Starts every server, lists the tools as a client does, and ends: what was found, [`Settings::watch`] has seen.
+/// Starts every server, lists the tools as a client does, and ends. [`Settings::watch`] receives
+/// the results.
 ///
 /// # Errors
-/// [`RunError`] if there is no runtime to be had.
+/// [`RunError`] if the runtime cannot be created.
 pub fn once(settings: Settings, id: &str) -> Result<(), RunError> {
     on(Builder::new_current_thread(), once::listed(settings, id.to_owned()))
 }
 
-/// Runs something to its end. What blocks a thread of the runtime then (a read of standard input) is not waited for.
+/// Runs a future to its end. Blocking threads of the runtime (a read of standard input) are not
+/// waited for.
 fn on<T>(mut builder: Builder, what: impl Future<Output = T>) -> Result<T, RunError> {
     let runtime: Runtime = builder.enable_all().build().map_err(|why| RunError::Failed(why.to_string()))?;
     let done = runtime.block_on(what);

@@ -124,7 +124,7 @@ impl Seal {
     pub fn read(text: &str) -> Result<Self, GatewayError> {
         let text = text.trim();
         let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')));
-        let bytes = bytes.map_err(|_| "it is no Base64".to_owned())?;
+        let bytes = bytes.map_err(|_| "it is not valid Base64".to_owned())?;
         let found = bytes.len();
         let key = <[u8; KEY]>::try_from(bytes).map_err(|_| format!("it has {found} bytes, not {KEY}"))?;
         Ok(Self::of(&key))
@@ -231,6 +231,6 @@ mod tests {
         let state = Seal::of(&[7; KEY]).close("one", &Sealed::Parked { place: 1 }, 0);
         assert!(Seal::read(&format!(" {text}\n")).unwrap().open("one", &state, 1).unwrap().is_ok());
         assert_eq!(Seal::read("c2hvcnQ=").unwrap_err().to_string(), "it has 5 bytes, not 32");
-        assert_eq!(Seal::read("not base64!").unwrap_err().to_string(), "it is no Base64");
+        assert_eq!(Seal::read("not base64!").unwrap_err().to_string(), "it is not valid Base64");
     }
 }

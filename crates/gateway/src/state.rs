@@ -1,8 +1,9 @@
-//! Where the state of conversations is kept between requests, and between the processes that serve one gateway.
+//! Stores the state of conversations between requests, and between the processes that serve one
+//! gateway.
 //!
-//! A store keeps bytes under a tenant and a name, each with a version that every write raises. A write says which version it
-//! goes on from, so that of two processes that write at once one is told. Times are the store's: what several processes
-//! compare must not come from clocks of their own.
+//! A store maps a tenant and a name to bytes with a version, which increases with every write. A
+//! write names the version it is based on, so that of two concurrent writes one returns a conflict.
+//! The store provides the time, because processes must not compare times of different clocks.
 
 mod clock;
 mod memory;
@@ -20,89 +21,91 @@ use std::sync::Arc;
 pub use self::clock::Clock;
 pub use self::memory::MemoryState;
 pub use self::record::{Record, Upstream};
-pub(crate) use self::saver::Saver;
+pub(crate) use self::saver::StateWriter;
 pub use self::sqlite::SqliteState;
 
-/// How long a conversation is kept after its last change, in milliseconds: seven days, so that a client which slept over a
-/// weekend goes on.
+/// How long a conversation is stored after its last change, in milliseconds. Seven days: a client
+/// that is suspended over a weekend can resume.
 pub const LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// What a store will have done.
-pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
+/// The future that a method of a store returns.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
 
-/// Why a store could not do what it was asked.
+/// An error of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the state of conversations cannot be {doing}: {why}")]
 #[non_exhaustive]
 pub struct StateError {
-    /// What it was doing: `read` or `written`.
+    /// The operation: `read` or `written`.
     pub doing: &'static str,
     /// Why it failed.
     pub why: String,
 }
 
-/// Whose state: that of one tenant is never read for another.
+/// The owner of the state. One tenant never reads another tenant's state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct StateKey {
     /// The tenant.
     pub tenant: Arc<str>,
-    /// The conversation, or what else is kept for the tenant.
+    /// The name of the conversation, or of another entry of the tenant.
     pub name: String,
 }
 
-/// What is kept.
+/// A stored entry.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Kept {
-    /// How often it has been written: 1 at first.
+pub struct StoredState {
+    /// The version: the number of writes so far, 1 after the first.
     pub version: u64,
-    /// What was written.
+    /// The stored bytes.
     pub value: Vec<u8>,
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for StoredState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kept({} bytes, version {})", self.value.len(), self.version)
+        write!(f, "StoredState({} bytes, version {})", self.value.len(), self.version)
     }
 }
 
-/// How a write went.
+/// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
-    /// It was written, and is this version.
+    /// The entry was written and has this version.
     Now(u64),
-    /// It was not: what is kept has another version than the write goes on from. 0: nothing is kept any more.
+    /// Nothing was written: the stored entry has another version. 0 means that there is no entry.
     Changed(u64),
 }
 
-/// A store of state. Every method is one step: it is done whole or not at all.
+/// A store of state. Every method is atomic.
 pub trait StateStore: Send + Sync + fmt::Debug {
-    /// The time, in milliseconds since 1970, by the store's clock.
-    fn now_ms(&self) -> Later<'_, i64>;
+    /// The store's time, in milliseconds since 1970.
+    fn now_ms(&self) -> BoxFuture<'_, i64>;
 
-    /// What is kept under a key, unless its time is over.
-    fn read<'a>(&'a self, key: &'a StateKey) -> Later<'a, Option<Kept>>;
+    /// The entry of a key, unless it has expired.
+    fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>>;
 
-    /// Its version alone; 0 if nothing is kept.
-    fn version<'a>(&'a self, key: &'a StateKey) -> Later<'a, u64>;
+    /// The version of an entry; 0 if there is none.
+    fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64>;
 
-    /// Writes what goes on from version `from` (0: nothing is kept yet), to be kept for `life_ms` from now.
-    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> Later<'a, Written>;
+    /// Writes an entry that is based on version `from` (0: no entry exists), to expire in
+    /// `life_ms`.
+    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written>;
 
-    /// Uses something that can be used once. `true` for the first who does, and whenever the same one (`by`) asks again; `false`
-    /// for all others until `life_ms` after the first use.
-    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> Later<'a, bool>;
+    /// Consumes a one-time key. Returns `true` for the first caller, and whenever the same caller
+    /// (`by`) repeats the call; `false` for all others until `life_ms` after the first use.
+    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> BoxFuture<'a, bool>;
 
-    /// Whether something that can be used once was used, and that is still remembered.
-    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> Later<'a, bool>;
+    /// Whether a one-time key was consumed and has not expired.
+    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, bool>;
 
-    /// Removes what is kept under a key.
-    fn remove<'a>(&'a self, key: &'a StateKey) -> Later<'a, ()>;
+    /// Removes the entry of a key.
+    fn remove<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()>;
 
-    /// Removes everything whose time is over, and says how much that was.
-    fn purge(&self) -> Later<'_, usize>;
+    /// Removes all expired entries, and returns their number.
+    fn purge(&self) -> BoxFuture<'_, usize>;
 
-    /// Whether other processes may write to it, so that what was read may have changed since.
+    /// Whether other processes may write to the store, so that entries may have changed since they
+    /// were read.
     fn is_shared(&self) -> bool;
 }

@@ -8,21 +8,25 @@ use super::super::ledger::{default_store, make_store, now_ms, to_read, user};
 use super::super::output::Failure;
 use crate::configuration::Config;
 use toolfold::tokens::{Encoding, Meter as Counting, Tiktoken, TokenCounter};
-use toolfold_gateway::board::{Board, Meter};
-use toolfold_gateway::desk::Desk;
+use toolfold_gateway::approvals::Approvals;
+use toolfold_gateway::dashboard::{Dashboard, Meter};
 use toolfold_gateway::front::http::guard::Guard;
 use toolfold_gateway::settings::ServerSettings;
 
-/// The board of a gateway before these servers. Lists are measured as JSON, since which provider's model will read them is not
+/// The dashboard of a gateway before these servers. Lists are measured as JSON, since which provider's model will read them is not
 /// known here; and only for a console, since the vocabulary takes more memory than all else.
-pub(super) fn board(servers: &[ServerSettings], console: bool) -> Board {
+pub(super) fn dashboard(servers: &[ServerSettings], console: bool) -> Dashboard {
     let name = Counting::Json(Encoding::O200kBase).to_string();
     let meter = Meter::new(&name, |text| Tiktoken::new(Encoding::O200kBase).count(text));
-    Board::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
+    Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
 }
 
-/// The desk over the store: where calls are judged, and for a console where there is a store already.
-pub(super) fn desk(config: &Config, store: Option<&str>, console: bool) -> Result<Option<Arc<Desk>>, Failure> {
+/// The approvals over the store: where calls are judged, and for a console where there is a store already.
+pub(super) fn approvals(
+    config: &Config,
+    store: Option<&str>,
+    console: bool,
+) -> Result<Option<Arc<Approvals>>, Failure> {
     let path = if judges(config) {
         make_store(store)?.1
     } else {
@@ -32,9 +36,9 @@ pub(super) fn desk(config: &Config, store: Option<&str>, console: bool) -> Resul
         path
     };
     let by = format!("{}, by the gateway's console", user());
-    let desk = Desk::open(&path, &by, now_ms);
+    let approvals = Approvals::open(&path, &by, now_ms);
     let why = |why| Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()));
-    desk.map(|desk| Some(Arc::new(desk))).map_err(why)
+    approvals.map(|approvals| Some(Arc::new(approvals))).map_err(why)
 }
 
 /// Who may use the console, and what goes behind its address. Without a token of the gateway it gets one of its own: else

@@ -17,7 +17,7 @@ use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::Config;
-use toolfold_gateway::board::Board;
+use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::HttpSettings;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::run::{self, RunError};
@@ -120,8 +120,8 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     }
     let cache = (config.get("gateway.eager_cache") == Some("on")).then(|| Cache::load(&mut servers)).flatten();
     let cache = cache.map(|cache| Arc::new(cache) as Arc<dyn Watch>);
-    let board = config.get("gateway.http").map(|_| console::board(&servers, args.console));
-    let looks_on = board.clone().map(|board| Arc::new(board) as Arc<dyn Watch>);
+    let dashboard = config.get("gateway.http").map(|_| console::dashboard(&servers, args.console));
+    let looks_on = dashboard.clone().map(|dashboard| Arc::new(dashboard) as Arc<dyn Watch>);
     let telemetry = Telemetry::from_env(config.get("gateway.http").is_some())?;
     let watch: Arc<dyn Watch> = Arc::new(Several(cache.into_iter().chain(looks_on).chain(telemetry.watch()).collect()));
     if let Some(why) = client(&config).left_alone() {
@@ -156,7 +156,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         if all.is_empty() {
             all.push(settings);
         }
-        let served = serve_http(args, &config, address, (all, &tenants), board);
+        let served = serve_http(args, &config, address, (all, &tenants), dashboard);
         telemetry.end();
         return served;
     }
@@ -185,7 +185,7 @@ fn serve_http(
     config: &Config,
     address: &str,
     (settings, tenants): (Vec<Settings>, &[Tenant]),
-    board: Option<Board>,
+    dashboard: Option<Dashboard>,
 ) -> Outcome {
     let listen = address.parse().map_err(|_| {
         Failure::usage(format!("`{address}` is no address"))
@@ -208,9 +208,9 @@ fn serve_http(
     http.guard = http.guard.hosts(args.allow_host.clone()).origins(args.allow_origin.clone());
     let opened = if args.console { Some(console::guard(&http.guard, tenants.is_empty())?) } else { None };
     if tenants.is_empty() {
-        http.desk = console::desk(config, args.store.as_deref(), args.console)?;
+        http.approvals = console::approvals(config, args.store.as_deref(), args.console)?;
     }
-    (http.board, http.console) = (board, opened.as_ref().map(|(guard, _)| guard.clone()));
+    (http.dashboard, http.console) = (dashboard, opened.as_ref().map(|(guard, _)| guard.clone()));
     let listens = |address| {
         warn(&format!("listening on http://{address}/mcp"));
         if let Some((_, fragment)) = &opened {

@@ -27,13 +27,13 @@ use self::sessions::Sessions;
 use self::stateless::Stateless;
 use self::status::Status;
 use super::stdio::asked_to_end;
-use crate::board::Board;
-use crate::desk::Desk;
+use crate::approvals::Approvals;
+use crate::dashboard::Dashboard;
 use crate::error::GatewayError;
 use crate::names::ListedNames;
 use crate::rpc::{Fault, Id, Message, Raw, code, error, error_with};
 use crate::selection::Selection;
-use crate::settings::{Settings, State as Kept};
+use crate::settings::{Settings, State as StoredState};
 use crate::state::{Clock, MemoryState, StateStore};
 use crate::version::{META_VERSION, STATELESS, in_meta, is_known};
 
@@ -60,13 +60,13 @@ pub struct HttpSettings {
     pub max_sessions: usize,
     /// How long a session may be silent before it is ended.
     pub idle: Duration,
-    /// What is shown at `/healthz` and `/metrics`. The settings' watch is the same board.
-    pub board: Option<Board>,
+    /// What is shown at `/healthz` and `/metrics`. The settings' watch is the same dashboard.
+    pub dashboard: Option<Dashboard>,
     /// The approvals that are counted there, and answered on the console.
-    pub desk: Option<Arc<Desk>>,
+    pub approvals: Option<Arc<Approvals>>,
     /// Where conversations are kept.
     pub state: Arc<dyn StateStore>,
-    /// Who may use the console at `/console`; `None`: there is none. Needs a board.
+    /// Who may use the console at `/console`; `None`: there is none. Needs a dashboard.
     pub console: Option<Guard>,
 }
 
@@ -78,14 +78,14 @@ impl HttpSettings {
         let guard = Guard::default();
         let (max_body, max_sessions, idle) = (16 * 1024 * 1024, 1_000, Duration::from_secs(3_600));
         let state = Arc::new(MemoryState::new());
-        Self { listen, guard, max_body, max_sessions, idle, board: None, desk: None, state, console: None }
+        Self { listen, guard, max_body, max_sessions, idle, dashboard: None, approvals: None, state, console: None }
     }
 }
 
 /// What all requests share.
 struct Front {
     http: HttpSettings,
-    state: Kept,
+    state: StoredState,
     tenants: BTreeMap<Arc<str>, Tenant>,
 }
 
@@ -114,7 +114,7 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
     let address = http.listen;
     let listener = TcpListener::bind(address).await.map_err(|why| format!("{address} cannot be listened on: {why}"))?;
     let clock = Clock::of(&*http.state).await.map_err(|why| why.to_string())?;
-    let state = Kept { store: http.state.clone(), clock: Arc::new(clock) };
+    let state = StoredState { store: http.state.clone(), clock: Arc::new(clock) };
     let mut served = BTreeMap::new();
     for mut settings in tenants {
         settings.state = Some(state.clone());
@@ -143,10 +143,11 @@ impl Listening {
     pub async fn serve(self) -> std::io::Result<()> {
         let Self { listener, front } = self;
         let sweeper = tokio::spawn(sweep(front.clone()));
-        let HttpSettings { guard, board, desk, console, .. } = front.http.clone();
-        let status = Status { guard, board: board.clone(), desk: desk.clone() };
-        let console = board.zip(console).map(|(board, guard)| Console::new(board, desk.clone(), guard));
-        let attending = desk.filter(|_| console.is_some()).map(|desk| tokio::spawn(desk.attend()));
+        let HttpSettings { guard, dashboard, approvals, console, .. } = front.http.clone();
+        let status = Status { guard, dashboard: dashboard.clone(), approvals: approvals.clone() };
+        let console =
+            dashboard.zip(console).map(|(dashboard, guard)| Console::new(dashboard, approvals.clone(), guard));
+        let attending = approvals.filter(|_| console.is_some()).map(|approvals| tokio::spawn(approvals.attend()));
         let mut routes = Router::new()
             .route("/mcp", any(answer))
             .route("/mcp/{profile}", any(answer))
@@ -214,7 +215,7 @@ async fn sweep(front: Arc<Front>) {
             own.sessions.end_idle(front.http.idle);
             own.stateless.end_idle(front.http.idle);
         }
-        let Kept { store, clock } = &front.state;
+        let StoredState { store, clock } = &front.state;
         let done = tokio::join!(store.purge(), clock.set_by(&**store));
         if let (Err(why), _) | (_, Err(why)) = done {
             tracing::error!("{why}");
@@ -320,7 +321,7 @@ fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
         let mut given = headers.get_all(header).iter();
         let (Some(first), None) = (given.next(), given.next()) else {
             if headers.get_all(header).iter().count() > 1 {
-                return Err(format!("the header {header} stands twice"));
+                return Err(format!("the header {header} is set twice"));
             }
             continue;
         };

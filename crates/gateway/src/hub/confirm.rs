@@ -1,54 +1,69 @@
-//! Calls that a person has to see first: asked through the client where it can, else by their approval's id.
+//! Calls that require approval: requested from the client if it supports elicitation, else through
+//! the id of the approval.
 
 use serde_json::{Value, json};
 use toolfold::conversation::{ApprovalId, Confirm, Resumed};
 
-use super::ask::Question;
-use super::{Era, Hub, reply};
+use super::client_requests::Question;
+use super::context::Lifecycle;
+use super::reply;
+use super::upstream::Upstream;
+use super::view::View;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Request, raw};
 use crate::seal::Sealed;
 use crate::watch::Observed;
 
-/// The name of the question among those that a call asks back.
+/// The name of the approval among the inputs that a call requests.
 const QUESTION: &str = "toolfold-approval";
 
-impl Hub {
-    /// A call waits for a person.
-    pub(super) fn confirm(&mut self, client: &Client, id: Id, params: Object, confirm: &Confirm) {
-        self.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
-        let can = self.client_can(Some(&params), &["elicitation"]);
-        // `{}` is the form that 2025-06-18 knew; later ones name it (SEP-1036).
+impl View {
+    /// Requests approval of a call.
+    pub(super) fn confirm(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        id: Id,
+        params: Object,
+        confirm: &Confirm,
+    ) {
+        upstream.context.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
+        let can = upstream.context.client_can(Some(&params), &["elicitation"]);
+        // `{}` means forms in 2025-06-18; later versions name the mode (SEP-1036).
         let forms =
             can.is_some_and(|can| can.as_object().is_some_and(|can| can.is_empty() || can.contains_key("form")));
-        if !forms || !self.settings.elicits || self.view.as_ref().is_none_or(|view| view.approver.is_none()) {
-            return self.reply_kept(client, &id, Ok(self.text_result(&confirm.content(), true)));
+        if !forms
+            || !upstream.context.settings.elicits
+            || self.shown.as_ref().is_none_or(|view| view.approver.is_none())
+        {
+            return self.reply_kept(upstream, client, &id, Ok(upstream.context.text_result(&confirm.content(), true)));
         }
-        self.save();
+        self.save(upstream);
         let question = question(confirm);
         let approval = confirm.approval.as_str().to_owned();
-        match &self.era {
-            Era::Stateless { .. } => {
+        match &upstream.context.lifecycle {
+            Lifecycle::Stateless { .. } => {
                 let state = Sealed::Approval { approval, digest: digest(&params) };
                 let result = json!({
                     "resultType": "input_required",
                     "inputRequests": {QUESTION: {"method": "elicitation/create", "params": question}},
-                    "requestState": self.settings.sealed(&state),
+                    "requestState": upstream.context.settings.sealed(&state),
                 });
                 reply(client, &id, Ok(raw(&result)));
             }
-            Era::Session { .. } | Era::Unknown => {
-                self.running.insert((client.key, id.clone()), Vec::new());
+            Lifecycle::Session { .. } | Lifecycle::Unknown => {
+                upstream.requests.running.insert((client.key, id.clone()), Vec::new());
                 let what = Question::Approval { approval, params };
-                self.ask_client(client.clone(), Some(id), None, "elicitation/create", Some(raw(&question)), what);
+                upstream.ask_client(client.clone(), Some(id), None, "elicitation/create", Some(raw(&question)), what);
             }
         }
     }
 
-    /// A person's answer through the client.
+    /// Handles the client's response to a request for approval.
     pub(super) fn decided_by_person(
         &mut self,
+        upstream: &mut Upstream,
         client: &Client,
         of: Option<Id>,
         approval: &str,
@@ -56,39 +71,56 @@ impl Hub {
         answer: Answer,
     ) {
         let Some(id) = of else { return };
-        self.running.remove(&(client.key, id.clone()));
+        upstream.requests.running.remove(&(client.key, id.clone()));
         let said = answer.ok().and_then(|result| serde_json::from_str(result.get()).ok()).unwrap_or(Value::Null);
-        self.carry_out(client, id, params, approval, &said);
+        self.carry_out(upstream, client, id, params, approval, &said);
     }
 
-    /// A stateless client's retry of a call with what it was asked for. `false` if the call brings no state of the gateway's.
-    pub(super) fn takes_up(&mut self, client: &Client, request: &Request, params: &Object) -> bool {
+    /// Handles a stateless client's retry with the requested approval. Returns `false` if the call
+    /// has no `requestState` of the gateway.
+    pub(super) fn takes_up(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        request: &Request,
+        params: &Object,
+    ) -> bool {
         let state: Option<String> = params.read_as("requestState");
-        let Some(opened) = state.as_deref().and_then(|state| self.settings.unsealed(state)) else { return false };
+        let Some(opened) = state.as_deref().and_then(|state| upstream.context.settings.unsealed(state)) else {
+            return false;
+        };
         let mut own = params.clone();
         own.remove("requestState");
         match opened.map(|opened| opened.what) {
             Ok(Sealed::Approval { approval, digest: of }) if of == digest(params) => {
                 let said = own.object("inputResponses").and_then(|given| given.read_as::<Value>(QUESTION));
                 own.remove("inputResponses");
-                self.carry_out(client, request.id.clone(), own, &approval, &said.unwrap_or(Value::Null));
+                self.carry_out(upstream, client, request.id.clone(), own, &approval, &said.unwrap_or(Value::Null));
             }
-            Ok(_) => self.refuse_state(client, &request.id, "it belongs to another call"),
-            Err(why) => self.refuse_state(client, &request.id, &why.to_string()),
+            Ok(_) => self.refuse_state(upstream, client, &request.id, "it belongs to another call"),
+            Err(why) => self.refuse_state(upstream, client, &request.id, &why.to_string()),
         }
         true
     }
 
-    fn refuse_state(&self, client: &Client, id: &Id, why: &str) {
-        let text =
-            format!("the call was not run: its requestState is not good: {why}; make the call again without one");
-        reply(client, id, Ok(self.text_result(&text, true)));
+    fn refuse_state(&self, upstream: &Upstream, client: &Client, id: &Id, why: &str) {
+        let text = format!("the call was not run: its requestState is invalid: {why}; call again without requestState");
+        reply(client, id, Ok(upstream.context.text_result(&text, true)));
     }
 
-    /// Records a person's answer, and runs the call if it was a yes. Anything that is no clear yes runs nothing.
-    fn carry_out(&mut self, client: &Client, id: Id, params: Object, approval: &str, said: &Value) {
-        let now = self.settings.layers.now_ms();
-        let Some(view) = &mut self.view else { return };
+    /// Records the user's decision and runs the call if it is an approval. An unclear response runs
+    /// nothing.
+    fn carry_out(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        id: Id,
+        params: Object,
+        approval: &str,
+        said: &Value,
+    ) {
+        let now = upstream.context.settings.layers.now_ms();
+        let Some(view) = &mut self.shown else { return };
         let Some(approver) = view.approver.clone() else { return };
         let waiting = ApprovalId::from(approval);
         let yes = said["action"] == "accept" && said["content"]["approve"] == true;
@@ -96,28 +128,30 @@ impl Hub {
         let recorded = match (yes, no) {
             (true, _) => approver.approve(approval, now).map(drop),
             (_, true) => approver.reject(approval, None, now).map(drop),
-            // Put aside: it still waits.
+            // The dialog was dismissed: the call still waits.
             _ => Ok(()),
         };
         if let Err(why) = recorded {
-            tracing::warn!(approval, "a person's answer could not be recorded: {why}");
+            tracing::warn!(approval, "the user's decision could not be recorded: {why}");
         }
         let resumed = view.conversation.resume(&waiting);
-        self.save();
+        self.save(upstream);
         match resumed {
-            Ok(Resumed::Run(forward)) => self.forward(client, id, params, forward),
-            Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(self.text_result(&refuse.content, true))),
-            Ok(Resumed::Waiting(confirm)) => reply(client, &id, Ok(self.text_result(&confirm.content(), true))),
+            Ok(Resumed::Run(forward)) => self.forward(upstream, client, id, params, forward),
+            Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(upstream.context.text_result(&refuse.content, true))),
+            Ok(Resumed::Waiting(confirm)) => {
+                reply(client, &id, Ok(upstream.context.text_result(&confirm.content(), true)));
+            }
             Err(why) => {
                 let text = format!("the call was not run: {why}");
-                reply(client, &id, Ok(self.text_result(&text, true)));
+                reply(client, &id, Ok(upstream.context.text_result(&text, true)));
             }
         }
     }
 }
 
-/// What a person is asked: all that the policy shows, and a box that has to be ticked, since some clients accept forms by
-/// themselves.
+/// The form that requests approval: everything that the policy shows, and a checkbox, since some
+/// clients accept forms automatically.
 fn question(confirm: &Confirm) -> Value {
     let shown = &confirm.shown;
     let mut lines = vec![format!("Run `{}`?", shown.target), format!("Arguments: {}", shown.arguments)];
@@ -125,21 +159,21 @@ fn question(confirm: &Confirm) -> Value {
         if shown.undo_why.is_empty() { shown.undo.clone() } else { format!("{} ({})", shown.undo, shown.undo_why) };
     lines.extend(shown.effects.iter().map(|effect| format!("Effect: {effect}")));
     lines.push(format!("Undo: {undo}"));
-    lines.extend(shown.why.iter().map(|why| format!("Why you are asked: {why}")));
+    lines.extend(shown.why.iter().map(|why| format!("Reason: {why}")));
     json!({
         "mode": "form",
         "message": lines.join("\n"),
         "requestedSchema": {
             "type": "object",
             "properties": {"approve": {
-                "type": "boolean", "title": "Run it once", "description": "Leave it off to refuse", "default": false,
+                "type": "boolean", "title": "Run it once", "description": "Leave it unchecked to reject", "default": false,
             }},
             "required": ["approve"],
         },
     })
 }
 
-/// What a call is: its name and its arguments.
+/// Identifies a call by its tool and arguments.
 fn digest(params: &Object) -> String {
     let part = |name| params.get(name).map_or("", serde_json::value::RawValue::get);
     let arguments: Value = serde_json::from_str(part("arguments")).unwrap_or(Value::Null);

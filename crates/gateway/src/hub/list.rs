@@ -1,55 +1,47 @@
-//! Tools: read from every server, and listed to clients.
+//! Lists of tools: read from every server, and returned to clients.
 
+use super::context::Context;
+use super::context::Lifecycle;
 use super::pending::For;
-use super::{Era, Hub, reply};
+use super::upstream::Upstream;
+use super::view::View;
+use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, message_of, raw};
 use crate::watch::Observed;
 
-/// How many pages of one list are read: 10,000 tools in pages of ten.
+/// Maximum number of pages read of one list: 10,000 tools in pages of ten.
 const MAX_PAGES: usize = 1_000;
 
 impl Hub {
     /// Reads a server's tools, page by page.
     pub(super) fn read_tools(&mut self, at: usize) {
-        let Some(server) = self.servers.get_mut(at).filter(|server| server.is_ready()) else { return };
+        let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) else { return };
         if !server.capabilities().has("tools") {
             server.tools = super::server::ToolList { is_read: true, ..Default::default() };
             return self.has_listed(at);
         }
-        self.ask_for_tools(at, None, Vec::new());
+        self.upstream.ask_for_tools(at, None, Vec::new());
     }
 
-    fn ask_for_tools(&mut self, at: usize, cursor: Option<String>, before: Vec<Raw>) {
-        let mut params = Object::default();
-        if let Some(cursor) = &cursor {
-            params.put("cursor", cursor);
-        }
-        if self.servers.get(at).is_some_and(|server| server.is_stateless) {
-            params.put("_meta", &self.own_meta());
-        }
-        let params = (!params.is_empty()).then(|| params.to_raw());
-        self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
-    }
-
-    /// A page of a server's tools.
+    /// Handles a page of a server's tools.
     pub(super) fn listed(&mut self, at: usize, mut before: Vec<Raw>, asked: Option<&str>, answer: Answer) {
-        // It comes back once somebody has logged in, and what it listed before stays listed.
+        // The server returns after the login; its earlier tools stay listed.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
             let why = message_of(why);
             return self.closed(at, &why);
         }
         let page = answer.map_err(|why| message_of(&why));
         let page = page.and_then(|result| Object::read(&result).ok_or_else(|| "it is no object".to_owned()));
-        let name = self.name(at).to_owned();
+        let name = self.upstream.context.name(at).to_owned();
         let mut beside = match page {
             Ok(page) => page,
             Err(why) => {
-                // What it said before stays listed.
+                // The server's earlier tools stay listed.
                 tracing::error!(server = name, "its tools cannot be listed: {why}");
-                self.tell(&Observed::NotListed { name: &name, why: &why });
-                if let Some(server) = self.servers.get_mut(at).filter(|server| server.is_ready()) {
+                self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
+                if let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) {
                     server.tools.is_read = true;
                     server.is_stale = false;
                 }
@@ -63,65 +55,58 @@ impl Hub {
         before.extend(own);
         if let Some(cursor) = cursor {
             if !pages_end && !stuck {
-                return self.ask_for_tools(at, Some(cursor), before);
+                return self.upstream.ask_for_tools(at, Some(cursor), before);
             }
-            tracing::error!(server = name, "its list of tools does not end: what was read so far is listed");
+            tracing::error!(server = name, "its list of tools does not end; using the tools read so far");
             let why = format!("its list of tools does not end: {} were read", before.len());
-            self.tell(&Observed::NotListed { name: &name, why: &why });
+            self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
         }
         beside.remove("tools");
         beside.remove("nextCursor");
-        if let Some(server) = self.servers.get_mut(at) {
+        if let Some(server) = self.upstream.servers.get_mut(at) {
             server.tools = super::server::ToolList { tools: before, beside, is_read: true };
         }
         self.has_listed(at);
     }
 
-    /// A server has said what its tools are: whoever looks on is told, and clients that were told otherwise.
+    /// Reports a server's new list, and updates the view.
     fn has_listed(&mut self, at: usize) {
-        let Some(server) = self.servers.get_mut(at) else { return };
+        let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.is_stale = false;
         let capture = server.capture();
-        self.remember_tools(at);
-        self.tell(&Observed::Listed { name: self.name(at), list: &capture });
+        self.upstream.remember_tools(at);
+        self.upstream.context.tell(&Observed::Listed { name: self.upstream.context.name(at), list: &capture });
         self.relist();
     }
 
-    /// A server has said what its tools are: if clients had been told otherwise, they are told again.
+    /// Rebuilds the view, and notifies the client if its list has changed.
     fn relist(&mut self) {
-        let told = self.view.as_ref().map(|view| view.digest.clone());
-        if told.is_some() && self.all_listed() {
-            self.build_view();
-            if self.view.as_ref().map(|view| &view.digest) != told.as_ref() {
-                self.tell_list_changed();
+        let told = self.view.shown.as_ref().map(|view| view.digest.clone());
+        if told.is_some() && self.upstream.servers.all_listed() {
+            self.view.build_view(&self.upstream);
+            if self.view.shown.as_ref().map(|view| &view.digest) != told.as_ref() {
+                self.upstream.context.tell_list_changed();
             }
         }
         self.advance();
     }
+}
 
-    /// Tells the client that the list of tools is another. Stateless clients hear of it on the streams that they subscribed.
-    pub(super) fn tell_list_changed(&self) {
-        if let Era::Session { client, ready: true, .. } = &self.era {
-            let note = Notification::new("notifications/tools/list_changed", None);
-            client.sink.send(Message::Notification(note), None);
+impl Upstream {
+    fn ask_for_tools(&mut self, at: usize, cursor: Option<String>, before: Vec<Raw>) {
+        let mut params = Object::default();
+        if let Some(cursor) = &cursor {
+            params.put("cursor", cursor);
         }
+        if self.servers.get(at).is_some_and(|server| server.is_stateless) {
+            params.put("_meta", &self.context.own_meta());
+        }
+        let params = (!params.is_empty()).then(|| params.to_raw());
+        self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
     }
 
-    /// `tools/list`: always whole. A cursor can only be one that nobody was given.
-    pub(super) fn list_tools_for(&mut self, client: &Client, request: &Request) {
-        let params = Object::of(request.params.as_deref());
-        if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
-            let why = "there is no such page: the list is given whole";
-            return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
-        }
-        let answer = match &self.view {
-            Some(view) => Ok(view.list.clone()),
-            None => Err(self.no_view()),
-        };
-        reply(client, &request.id, answer);
-    }
-
-    /// The result of `tools/list` for an array of tools, with what servers said beside theirs.
+    /// The result of `tools/list` for an array of tools, with the other members of the servers'
+    /// results.
     pub(super) fn list_result(&self, array: &str) -> Raw {
         let listing: Vec<&super::server::Server> =
             self.servers.iter().filter(|own| own.tools.is_read || own.is_stale).collect();
@@ -131,7 +116,7 @@ impl Hub {
         };
         let tools = serde_json::value::RawValue::from_string(array.to_owned()).unwrap_or_else(|_| raw(&[(); 0]));
         result.set("tools", tools);
-        if matches!(self.era, Era::Stateless { .. }) {
+        if matches!(self.context.lifecycle, Lifecycle::Stateless { .. }) {
             let ttl = listing.iter().map(|own| own.tools.beside.read_as::<u64>("ttlMs").unwrap_or(0)).min();
             let public =
                 listing.iter().all(|own| own.tools.beside.read_as::<String>("cacheScope").as_deref() == Some("public"));
@@ -144,5 +129,32 @@ impl Hub {
             }
         }
         result.to_raw()
+    }
+}
+
+impl Context {
+    /// Notifies the client that the list of tools has changed. Stateless clients are notified
+    /// through their subscriptions.
+    pub(super) fn tell_list_changed(&self) {
+        if let Lifecycle::Session { client, ready: true, .. } = &self.lifecycle {
+            let note = Notification::new("notifications/tools/list_changed", None);
+            client.sink.send(Message::Notification(note), None);
+        }
+    }
+}
+
+impl View {
+    /// Handles `tools/list`. The list is not paginated, so no cursor is valid.
+    pub(super) fn list_tools_for(&mut self, client: &Client, request: &Request) {
+        let params = Object::of(request.params.as_deref());
+        if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
+            let why = "unknown cursor: the list is not paginated";
+            return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
+        }
+        let answer = match &self.shown {
+            Some(view) => Ok(view.list.clone()),
+            None => Err(self.no_view()),
+        };
+        reply(client, &request.id, answer);
     }
 }

@@ -1,45 +1,48 @@
-//! Answers that several servers give together: lists of resources and prompts, settings for all.
+//! Requests that several servers answer together: lists of resources and prompts, and settings.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::names::Naming;
 use super::names::renamed;
 use super::pending::For;
+use super::reply;
 use super::route::offers;
 use super::server::Server;
-use super::{Hub, reply};
+use super::upstream::Upstream;
 use crate::client::Client;
 use crate::names::{Kind, Wanted};
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Id, Raw, Request, raw};
 
-/// How many pages of one server's list are read.
+/// Maximum number of pages read of one server's list.
 const MAX_PAGES: usize = 100;
 
-/// An answer that comes in parts.
+/// A request that several servers answer.
 #[derive(Debug)]
-pub(super) struct Fan {
+pub(super) struct FanOut {
     client: Client,
     id: Id,
     method: String,
     params: Option<Raw>,
-    /// What each server has given, in the order of the servers; `None` while it has not.
+    /// The elements of each server, in the order of the servers; `None` until it has answered.
     parts: Vec<(usize, Option<Vec<Raw>>)>,
     /// The first error.
     why: Option<Raw>,
-    /// The servers that answered with an error: what they have is not known whole.
+    /// The servers that returned an error: their lists may be incomplete.
     failed: HashSet<usize>,
-    /// What the list was asked for: a request by one of its names, which goes on once the names are known.
+    /// The request that required the list: it refers to an element by name and continues once the
+    /// names are known.
     then: Option<Request>,
 }
 
-impl Fan {
-    /// Whether it is what a client's request became.
+impl FanOut {
+    /// Whether this is a client's request with the given key.
     pub(super) fn is_of(&self, (key, id): &(u64, Id)) -> bool {
         self.client.key == *key && self.id == *id
     }
 }
 
-/// The member of a result that holds the list.
+/// The member of a result that contains the list.
 fn list_of(method: &str) -> Option<&'static str> {
     match method {
         "resources/list" => Some("resources"),
@@ -50,7 +53,7 @@ fn list_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// The member by which an element is known.
+/// The member that identifies an element.
 fn key_of(method: &str) -> &'static str {
     match method {
         "resources/list" | "skills/list" => "uri",
@@ -60,51 +63,70 @@ fn key_of(method: &str) -> &'static str {
 }
 
 impl Server {
-    /// Whether it has listed a prompt under this name, or something else under this URI.
+    /// Whether the server has listed a prompt with this name, or another element with this URI.
     pub(super) fn has_listed(&self, is_prompt: bool, name: &str) -> bool {
         if is_prompt { self.prompts.contains(name) } else { self.listed.contains(name) }
     }
 }
 
-impl Hub {
-    /// Asks every server that can answer.
-    pub(super) fn fan_out(&mut self, client: &Client, request: &Request) {
-        self.ask_all(client, request, None);
+/// Routes all requests except tool calls to the servers that answer them.
+#[derive(Default)]
+pub(super) struct Router {
+    pub(super) fans: HashMap<u64, FanOut>,
+}
+
+impl Router {
+    /// Sends a request to every server that supports it.
+    pub(super) fn fan_out(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: &Request) {
+        self.ask_all(upstream, names, client, request, None);
     }
 
-    /// Lists the prompts of all servers, so that the names are known which they are shown under, and goes on with a request
-    /// that was made by such a name.
-    pub(super) fn list_prompts_for(&mut self, client: &Client, request: Request) {
+    /// Lists the prompts of all servers, so that their displayed names are known, then continues a
+    /// request that uses one of the names.
+    pub(super) fn list_prompts_for(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        client: &Client,
+        request: Request,
+    ) {
         let mut params = Object::default();
         if let Some(mut meta) = Object::of(request.params.as_deref()).object("_meta") {
-            // Progress is that of the request itself.
+            // Progress belongs to the request itself.
             meta.remove("progressToken");
             params.set("_meta", meta.to_raw());
         }
         let params = (!params.is_empty()).then(|| params.to_raw());
         let list = Request { method: "prompts/list".to_owned(), params, ..request.clone() };
-        self.ask_all(client, &list, Some(request));
+        self.ask_all(upstream, names, client, &list, Some(request));
     }
 
-    fn ask_all(&mut self, client: &Client, request: &Request, then: Option<Request>) {
-        let asked: Vec<usize> = (0..self.servers.len())
+    fn ask_all(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        client: &Client,
+        request: &Request,
+        then: Option<Request>,
+    ) {
+        let asked: Vec<usize> = (0..upstream.servers.len())
             .filter(|at| {
-                let server = self.servers.get(*at).filter(|server| server.is_ready());
+                let server = upstream.servers.get(*at).filter(|server| server.is_ready());
                 server.is_some_and(|server| offers(server, &request.method))
             })
             .collect();
-        let fan = self.next_id();
+        let fan = upstream.requests.next_id();
         let mut params = Object::of(request.params.as_deref());
-        // Lists are given whole, so that there is no page to go on from.
+        // The merged list is not paginated.
         params.remove("cursor");
         let params = (!params.is_empty()).then(|| params.to_raw());
-        // The gateway's own come first, and belong to no server.
-        let own = self.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
+        // The gateway's own elements come first and belong to no server.
+        let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
         let parts = own.into_iter().chain(asked.iter().map(|at| (*at, None))).collect();
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
         self.fans.insert(
             fan,
-            Fan {
+            FanOut {
                 client: client.clone(),
                 id: id.clone(),
                 method: method.clone(),
@@ -116,8 +138,8 @@ impl Hub {
             },
         );
         for at in asked {
-            let params = self.fitted(at, params.clone());
-            self.ask_server(
+            let params = upstream.fitted(at, params.clone());
+            upstream.ask_server(
                 at,
                 &method,
                 params,
@@ -125,11 +147,19 @@ impl Hub {
                 For::Part { fan, before: Vec::new(), cursor: None },
             );
         }
-        self.complete(fan);
+        self.complete(upstream, names, fan);
     }
 
-    /// What one server gives.
-    pub(super) fn part(&mut self, at: usize, fan: u64, page: (Vec<Raw>, Option<String>), answer: Answer) {
+    /// Handles one server's response.
+    pub(super) fn part(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        at: usize,
+        fan: u64,
+        page: (Vec<Raw>, Option<String>),
+        answer: Answer,
+    ) {
         let (mut before, asked) = page;
         let Some(own) = self.fans.get(&fan) else { return };
         let (method, mut params) = (own.method.clone(), Object::of(own.params.as_deref()));
@@ -138,21 +168,26 @@ impl Hub {
             (Ok(result), Some(list)) => {
                 let page = Object::read(&result).unwrap_or_default();
                 let own = elements(page.get(list));
-                // A page without anything, or one that names itself as the next, would be followed for ever.
+                // An empty page, or one that names itself as the next, would be followed forever.
                 let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
                 before.extend(own);
                 let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
                 if let Some(cursor) = next.filter(|_| goes_on) {
                     params.put("cursor", &cursor);
-                    let params = self.fitted(at, Some(params.to_raw()));
-                    self.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
+                    let params = upstream.fitted(at, Some(params.to_raw()));
+                    upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
                     return;
                 }
                 self.given(fan, at, before);
             }
             (Ok(_), None) => self.given(fan, at, before),
             (Err(why), _) => {
-                tracing::warn!(server = self.name(at), method, "left out of the answer: {}", super::call::why_of(&why));
+                tracing::warn!(
+                    server = upstream.context.name(at),
+                    method,
+                    "omitted from the response: {}",
+                    super::call::why_of(&why)
+                );
                 if let Some(own) = self.fans.get_mut(&fan) {
                     own.why.get_or_insert(why);
                     own.failed.insert(at);
@@ -160,43 +195,7 @@ impl Hub {
                 self.given(fan, at, before);
             }
         }
-        self.complete(fan);
-    }
-
-    /// Puts prompts under their names in this conversation.
-    fn rename_prompts(&mut self, parts: &mut [(usize, Vec<(String, Raw)>)], failed: &HashSet<usize>) {
-        for (settings, server) in self.settings.servers.iter().zip(&self.servers) {
-            // A server without prompts has listed none.
-            if server.is_ready() && !offers(server, "prompts/list") {
-                self.settings.names.add(Kind::Prompts, settings, &[]);
-            }
-        }
-        for (at, own) in &*parts {
-            let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
-            let has_listed = !failed.contains(at) || !names.is_empty();
-            if let Some(settings) = self.settings.servers.get(*at).filter(|_| has_listed) {
-                self.settings.names.add(Kind::Prompts, settings, &names);
-            }
-        }
-        let wanted: Vec<Wanted> = parts
-            .iter()
-            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
-            .collect();
-        let mut named = self.named(Kind::Prompts, &wanted).into_iter();
-        for (at, own) in parts {
-            own.retain_mut(|(name, element)| {
-                // A prompt beyond what is remembered of its server is left out.
-                let Some(shown) = named.next().flatten() else { return false };
-                if shown != *name {
-                    *element = renamed(element, name, &shown);
-                    if let Some(server) = self.servers.get_mut(*at) {
-                        server.renamed.insert(shown.clone(), std::mem::take(name));
-                    }
-                    *name = shown;
-                }
-                true
-            });
-        }
+        self.complete(upstream, names, fan);
     }
 
     fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
@@ -206,17 +205,17 @@ impl Hub {
         }
     }
 
-    /// Answers the client once every part is there.
-    fn complete(&mut self, fan: u64) {
+    /// Answers the client once every server has answered.
+    fn complete(&mut self, upstream: &mut Upstream, names: &mut Naming, fan: u64) {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;
         }
-        let Some(Fan { client, id, method, parts, why, failed, then, .. }) = self.fans.remove(&fan) else { return };
+        let Some(FanOut { client, id, method, parts, why, failed, then, .. }) = self.fans.remove(&fan) else { return };
         let mut result = Object::default();
         let Some(list) = list_of(&method) else {
             let answer = match why {
                 Some(why) => Err(why),
-                None => self.in_era(usize::MAX, Ok(raw(&serde_json::json!({})))),
+                None => upstream.in_era(usize::MAX, Ok(raw(&serde_json::json!({})))),
             };
             return reply(&client, &id, answer);
         };
@@ -225,17 +224,18 @@ impl Hub {
             parts.into_iter().map(|(at, own)| (at, keyed(own.unwrap_or_default(), key))).collect();
         let is_prompt = method == "prompts/list";
         if is_prompt {
-            self.rename_prompts(&mut parts, &failed);
+            names.rename_prompts(upstream, &mut parts, &failed);
         }
         for (at, own) in parts {
             for (name, element) in own {
-                // What a server has listed in this conversation belongs to it, also while it does not list it.
-                let mut others = self.servers.iter().enumerate().filter(|(own, _)| *own != at);
+                // An element belongs to the server that listed it first in this conversation, even
+                // if the server no longer lists it.
+                let mut others = upstream.servers.iter().enumerate().filter(|(own, _)| *own != at);
                 if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
-                    tracing::warn!(server = self.name(at), name, "left out: another server has listed it first");
+                    tracing::warn!(server = upstream.context.name(at), name, "omitted: another server listed it first");
                     continue;
                 }
-                if let Some(server) = self.servers.get_mut(at) {
+                if let Some(server) = upstream.servers.get_mut(at) {
                     if is_prompt {
                         server.prompts.insert(name)
                     } else {
@@ -246,14 +246,57 @@ impl Hub {
             }
         }
         if let Some(request) = then {
-            return self.route_to_one(&client, request);
+            return upstream.route_to_one(&client, request);
         }
         result.put(list, &all);
-        reply(&client, &id, self.in_era(usize::MAX, Ok(result.to_raw())));
+        reply(&client, &id, upstream.in_era(usize::MAX, Ok(result.to_raw())));
     }
 }
 
-/// Elements by what they are known by; who has no name is left out.
+impl Naming {
+    /// Renames the prompts to their names in this conversation.
+    pub(super) fn rename_prompts(
+        &mut self,
+        upstream: &mut Upstream,
+        parts: &mut [(usize, Vec<(String, Raw)>)],
+        failed: &HashSet<usize>,
+    ) {
+        for (settings, server) in upstream.context.settings.servers.iter().zip(upstream.servers.iter()) {
+            // A server without prompts has an empty list.
+            if server.is_ready() && !offers(server, "prompts/list") {
+                upstream.context.settings.names.add(Kind::Prompts, settings, &[]);
+            }
+        }
+        for (at, own) in &*parts {
+            let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
+            let has_listed = !failed.contains(at) || !names.is_empty();
+            if let Some(settings) = upstream.context.settings.servers.get(*at).filter(|_| has_listed) {
+                upstream.context.settings.names.add(Kind::Prompts, settings, &names);
+            }
+        }
+        let wanted: Vec<Wanted> = parts
+            .iter()
+            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
+            .collect();
+        let mut named = self.named(&upstream.context, Kind::Prompts, &wanted).into_iter();
+        for (at, own) in parts {
+            own.retain_mut(|(name, element)| {
+                // A prompt beyond the limit of stored names is omitted.
+                let Some(shown) = named.next().flatten() else { return false };
+                if shown != *name {
+                    *element = renamed(element, name, &shown);
+                    if let Some(server) = upstream.servers.get_mut(*at) {
+                        server.renamed.insert(shown.clone(), std::mem::take(name));
+                    }
+                    *name = shown;
+                }
+                true
+            });
+        }
+    }
+}
+
+/// Pairs elements with their identifiers; elements without one are omitted.
 fn keyed(elements: Vec<Raw>, key: &str) -> Vec<(String, Raw)> {
     let named = |element: Raw| Some((Object::read(&element)?.read_as::<String>(key)?, element));
     elements.into_iter().filter_map(named).collect()

@@ -1,4 +1,4 @@
-//! The tools of all servers as one list, each under its name in this conversation, and where each comes from.
+//! The merged list of all servers' tools, with the name and the origin of each.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -7,26 +7,28 @@ use serde_json::value::RawValue;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::Severity;
 
-use super::Hub;
+use super::context::Context;
+use super::upstream::Upstream;
 use crate::names::{Kind, Known, MAX_NAME, Named, Names, Rules, Wanted, Why};
 use crate::object::Object;
 use crate::rpc::{Raw, raw};
 use crate::settings::{Origin, ServerSettings, Settings};
 use crate::watch::Observed;
 
-/// The maximum number of left-out tools that are reported in one conversation, since servers choose them.
+/// Maximum number of omitted tools that are reported per conversation, since servers determine how
+/// many there are.
 const MAX_REPORTED: usize = 1_000;
 
 /// The names of this conversation.
 pub(super) struct Naming {
     rules: Rules,
     pub(super) given: Names,
-    /// The tools that were reported as left out, by server and name.
+    /// The tools that were reported as omitted, by server and name.
     reported: HashSet<(usize, String)>,
 }
 
 impl Naming {
-    /// Naming for the servers of these settings. What was captured of a server it has listed before.
+    /// Naming for the servers of these settings. Captured lists count as listed.
     pub(super) fn of(settings: &Settings) -> Self {
         for server in &settings.servers {
             if let Some(capture) = &server.capture {
@@ -40,7 +42,7 @@ impl Naming {
     }
 }
 
-/// A tool that is shown if it gets a name.
+/// A tool to show, if it gets a name.
 struct Listed {
     server: usize,
     /// Its name at the server.
@@ -48,43 +50,48 @@ struct Listed {
     definition: Raw,
 }
 
-impl Hub {
-    /// All servers' tools under unique names, and where each comes from.
-    pub(super) fn merged(&mut self) -> (Catalog, BTreeMap<String, Origin>) {
-        let listed = self.listed_tools();
+impl Naming {
+    /// The catalogue of all servers' tools under unique names, with the origin of each.
+    pub(super) fn merged(&mut self, upstream: &Upstream) -> (Catalog, BTreeMap<String, Origin>) {
+        let listed = self.listed_tools(upstream);
         let wanted: Vec<Wanted> =
             listed.iter().map(|own| Wanted { server: own.server, raw: own.raw.clone() }).collect();
-        let named = self.named(Kind::Tools, &wanted);
+        let named = self.named(&upstream.context, Kind::Tools, &wanted);
         let mut tools = Vec::new();
         for (own, named) in listed.into_iter().zip(named) {
             match named {
                 Some(name) => tools.push((renamed(&own.definition, &own.raw, &name), name, own)),
-                None => self.left_out(own.server, &own.raw, "its server has listed too many different names"),
+                None => self.left_out(
+                    &upstream.context,
+                    own.server,
+                    &own.raw,
+                    "its server has listed too many different names",
+                ),
             }
         }
         let (catalog, unreadable) = catalog_of(tools.iter().map(|(text, ..)| text));
         for (at, why) in unreadable {
             if let Some((_, _, own)) = tools.get(at) {
-                self.left_out(own.server, &own.raw, &why);
+                self.left_out(&upstream.context, own.server, &own.raw, &why);
             }
         }
         let mut origins = BTreeMap::new();
         for (_, name, own) in tools {
-            // What the catalogue does not contain cannot be called.
+            // A tool that is not in the catalogue cannot be called.
             if catalog.get(&name).is_some() {
-                let of = self.name(own.server).to_owned();
+                let of = upstream.context.name(own.server).to_owned();
                 origins.insert(name, Origin { server: own.server, of, tool: own.raw });
             }
         }
-        let layers = &self.settings.layers;
-        let catalog = self.settings.selection.narrow(catalog, &mut origins, &**layers);
+        let layers = &upstream.context.settings.layers;
+        let catalog = upstream.context.settings.selection.narrow(catalog, &mut origins, &**layers);
         (catalog, origins)
     }
 
-    /// The tools that servers have listed and the configuration shows.
-    fn listed_tools(&mut self) -> Vec<Listed> {
+    /// The tools that servers have listed and the configuration includes.
+    fn listed_tools(&mut self, upstream: &Upstream) -> Vec<Listed> {
         let (mut listed, mut left_out) = (Vec::new(), Vec::new());
-        for (at, (server, settings)) in self.servers.iter().zip(&self.settings.servers).enumerate() {
+        for (at, (server, settings)) in upstream.servers.iter().zip(&upstream.context.settings.servers).enumerate() {
             let mut own = HashSet::new();
             for tool in &server.tools.tools {
                 let Some(raw) = name_in(tool) else {
@@ -95,7 +102,7 @@ impl Hub {
                     continue;
                 }
                 if !own.insert(raw.clone()) {
-                    left_out.push((at, raw, "its server lists two tools of this name: the first is shown".to_owned()));
+                    left_out.push((at, raw, "its server lists two tools of this name; the first is used".to_owned()));
                     continue;
                 }
                 match settings.taken(tool) {
@@ -105,36 +112,36 @@ impl Hub {
             }
         }
         for (at, raw, why) in left_out {
-            self.left_out(at, &raw, &why);
+            self.left_out(&upstream.context, at, &raw, &why);
         }
         listed
     }
 
-    /// The names of tools or prompts in this conversation; `None` for one that its server has not listed, by what is
-    /// remembered. New names that are not a tool's own are reported.
-    pub(super) fn named(&mut self, kind: Kind, wanted: &[Wanted]) -> Vec<Option<String>> {
-        let known: Known = self.settings.servers.iter().map(|own| known(&self.settings, kind, own)).collect();
+    /// The names of tools or prompts in this conversation; `None` for a tool or prompt that is
+    /// missing from its server's stored names. Reports new names that differ from the original.
+    pub(super) fn named(&mut self, context: &Context, kind: Kind, wanted: &[Wanted]) -> Vec<Option<String>> {
+        let known: Known = context.settings.servers.iter().map(|own| known(&context.settings, kind, own)).collect();
         let book = match kind {
-            Kind::Tools => &mut self.names.given.tools,
-            Kind::Prompts => &mut self.names.given.prompts,
+            Kind::Tools => &mut self.given.tools,
+            Kind::Prompts => &mut self.given.prompts,
         };
-        let named = book.names(&self.names.rules, &known, wanted);
+        let named = book.names(&self.rules, &known, wanted);
         for (own, named) in wanted.iter().zip(&named) {
             if let Some(Named { name, new: Some(why) }) = named {
-                self.report_renamed(kind, own, name, *why);
+                self.report_renamed(context, kind, own, name, *why);
             }
         }
         named.into_iter().map(|own| own.map(|own| own.name)).collect()
     }
 
-    /// Reports a tool or a prompt that is shown under another name than its own.
-    fn report_renamed(&self, kind: Kind, own: &Wanted, shown: &str, why: Why) {
-        let (server, name) = (self.name(own.server), own.raw.as_str());
+    /// Reports a tool or prompt that is displayed under another name.
+    fn report_renamed(&self, context: &Context, kind: Kind, own: &Wanted, shown: &str, why: Why) {
+        let (server, name) = (context.name(own.server), own.raw.as_str());
         let what = match kind {
             Kind::Tools => "tool",
             Kind::Prompts => "prompt",
         };
-        let other = |at: usize| self.name(at);
+        let other = |at: usize| context.name(at);
         let because = match why {
             Why::Always => "every name is prefixed".to_owned(),
             Why::NotListed(at) => format!("server `{}`, which precedes it, has not listed its {what}s yet", other(at)),
@@ -144,35 +151,39 @@ impl Hub {
             Why::Characters => "it has characters that clients do not accept".to_owned(),
             Why::TooLong => format!("it has {} characters, and clients accept {MAX_NAME}", name.chars().count()),
         };
-        // With `--namespace` this is what the configuration asks for.
+        // `--namespace` requests these names.
         if why == Why::Always {
             tracing::info!(server, name, shown, "{what} renamed: {because}");
         } else {
             tracing::warn!(server, name, shown, "{what} renamed: {because}");
         }
-        self.tell(&Observed::Renamed { server, kind: what, name, shown, why: &because, asked: why == Why::Always });
+        context.tell(&Observed::Renamed { server, kind: what, name, shown, why: &because, asked: why == Why::Always });
     }
 
-    /// Reports a tool that is not shown, once.
-    fn left_out(&mut self, at: usize, name: &str, why: &str) {
-        let reported = &mut self.names.reported;
+    /// Reports an omitted tool, once.
+    fn left_out(&mut self, context: &Context, at: usize, name: &str, why: &str) {
+        let reported = &mut self.reported;
         if reported.len() >= MAX_REPORTED || !reported.insert((at, name.to_owned())) {
             return;
         }
-        let server = self.name(at);
+        let server = context.name(at);
         tracing::warn!(server, tool = name, "tool left out: {why}");
-        self.tell(&Observed::LeftOut { server, name, why });
-    }
-
-    /// A server has listed its tools.
-    pub(super) fn remember_tools(&self, at: usize) {
-        let (Some(server), Some(settings)) = (self.servers.get(at), self.settings.servers.get(at)) else { return };
-        let names: Vec<String> = server.tools.tools.iter().filter_map(|tool| name_in(tool)).collect();
-        self.settings.names.add(Kind::Tools, settings, &names);
+        context.tell(&Observed::LeftOut { server, name, why });
     }
 }
 
-/// The names of a kind that a server has ever listed and the configuration shows.
+impl Upstream {
+    /// Stores the names of a server's tools.
+    pub(super) fn remember_tools(&self, at: usize) {
+        let (Some(server), Some(settings)) = (self.servers.get(at), self.context.settings.servers.get(at)) else {
+            return;
+        };
+        let names: Vec<String> = server.tools.tools.iter().filter_map(|tool| name_in(tool)).collect();
+        self.context.settings.names.add(Kind::Tools, settings, &names);
+    }
+}
+
+/// The names of a kind that a server has ever listed and the configuration includes.
 fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
     let listed = settings.names.of(kind, server)?;
     if kind == Kind::Prompts || (server.include.is_empty() && server.exclude.is_empty()) {
@@ -196,7 +207,8 @@ pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
     own.to_raw()
 }
 
-/// The catalogue of these tools, and the places of those that cannot be read, with why: none of them costs another its place.
+/// The catalogue of the valid tools, with the index of each invalid tool and the reason. An invalid
+/// tool does not affect the others.
 fn catalog_of<'t>(tools: impl Iterator<Item = &'t Raw>) -> (Catalog, Vec<(usize, String)>) {
     let tools: Vec<&Raw> = tools.collect();
     let listed = |tools: &[&Raw]| raw(&serde_json::json!({"tools": tools})).get().to_owned();

@@ -1,84 +1,87 @@
-//! Requests to servers that have not been answered.
+//! Requests to servers that have not been answered yet.
 
 use std::collections::HashMap;
 
 use tokio::time::Instant;
 use toolfold::conversation::{CallId, PolicyMark};
 
-use super::ask::META_SUBSCRIPTION;
 use super::call::is_input_required;
-use super::rounds::Again;
+use super::client_requests::META_SUBSCRIPTION;
+use super::input_required::Again;
+use super::upstream::Upstream;
 use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Raw, Request, code, error, raw};
 use crate::watch::{Exchange, Sending};
 
-/// Whom an answer is for.
+/// The purpose of a request to a server, which determines what handles the answer.
 #[derive(Debug)]
 pub(super) enum For {
-    /// The hub: a server introduces itself.
+    /// The handshake.
     Greeting,
-    /// The hub: a server's word that its tools have changed. Answered when that ends.
+    /// The gateway's subscription to changes of the tools. Answered when the subscription ends.
     Listening,
-    /// The hub: a page of a server's tools by its cursor, and those of the pages before.
+    /// A page of the server's tools: the tools of the pages before it, and its cursor.
     Tools(Vec<Raw>, Option<String>),
-    /// A client's request, whose answer is this one.
+    /// A client's request, forwarded.
     Relay,
-    /// A client's call of a tool.
+    /// A client's tool call.
     Call(Box<Running>),
-    /// A client's request that one of several servers knows: those that were not asked yet.
+    /// A client's request that is tried at one server after the other.
     Try {
         /// The request.
         request: Request,
-        /// The others.
+        /// The servers that have not been tried.
         candidates: Vec<usize>,
     },
-    /// One part of an answer that several servers give.
+    /// One server's part of a request that several servers answer.
     Part {
-        /// The whole.
+        /// The id of the fan-out.
         fan: u64,
-        /// Which page of the server's: those before it.
+        /// The elements of the pages before this one.
         before: Vec<Raw>,
-        /// By which cursor it was asked for.
+        /// The cursor of the page.
         cursor: Option<String>,
     },
 }
 
-/// A call that a server carries out.
+/// A call that a server is running.
 #[derive(Debug)]
 pub(super) struct Running {
     /// The conversation's id of the call.
     pub(super) call: CallId,
-    /// A line that goes before the result.
+    /// A line to insert before the result.
     pub(super) note: Option<String>,
     /// The tool's name at the server.
     pub(super) tool: String,
-    /// What policy said.
+    /// The policy's decision.
     pub(super) verdict: PolicyMark,
     pub(super) since: Instant,
 }
 
-/// See the module.
+/// A request to a server that has not been answered yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) server: usize,
-    /// The client's request that it comes from; `None` if the hub asks by itself.
+    /// The client's request that caused this one; `None` if the gateway originated it.
     pub(super) of: Option<(Client, Id)>,
     pub(super) what: For,
-    /// Whether it is a subscription, which is open until somebody ends it.
+    /// Whether the request is a subscription, which stays open until one side ends it.
     pub(super) listens: bool,
-    /// The progress token that the client chose, in place of which the server was given the request's own id.
+    /// The client's progress token, which the server receives replaced with the id of the request.
     pub(super) token: Option<Raw>,
     pub(super) due: Option<Instant>,
-    /// The request itself, where its server may ask back and its client does not know how.
+    /// The request itself, if its server may require input in a way that its client does not
+    /// support.
     pub(super) again: Option<Again>,
-    /// Who looks on and hears the answer.
+    /// The observer that receives the answer.
     pub(super) exchange: Option<Box<dyn Exchange>>,
 }
 
-impl Hub {
-    /// Asks a server. The client's request that it is for is known from then on, and can be cancelled.
+impl Upstream {
+    /// Sends a request to a server. The client's request that caused it can be cancelled from then
+    /// on.
     pub(super) fn ask_server(
         &mut self,
         at: usize,
@@ -90,7 +93,7 @@ impl Hub {
         self.asked_of(at, method, params, of, what, 0)
     }
 
-    /// The same with what its server had asked back.
+    /// Repeats a request with the input that its server required.
     pub(super) fn ask_server_again(
         &mut self,
         at: usize,
@@ -112,31 +115,31 @@ impl Hub {
         what: For,
         round: u8,
     ) -> u64 {
-        let id = self.next_id();
-        let asks_back = self.servers.get(at).is_some_and(|server| server.is_stateless) && self.has_session();
+        let id = self.requests.next_id();
+        let asks_back = self.servers.get(at).is_some_and(|server| server.is_stateless) && self.context.has_session();
         let again = params.as_ref().filter(|_| asks_back && of.is_some());
         let again = again.map(|params| Again { method: method.to_owned(), params: params.clone(), round });
         let (params, token) = with_token(params, id, of.is_some());
         let (exchange, params) = self.watched(at, id, method, params);
         if let Some((client, own)) = &of {
-            self.running.entry((client.key, own.clone())).or_default().push(id);
+            self.requests.running.entry((client.key, own.clone())).or_default().push(id);
         }
         let listens = method == "subscriptions/listen";
-        let limit = self.settings.servers.get(at).and_then(|settings| match what {
+        let limit = self.context.settings.servers.get(at).and_then(|settings| match what {
             _ if listens => None,
             For::Listening => None,
             For::Call(_) | For::Relay | For::Try { .. } => settings.call_timeout,
             For::Greeting | For::Tools(..) | For::Part { .. } => Some(settings.start_timeout),
         });
         let due = limit.map(|limit| Instant::now() + limit);
-        self.pending.insert(id, Pending { server: at, of, what, listens, token, due, again, exchange });
+        self.requests.pending.insert(id, Pending { server: at, of, what, listens, token, due, again, exchange });
         if let Some(server) = self.servers.get(at) {
             server.send(Message::Request(Request::new(Id::number(id), method, params)));
         }
         id
     }
 
-    /// Lets whoever looks on see a request before it is sent.
+    /// Passes a request to the observer before it is sent.
     fn watched(
         &self,
         at: usize,
@@ -144,26 +147,29 @@ impl Hub {
         method: &str,
         params: Option<Raw>,
     ) -> (Option<Box<dyn Exchange>>, Option<Raw>) {
-        let (Some(own), Some(server)) = (self.settings.servers.get(at), self.servers.get(at)) else {
+        let (Some(own), Some(server)) = (self.context.settings.servers.get(at), self.servers.get(at)) else {
             return (None, params);
         };
         let mut sending = Sending { server: &own.name, target: &own.target, hello: &server.hello, id, method, params };
-        let exchange = self.settings.watch.sends(&self.id, &mut sending);
+        let exchange = self.context.settings.watch.sends(&self.context.id, &mut sending);
         (exchange, sending.params)
     }
+}
 
-    /// An answer of a server.
+impl Hub {
+    /// Handles a server's answer.
     pub(super) fn answered_by_server(&mut self, at: usize, id: u64, answer: Answer) {
-        if self.pending.get(&id).is_none_or(|own| own.server != at) {
-            tracing::warn!(server = self.name(at), id, "an answer to nothing that was asked was left out");
+        if self.upstream.requests.pending.get(&id).is_none_or(|own| own.server != at) {
+            tracing::warn!(server = self.upstream.context.name(at), id, "ignored a response to an unknown request");
             return;
         }
-        let Some(mut pending) = self.pending.remove(&id) else { return };
+        let Some(mut pending) = self.upstream.requests.pending.remove(&id) else { return };
         if let Some((client, own)) = &pending.of {
-            self.no_longer_running(client, own, id);
+            self.upstream.requests.no_longer_running(client, own, id);
         }
-        // Of tools, what cannot be seen is looked for piece by piece.
-        let settings = self.settings.servers.get(at).filter(|_| !matches!(pending.what, For::Tools(..)));
+        // Lists of tools are checked for invisible characters later, tool by tool.
+        let settings =
+            self.upstream.context.settings.servers.get(at).filter(|_| !matches!(pending.what, For::Tools(..)));
         let answer = match settings {
             Some(settings) => settings.answered(answer),
             None => answer,
@@ -174,102 +180,105 @@ impl Hub {
         if let (Some(again), Some(of), Ok(result)) = (&pending.again, &pending.of, &answer)
             && is_input_required(result)
         {
-            return self.begin_round(at, of, pending.what, again.clone(), result);
+            return self.rounds.begin_round(
+                &mut self.upstream,
+                &mut self.view,
+                (at, pending.what),
+                of,
+                again.clone(),
+                result,
+            );
         }
         match (pending.what, pending.of) {
             (For::Listening, _) => {}
             (For::Greeting, _) => self.greeted(at, answer),
             (For::Tools(before, cursor), _) => self.listed(at, before, cursor.as_deref(), answer),
-            (For::Relay, Some((client, own))) => self.relayed(at, &client, &own, answer),
-            (For::Call(running), Some((client, own))) => self.called(at, &client, &own, &running, answer),
-            (For::Try { request, candidates }, Some((client, _))) => {
-                self.tried(at, &client, request, candidates, answer);
+            (For::Relay, Some((client, own))) => self.upstream.relayed(at, &client, &own, answer),
+            (For::Call(running), Some((client, own))) => {
+                self.view.called(&self.upstream, at, &client, &own, &running, answer);
             }
-            (For::Part { fan, before, cursor }, _) => self.part(at, fan, (before, cursor), answer),
+            (For::Try { request, candidates }, Some((client, _))) => {
+                self.upstream.tried(at, &client, request, candidates, answer);
+            }
+            (For::Part { fan, before, cursor }, _) => {
+                self.router.part(&mut self.upstream, &mut self.view.names, at, fan, (before, cursor), answer);
+            }
             (For::Call(running), None) => {
-                if let Some(view) = &mut self.view {
+                if let Some(view) = &mut self.view.shown {
                     view.conversation.report_result(&running.call, answer.is_ok());
                 }
-                self.keep_answer(id, answer);
+                self.pending_input.keep_answer(id, answer);
             }
-            (For::Relay | For::Try { .. }, None) => self.keep_answer(id, answer),
+            (For::Relay | For::Try { .. }, None) => self.pending_input.keep_answer(id, answer),
         }
     }
 
-    fn no_longer_running(&mut self, client: &Client, id: &Id, pending: u64) {
-        let key = (client.key, id.clone());
-        if let Some(ids) = self.running.get_mut(&key) {
-            ids.retain(|own| *own != pending);
-            if ids.is_empty() {
-                self.running.remove(&key);
-            }
-        }
-    }
-
-    /// A client's request needs no answer any more.
+    /// Cancels a client's request.
     pub(super) fn cancel(&mut self, key: &(u64, Id), why: Option<&str>) {
-        self.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
-        self.cancel_held(key);
-        for id in self.running.remove(key).unwrap_or_default() {
-            if let Some(pending) = self.pending.remove(&id) {
-                self.tell_cancelled(pending.server, id, why);
+        self.upstream.requests.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
+        self.view.cancel_held(key);
+        for id in self.upstream.requests.running.remove(key).unwrap_or_default() {
+            if let Some(pending) = self.upstream.requests.pending.remove(&id) {
+                self.upstream.servers.tell_cancelled(pending.server, id, why);
                 if let For::Call(running) = pending.what
-                    && let Some(view) = &mut self.view
+                    && let Some(view) = &mut self.view.shown
                 {
                     view.conversation.report_result(&running.call, false);
                 }
             }
         }
-        // What it made the gateway ask the client is not waited for either.
-        self.asked.retain(|_, asked| asked.client.key != key.0 || asked.of.as_ref() != Some(&key.1));
-        self.rounds.retain(|_, round| round.client.key != key.0 || round.id != key.1);
-        self.fans.retain(|_, fan| !fan.is_of(key));
+        // The requests to the client that this one caused are dropped as well.
+        self.upstream.requests.asked.retain(|_, asked| asked.client.key != key.0 || asked.of.as_ref() != Some(&key.1));
+        self.rounds.rounds.retain(|_, round| round.client.key != key.0 || round.id != key.1);
+        self.router.fans.retain(|_, fan| !fan.is_of(key));
     }
 
-    /// Ends the subscriptions of clients, as nothing more is told.
+    /// Ends the clients' subscriptions at shutdown.
     pub(super) fn end_subscriptions(&mut self) {
-        let open = self.pending.values().filter(|own| own.listens).filter_map(|own| own.of.clone());
+        let open = self.upstream.requests.pending.values().filter(|own| own.listens).filter_map(|own| own.of.clone());
         let open: HashMap<(u64, Id), Client> = open.map(|(client, id)| ((client.key, id), client)).collect();
         for (key, client) in open {
-            self.cancel(&key, Some("the gateway is ending"));
+            self.cancel(&key, Some("the gateway is shutting down"));
             let told = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
             reply(&client, &key.1, Ok(raw(&told)));
         }
     }
 
-    /// Answers what has not ended in time, as the gateway ends: a client must not take an unknown end for none.
+    /// Answers the requests that have not finished at shutdown, so that clients do not take the end
+    /// of the connection for a failed call.
     pub(super) fn end_unfinished(&mut self) {
-        let open = self.pending.values().filter_map(|own| Some((own.of.clone()?, matches!(own.what, For::Call(_)))));
-        let held = self.held.iter().map(|(client, request)| ((client.clone(), request.id.clone()), false));
-        let asked = self.asked.values().filter_map(|own| Some(((own.client.clone(), own.of.clone()?), false)));
-        // A call at a server counts before a question that it has led to.
+        let open = self
+            .upstream
+            .requests
+            .pending
+            .values()
+            .filter_map(|own| Some((own.of.clone()?, matches!(own.what, For::Call(_)))));
+        let held =
+            self.upstream.requests.held.iter().map(|(client, request)| ((client.clone(), request.id.clone()), false));
+        let asked = self
+            .upstream
+            .requests
+            .asked
+            .values()
+            .filter_map(|own| Some(((own.client.clone(), own.of.clone()?), false)));
+        // A call that is running at a server takes precedence over a request to the client.
         let all: HashMap<(u64, Id), (Client, bool)> =
             asked.chain(held).chain(open).map(|((client, id), called)| ((client.key, id), (client, called))).collect();
         for (key, (client, called)) in all {
-            self.cancel(&key, Some("the gateway is ending"));
+            self.cancel(&key, Some("the gateway is shutting down"));
             let answer = if called {
-                let text =
-                    "the gateway was asked to end and did so during the call: whether it was carried out is not known";
-                Ok(self.text_result(text, true))
+                let text = "the gateway shut down during the call; whether the call took effect is unknown";
+                Ok(self.upstream.context.text_result(text, true))
             } else {
-                Err(error(code::INTERNAL, "the gateway is ending"))
+                Err(error(code::INTERNAL, "the gateway is shutting down"))
             };
             reply(&client, &key.1, answer);
         }
     }
-
-    /// The client's request that a server's message belongs to: the one that the transport names, else the last that is still
-    /// open at this server.
-    pub(super) fn belongs_to(&self, at: usize, of: Option<u64>) -> Option<(&Client, &Id)> {
-        let named = of.and_then(|id| self.pending.get(&id)).filter(|own| own.server == at);
-        let last =
-            || self.pending.iter().filter(|(_, own)| own.server == at && own.of.is_some()).max_by_key(|(id, _)| **id);
-        let pending = named.filter(|own| own.of.is_some()).or_else(|| last().map(|(_, own)| own))?;
-        pending.of.as_ref().map(|(client, id)| (client, id))
-    }
 }
 
-/// The parameters with the request's own id in place of the client's progress token: those of two clients may be the same.
+/// Replaces the client's progress token with the id of the request, since two clients may use the
+/// same token.
 fn with_token(params: Option<Raw>, id: u64, is_clients: bool) -> (Option<Raw>, Option<Raw>) {
     let Some(whole) = params else { return (None, None) };
     if !is_clients || !whole.get().contains("progressToken") {

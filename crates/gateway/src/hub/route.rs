@@ -1,15 +1,20 @@
-//! Every other request: to the one server, or to the one of several that it means.
+//! Routing of requests other than tool calls: to the only server, or to one of several.
 
-use super::ask::META_SUBSCRIPTION;
+use super::client_requests::META_SUBSCRIPTION;
+use super::context::Lifecycle;
+use super::merge::Router;
+use super::names::Naming;
 use super::pending::For;
 use super::server::Server;
-use super::{Era, Hub, reply, skills};
+use super::servers::Servers;
+use super::upstream::Upstream;
+use super::{reply, skills};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, Request, code, error};
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION};
 
-/// What stands in a server's capabilities where it answers a method.
+/// The capability that a server declares if it supports a method.
 fn capability_of(method: &str) -> Option<&'static str> {
     let (group, _) = method.split_once('/')?;
     match group {
@@ -22,7 +27,7 @@ fn capability_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a server has said that it answers a method.
+/// Whether a server has declared support for a method.
 pub(super) fn offers(server: &Server, method: &str) -> bool {
     if skills::is_of_extension(method) {
         return skills::offers(server, method);
@@ -30,54 +35,58 @@ pub(super) fn offers(server: &Server, method: &str) -> bool {
     capability_of(method).is_none_or(|needed| server.capabilities().has(needed))
 }
 
-/// How a request finds its server among several.
+/// The servers that receive a request.
 enum Way {
-    /// All of them answer, and their lists become one.
+    /// All servers; their lists are merged.
     All,
-    /// One knows it; which is found out.
+    /// One of these servers, tried in order.
     One(Vec<usize>),
-    /// It belongs to this server, which is down. No other server gets it.
+    /// This server, which is down. No other server receives the request.
     Absent(usize),
 }
 
-impl Hub {
-    pub(super) fn route(&mut self, client: &Client, request: Request) {
-        if self.answered_of_skills(client, &request) {
+impl Router {
+    pub(super) fn route(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: Request) {
+        if self.answered_of_skills(upstream, names, client, &request) {
             return;
         }
-        let able: Vec<usize> = self.able(&request.method);
-        let known = |at: &usize| self.servers.get(*at).is_some_and(Server::is_ready);
+        let able: Vec<usize> = upstream.servers.able(&request.method);
+        let known = |at: &usize| upstream.servers.get(*at).is_some_and(Server::is_ready);
         let up: Vec<usize> = able.iter().copied().filter(known).collect();
         match (able.as_slice(), up.as_slice()) {
             ([], _) => {
-                let why = format!("no server behind the gateway offers `{}`", request.method);
+                let why = format!("no server of the gateway supports `{}`", request.method);
                 reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
             }
             ([first, ..], []) => {
-                let why = self.is_down(*first);
+                let why = upstream.is_down(*first);
                 reply(client, &request.id, Err(error(code::INTERNAL, &why)));
             }
-            (_, [only]) if self.servers.len() == 1 => {
-                self.relay(*only, client, request.id, &request.method, request.params);
+            (_, [only]) if upstream.servers.len() == 1 => {
+                upstream.relay(*only, client, request.id, &request.method, request.params);
             }
-            (_, _) => match self.way(&request, up) {
+            (_, _) => match upstream.servers.way(&request, up) {
                 Way::Absent(at) => {
-                    let why = self.is_down(at);
+                    let why = upstream.is_down(at);
                     reply(client, &request.id, Err(error(code::INTERNAL, &why)));
                 }
-                Way::All => self.fan_out(client, &request),
-                // Which names prompts are shown under is only known once they are listed.
-                Way::One(_) if self.is_unlisted_prompt(&request) => self.list_prompts_for(client, request),
-                Way::One(candidates) => self.try_next(client, request, candidates, None),
+                Way::All => self.fan_out(upstream, names, client, &request),
+                // The displayed names of prompts are only known once they are listed.
+                Way::One(_) if upstream.servers.is_unlisted_prompt(&request) => {
+                    self.list_prompts_for(upstream, names, client, request);
+                }
+                Way::One(candidates) => upstream.try_next(client, request, candidates, None),
             },
         }
     }
+}
 
-    /// Sends a request to the server that it means, whatever is known of names.
+impl Upstream {
+    /// Sends a request to the server that it refers to.
     pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
-        let up = self.able(&request.method).into_iter();
+        let up = self.servers.able(&request.method).into_iter();
         let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();
-        match self.way(&request, up) {
+        match self.servers.way(&request, up) {
             Way::One(candidates) => self.try_next(client, request, candidates, None),
             Way::Absent(at) => {
                 let why = self.is_down(at);
@@ -87,6 +96,100 @@ impl Hub {
         }
     }
 
+    /// Forwards a request unchanged.
+    pub(super) fn relay(&mut self, at: usize, client: &Client, id: Id, method: &str, params: Option<Raw>) {
+        let params = self.fitted(at, params);
+        self.ask_server(at, method, params, Some((client.clone(), id)), For::Relay);
+    }
+
+    /// Sends a request to the first candidate; the others follow if the candidate does not know the
+    /// element.
+    pub(super) fn try_next(
+        &mut self,
+        client: &Client,
+        request: Request,
+        mut candidates: Vec<usize>,
+        last: Option<Raw>,
+    ) {
+        if candidates.is_empty() {
+            let why = last.unwrap_or_else(|| error(code::METHOD_NOT_FOUND, "unknown to every server of the gateway"));
+            return reply(client, &request.id, Err(why));
+        }
+        let at = candidates.remove(0);
+        let params = self.fitted(at, self.servers.unrenamed(at, &request));
+        let (method, id) = (request.method.clone(), request.id.clone());
+        self.ask_server(at, &method, params, Some((client.clone(), id)), For::Try { request, candidates });
+    }
+
+    /// Handles the answer of a candidate.
+    pub(super) fn tried(
+        &mut self,
+        at: usize,
+        client: &Client,
+        request: Request,
+        candidates: Vec<usize>,
+        answer: Answer,
+    ) {
+        match answer {
+            Err(why) if !candidates.is_empty() && is_unknown(&why) => {
+                self.try_next(client, request, candidates, Some(why));
+            }
+            answer => {
+                let answer = self.in_era(at, answer);
+                reply(client, &request.id, answer);
+            }
+        }
+    }
+
+    /// Handles the answer to a forwarded request.
+    pub(super) fn relayed(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
+        let answer = self.in_era(at, answer).map(|result| of_subscription(result, id));
+        reply(client, id, answer);
+    }
+
+    /// Adapts parameters to the lifecycle of a server.
+    pub(super) fn fitted(&self, at: usize, params: Option<Raw>) -> Option<Raw> {
+        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
+        match (stateless, &self.context.lifecycle) {
+            (true, Lifecycle::Session { .. }) => {}
+            (false, Lifecycle::Stateless { .. }) => return without_lifecycle(params),
+            _ => return params,
+        }
+        let mut own = Object::of(params.as_deref());
+        let mut meta = own.object("_meta").unwrap_or_default();
+        for (name, value) in self.context.own_meta() {
+            meta.put(&name, &value);
+        }
+        own.set("_meta", meta.to_raw());
+        Some(own.to_raw())
+    }
+
+    /// Adapts a result to the lifecycle of the client: adds the members that 2026-07-28 requires.
+    pub(super) fn in_era(&self, at: usize, answer: Answer) -> Answer {
+        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
+        if stateless || !matches!(self.context.lifecycle, Lifecycle::Stateless { .. }) {
+            return answer;
+        }
+        let result = answer?;
+        let Some(mut own) = Object::read(&result) else { return Ok(result) };
+        if !own.has("resultType") {
+            own.put("resultType", "complete");
+        }
+        if ["tools", "resources", "resourceTemplates", "prompts", "contents", "skills", "skill"]
+            .iter()
+            .any(|list| own.has(list))
+        {
+            for (name, usual) in [("ttlMs", serde_json::json!(0)), ("cacheScope", serde_json::json!("private"))] {
+                if !own.has(name) {
+                    own.put(name, &usual);
+                }
+            }
+        }
+        Ok(own.to_raw())
+    }
+}
+
+impl Servers {
     fn is_unlisted_prompt(&self, request: &Request) -> bool {
         let params = Object::of(request.params.as_deref());
         let name: Option<String> = match request.method.as_str() {
@@ -94,17 +197,17 @@ impl Hub {
             "completion/complete" => params.object("ref").and_then(|own| own.read_as("name")),
             _ => None,
         };
-        name.is_some_and(|name| !self.servers.iter().any(|server| server.has_listed(true, &name)))
+        name.is_some_and(|name| !self.list.iter().any(|server| server.has_listed(true, &name)))
     }
 
-    /// The servers that answer a method, as far as they have said.
+    /// The servers that support a method, as far as is known.
     fn able(&self, method: &str) -> Vec<usize> {
         let able = |at: &usize| {
-            let Some(server) = self.servers.get(*at) else { return false };
-            // One server is asked whatever it has said: what it answers is what the client is to hear.
-            self.servers.len() == 1 || !server.is_ready() || offers(server, method)
+            let Some(server) = self.list.get(*at) else { return false };
+            // A single server receives every request: the client gets that server's answer.
+            self.list.len() == 1 || !server.is_ready() || offers(server, method)
         };
-        (0..self.servers.len()).filter(able).collect()
+        (0..self.list.len()).filter(able).collect()
     }
 
     fn way(&self, request: &Request, up: Vec<usize>) -> Way {
@@ -135,43 +238,19 @@ impl Hub {
         if let Some(at) = meant.as_deref().and_then(|uri| self.whose_skill(uri)) {
             return Way::One(up.into_iter().filter(|own| *own == at).collect());
         }
-        let whose = meant.and_then(|meant| self.servers.iter().position(|server| server.has_listed(is_prompt, &meant)));
+        let whose = meant.and_then(|meant| self.list.iter().position(|server| server.has_listed(is_prompt, &meant)));
         match whose {
             Some(at) if up.contains(&at) => Way::One(vec![at]),
-            // Another server must not answer in its place.
-            Some(at) if self.servers.get(at).is_some_and(|server| !server.is_ready()) => Way::Absent(at),
+            // No other server may answer instead.
+            Some(at) if self.list.get(at).is_some_and(|server| !server.is_ready()) => Way::Absent(at),
             Some(_) => Way::One(Vec::new()),
             None => Way::One(up),
         }
     }
 
-    /// Passes a request on as it is.
-    pub(super) fn relay(&mut self, at: usize, client: &Client, id: Id, method: &str, params: Option<Raw>) {
-        let params = self.fitted(at, params);
-        self.ask_server(at, method, params, Some((client.clone(), id)), For::Relay);
-    }
-
-    /// Asks the first of several servers, the others if it does not know.
-    pub(super) fn try_next(
-        &mut self,
-        client: &Client,
-        request: Request,
-        mut candidates: Vec<usize>,
-        last: Option<Raw>,
-    ) {
-        if candidates.is_empty() {
-            let why = last.unwrap_or_else(|| error(code::METHOD_NOT_FOUND, "no server behind the gateway knows it"));
-            return reply(client, &request.id, Err(why));
-        }
-        let at = candidates.remove(0);
-        let params = self.fitted(at, self.unrenamed(at, &request));
-        let (method, id) = (request.method.clone(), request.id.clone());
-        self.ask_server(at, &method, params, Some((client.clone(), id)), For::Try { request, candidates });
-    }
-
-    /// Parameters with the name that the server itself gave a prompt.
+    /// Parameters with the server's own name of a prompt.
     fn unrenamed(&self, at: usize, request: &Request) -> Option<Raw> {
-        let renamed = self.servers.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
+        let renamed = self.list.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
         let Some(renamed) = renamed else { return request.params.clone() };
         let mut params = Object::of(request.params.as_deref());
         let own = |named: &Object| renamed.get(&named.read_as::<String>("name")?);
@@ -190,77 +269,10 @@ impl Hub {
         }
         Some(params.to_raw())
     }
-
-    /// The answer of one of several candidates.
-    pub(super) fn tried(
-        &mut self,
-        at: usize,
-        client: &Client,
-        request: Request,
-        candidates: Vec<usize>,
-        answer: Answer,
-    ) {
-        match answer {
-            Err(why) if !candidates.is_empty() && is_unknown(&why) => {
-                self.try_next(client, request, candidates, Some(why));
-            }
-            answer => {
-                let answer = self.in_era(at, answer);
-                reply(client, &request.id, answer);
-            }
-        }
-    }
-
-    /// The answer to a request that was passed on.
-    pub(super) fn relayed(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
-        let answer = self.in_era(at, answer).map(|result| of_subscription(result, id));
-        reply(client, id, answer);
-    }
-
-    /// Parameters as a server of the other lifecycle wants them.
-    pub(super) fn fitted(&self, at: usize, params: Option<Raw>) -> Option<Raw> {
-        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        match (stateless, &self.era) {
-            (true, Era::Session { .. }) => {}
-            (false, Era::Stateless { .. }) => return without_lifecycle(params),
-            _ => return params,
-        }
-        let mut own = Object::of(params.as_deref());
-        let mut meta = own.object("_meta").unwrap_or_default();
-        for (name, value) in self.own_meta() {
-            meta.put(&name, &value);
-        }
-        own.set("_meta", meta.to_raw());
-        Some(own.to_raw())
-    }
-
-    /// A result as a client of the other lifecycle wants it: what 2026-07-28 says of every result and of lists.
-    pub(super) fn in_era(&self, at: usize, answer: Answer) -> Answer {
-        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        if stateless || !matches!(self.era, Era::Stateless { .. }) {
-            return answer;
-        }
-        let result = answer?;
-        let Some(mut own) = Object::read(&result) else { return Ok(result) };
-        if !own.has("resultType") {
-            own.put("resultType", "complete");
-        }
-        if ["tools", "resources", "resourceTemplates", "prompts", "contents", "skills", "skill"]
-            .iter()
-            .any(|list| own.has(list))
-        {
-            for (name, usual) in [("ttlMs", serde_json::json!(0)), ("cacheScope", serde_json::json!("private"))] {
-                if !own.has(name) {
-                    own.put(name, &usual);
-                }
-            }
-        }
-        Ok(own.to_raw())
-    }
 }
 
-/// Parameters without what every request of 2026-07-28 says of its client: a server with sessions was told that once, and one
-/// that takes versions seriously refuses a request of a version that was not agreed on.
+/// Removes the `_meta` members that 2026-07-28 requires: a server with sessions already has them,
+/// and a strict server rejects a version that was not negotiated.
 fn without_lifecycle(params: Option<Raw>) -> Option<Raw> {
     let whole = params?;
     if !whole.get().contains(META_VERSION) {
@@ -279,7 +291,7 @@ fn without_lifecycle(params: Option<Raw>) -> Option<Raw> {
     Some(own.to_raw())
 }
 
-/// The end of a subscription, under the id that its client gave it.
+/// The result that ends a subscription, with the client's own subscription id.
 fn of_subscription(result: Raw, id: &Id) -> Raw {
     if !result.get().contains(META_SUBSCRIPTION) {
         return result;
@@ -291,7 +303,7 @@ fn of_subscription(result: Raw, id: &Id) -> Raw {
     own.to_raw()
 }
 
-/// Whether an error says that a server does not know what was asked for.
+/// Whether an error means that the server does not know the requested element.
 fn is_unknown(why: &Raw) -> bool {
     /// MCP's code for a resource that is not found, up to 2025-11-25.
     const RESOURCE_NOT_FOUND: i64 = -32002;

@@ -1,4 +1,4 @@
-//! One server as the hub sees it: whether it is there, and how it comes back.
+//! One upstream server: its state, and how it is restarted.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -6,8 +6,11 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::Hub;
+use super::context::Lifecycle;
 use super::pending::For;
-use super::{Era, Hub};
+use super::servers::Servers;
+use super::upstream::Upstream;
 use crate::capture::Capture;
 use crate::link::Link;
 use crate::object::Object;
@@ -15,74 +18,76 @@ use crate::rpc::{Message, Notification, Raw, code, error};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
 
-/// The longest time between two attempts to start a server again; the first comes after a half second, each later one after
-/// twice the time.
+/// Maximum delay between two restarts of a server. The first delay is 500 ms, and each later one is
+/// twice as long.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Where a server stands.
+/// The state of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// Not started: nobody has asked for anything.
+    /// Not started: no request has required it.
     #[default]
     Idle,
-    /// Started, and not heard of.
+    /// Started, and the handshake is not complete.
     Starting,
-    /// It has introduced itself.
+    /// The handshake is complete.
     Ready,
-    /// It cannot be started, or has ended.
+    /// The server could not be started, or has ended.
     Down,
 }
 
 /// A server's tools as it listed them.
 #[derive(Debug, Default)]
 pub(super) struct ToolList {
-    /// Each tool as it was written.
+    /// The tools, unparsed.
     pub(super) tools: Vec<Raw>,
-    /// What else stood in the result.
+    /// The other members of the result.
     pub(super) beside: Object,
-    /// Whether they were read since it was started.
+    /// Whether the tools were read since the server was started.
     pub(super) is_read: bool,
 }
 
-/// See the module.
+/// One upstream server.
 #[derive(Debug, Default)]
 pub(super) struct Server {
     pub(super) link: Option<Link>,
-    /// Which run it is in.
+    /// The number of the current run.
     pub(super) run: u64,
     pub(super) state: State,
-    /// The session that it gave, where its transport has such.
+    /// The session id that the server assigned, if its transport has sessions.
     pub(super) session: Option<String>,
     /// Its answer to `initialize` or `server/discover`.
     pub(super) hello: Object,
-    /// Whether it has no sessions (2026-07-28).
+    /// Whether the server uses the stateless protocol (2026-07-28).
     pub(super) is_stateless: bool,
-    /// Whether it is greeted first in the lifecycle that is not the clients': it died of the other.
+    /// Whether the next handshake starts with the lifecycle that the clients do not use, since the
+    /// server ended after the other one.
     pub(super) begins_other: bool,
-    /// Whether the other lifecycle was tried already.
+    /// Whether the other lifecycle was tried in this run.
     pub(super) tried_other: bool,
-    /// Whether it refused the version once that it offers.
+    /// Whether the server rejected the version that it offers once.
     pub(super) asked_again: bool,
     pub(super) tools: ToolList,
-    /// Whether `hello` and `tools` are of its capture: it has not listed them itself yet.
+    /// Whether `hello` and `tools` come from the capture because the server has not listed its
+    /// tools yet.
     pub(super) is_stale: bool,
-    /// The URIs of resources, templates and skills that it has listed.
+    /// The URIs of the resources, templates and skills that the server has listed.
     pub(super) listed: HashSet<String>,
-    /// The prompts that it has listed, by the names that clients are shown.
+    /// The displayed names of the prompts that the server has listed.
     pub(super) prompts: HashSet<String>,
-    /// Prompts that are shown under another name, by that name.
+    /// The original names of renamed prompts, by displayed name.
     pub(super) renamed: HashMap<String, String>,
-    /// Why it is down.
+    /// Why the server is down.
     pub(super) why: String,
     pub(super) failures: u32,
-    /// Since when it has been there.
+    /// When the handshake was completed.
     pub(super) since: Option<Instant>,
-    /// When it has to have introduced itself, or is started again.
+    /// The deadline of the handshake, or the time of the next restart.
     pub(super) due: Option<Instant>,
 }
 
 impl Server {
-    /// A server that is not started, as its capture knows it.
+    /// A server that is not started, with the contents of its capture.
     pub(super) fn of(settings: &ServerSettings) -> Self {
         let Some(capture) = &settings.capture else { return Self::default() };
         let json = |text: &str| RawValue::from_string(text.to_owned()).ok();
@@ -91,7 +96,7 @@ impl Server {
         tracing::info!(
             server = settings.name,
             tools = capture.tools.len(),
-            "stale: its last list is answered until it lists"
+            "stale: its last captured list is used until it lists its tools"
         );
         Self {
             hello: object(&capture.hello),
@@ -101,12 +106,12 @@ impl Server {
         }
     }
 
-    /// Whether it has introduced itself, now or in its capture.
+    /// Whether the server's description is known, from its handshake or its capture.
     pub(super) fn is_known(&self) -> bool {
         self.is_ready() || self.is_stale
     }
 
-    /// What it said of itself and its tools.
+    /// The server's description and tools.
     pub(super) fn capture(&self) -> Capture {
         Capture {
             hello: self.hello.to_raw().get().to_owned(),
@@ -115,7 +120,7 @@ impl Server {
         }
     }
 
-    /// What it can do; empty where it has not said so.
+    /// The declared capabilities; empty if there are none.
     pub(super) fn capabilities(&self) -> Object {
         self.hello.object("capabilities").unwrap_or_default()
     }
@@ -132,17 +137,17 @@ impl Server {
 }
 
 impl Hub {
-    /// Starts every server that nobody has asked yet, all at once.
+    /// Starts every server that is idle.
     pub(super) fn start_servers(&mut self) {
-        for at in 0..self.servers.len() {
-            if self.servers.get(at).is_some_and(|server| server.state == State::Idle) {
+        for at in 0..self.upstream.servers.len() {
+            if self.upstream.servers.get(at).is_some_and(|server| server.state == State::Idle) {
                 self.start_server(at);
             }
         }
     }
 
     pub(super) fn start_server(&mut self, at: usize) {
-        let Some(server) = self.servers.get_mut(at) else { return };
+        let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.run += 1;
         server.tools.is_read = false;
         (server.tried_other, server.asked_again) = (false, false);
@@ -150,104 +155,128 @@ impl Hub {
         if self.resume_server(at) {
             return;
         }
-        let (Some(settings), Some(server)) = (self.settings.servers.get(at), self.servers.get_mut(at)) else { return };
-        match Link::open(&settings.target, at, server.run, &self.inbox) {
+        let (Some(settings), Some(server)) =
+            (self.upstream.context.settings.servers.get(at), self.upstream.servers.list.get_mut(at))
+        else {
+            return;
+        };
+        match Link::open(&settings.target, at, server.run, &self.upstream.servers.inbox) {
             Ok(link) => {
                 server.link = Some(link);
                 server.state = State::Starting;
                 server.due = Some(Instant::now() + settings.start_timeout);
                 tracing::debug!(server = settings.name, run = server.run, "started");
-                let stateless = matches!(self.era, Era::Stateless { .. });
+                let stateless = matches!(self.upstream.context.lifecycle, Lifecycle::Stateless { .. });
                 let other = server.begins_other;
-                self.greet(at, stateless != other);
+                self.upstream.greet(at, stateless != other);
             }
             Err(why) => self.closed(at, &why.to_string()),
         }
     }
 
-    /// A server has ended, or could not be started: what it was asked is answered with why, and it is started again later.
+    /// Handles the end of a server, or a failed start: fails its open requests and schedules a
+    /// restart.
     pub(super) fn closed(&mut self, at: usize, why: &str) {
-        let name = self.name(at).to_owned();
-        self.tell_heard(at);
-        let Some(server) = self.servers.get_mut(at) else { return };
+        let name = self.upstream.context.name(at).to_owned();
+        self.upstream.tell_heard(at);
+        let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.link = None;
         let lasted = server.since.take().is_some_and(|since| since.elapsed() >= MAX_BACKOFF);
-        // What the ended run may still say is not for the next one.
+        // Messages of the ended run must not be taken for the next run's.
         server.run += 1;
         server.state = State::Down;
         server.is_stale = false;
         server.why = why.to_owned();
-        // Who introduces itself and ends again at once has not recovered.
+        // A server that ends right after its handshake has not recovered.
         server.failures = if lasted { 1 } else { server.failures.saturating_add(1) };
-        // A greeting that was not answered is none that was refused. Some die of a method that they do not know: the next run
-        // is greeted in the other lifecycle first, and the first of these at once.
-        let greeting = self.pending.iter().find(|(_, own)| own.server == at && matches!(own.what, For::Greeting));
+        // Some servers end on an unknown method, so an unanswered handshake is not a rejection: the
+        // next run starts with the other lifecycle, and the first such run starts at once.
+        let greeting = self
+            .upstream
+            .requests
+            .pending
+            .iter()
+            .find(|(_, own)| own.server == at && matches!(own.what, For::Greeting));
         if let Some(id) = greeting.map(|(id, _)| *id) {
-            self.pending.remove(&id);
+            self.upstream.requests.pending.remove(&id);
             server.begins_other = !server.begins_other;
             if server.failures == 1 {
-                tracing::warn!(server = name, "{why}; it is started again at once, and greeted in the other lifecycle");
+                tracing::warn!(server = name, "{why}; restarting it now with the other lifecycle");
                 return self.start_server(at);
             }
         }
         let wait = Duration::from_millis(500).saturating_mul(1 << server.failures.saturating_sub(1).min(10));
         server.due = Some(Instant::now() + wait.min(MAX_BACKOFF));
-        self.settings.watch.observed(&self.id, &Observed::Server { name: &name, down: Some(why) });
-        tracing::warn!(server = name, "{why}; it is started again in {:?}", wait.min(MAX_BACKOFF));
-        let theirs: Vec<u64> = self.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
+        self.upstream
+            .context
+            .settings
+            .watch
+            .observed(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
+        tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
+        let theirs: Vec<u64> =
+            self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
         let told = error(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
             self.answered_by_server(at, id, Err(told.clone()));
         }
-        self.asked.retain(|_, asked| asked.server != Some(at));
+        self.upstream.requests.asked.retain(|_, asked| asked.server != Some(at));
         self.advance();
     }
 
-    /// Tells whoever looks on what a server's process has said beside its messages.
-    pub(super) fn tell_heard(&self, at: usize) {
-        let lines = self.servers.get(at).and_then(|own| own.link.as_ref()).map(Link::heard).unwrap_or_default();
-        if !lines.is_empty() {
-            self.tell(&Observed::Heard { name: self.name(at), lines: &lines });
-        }
-    }
-
     pub(super) fn has_deadlines(&self) -> bool {
-        self.servers.iter().any(|server| server.due.is_some())
-            || !self.parked.is_empty()
-            || self.pending.values().any(|own| own.due.is_some())
+        self.upstream.servers.iter().any(|server| server.due.is_some())
+            || !self.pending_input.parked.is_empty()
+            || self.upstream.requests.pending.values().any(|own| own.due.is_some())
     }
 
-    /// What has waited too long.
+    /// Handles all deadlines that have passed.
     pub(super) fn overdue(&mut self, now: Instant) {
-        for at in 0..self.servers.len() {
-            let Some(server) = self.servers.get_mut(at).filter(|own| own.due.is_some_and(|due| due <= now)) else {
+        for at in 0..self.upstream.servers.len() {
+            let Some(server) = self.upstream.servers.get_mut(at).filter(|own| own.due.is_some_and(|due| due <= now))
+            else {
                 continue;
             };
             server.due = None;
             match server.state {
-                State::Starting => self
-                    .closed(at, "it did not introduce itself in time (start_timeout of its table in [gateway.server])"),
+                State::Starting => self.closed(
+                    at,
+                    "it did not respond to the handshake in time (start_timeout of its table in [gateway.server])",
+                ),
                 State::Down => self.start_server(at),
                 State::Idle | State::Ready => {}
             }
         }
-        self.forget_parked(now);
+        self.pending_input.forget_parked(&mut self.upstream, now);
         let late: Vec<(u64, usize)> = self
+            .upstream
+            .requests
             .pending
             .iter()
             .filter(|(_, own)| own.due.is_some_and(|due| due <= now))
             .map(|(id, own)| (*id, own.server))
             .collect();
         for (id, at) in late {
-            self.tell_cancelled(at, id, Some("the gateway's time limit for the call has passed"));
-            let why = format!("server `{}` did not answer in time", self.name(at));
+            self.upstream.servers.tell_cancelled(at, id, Some("the call exceeded the gateway's time limit"));
+            let why = format!("server `{}` did not answer in time", self.upstream.context.name(at));
             self.answered_by_server(at, id, Err(error(code::INTERNAL, &why)));
         }
     }
+}
 
-    /// Says to a server that a request needs no answer any more.
+impl Upstream {
+    /// Reports the output of a server's process that was not a message.
+    pub(super) fn tell_heard(&self, at: usize) {
+        let lines = self.servers.get(at).and_then(|own| own.link.as_ref()).map(Link::heard).unwrap_or_default();
+        if !lines.is_empty() {
+            self.context.tell(&Observed::Heard { name: self.context.name(at), lines: &lines });
+        }
+    }
+}
+
+impl Servers {
+    /// Notifies a server that a request was cancelled.
     pub(super) fn tell_cancelled(&self, at: usize, id: u64, why: Option<&str>) {
-        let Some(server) = self.servers.get(at) else { return };
+        let Some(server) = self.list.get(at) else { return };
         let mut params = Object::default();
         params.put("requestId", &id);
         if let Some(why) = why {

@@ -1,14 +1,22 @@
-//! The Skills extension of MCP (SEP-2640; its state is in [`crate::skills`]): the gateway's own skills beside the servers'.
+//! The Skills extension of MCP (SEP-2640; its status is described in [`crate::skills`]): the
+//! gateway's own skills and the servers'.
 //!
-//! The extension is declared by servers alone, so that the gateway declares it to every client where it has skills of its own
-//! or a server has declared it. Entries and files of servers pass as they are. No tool depends on any of this.
+//! Only servers declare the extension. The gateway declares it to every client if it has skills of
+//! its own or a server has declared it. Entries and files of servers pass unchanged. No tool
+//! depends on the extension.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
+use super::context::Lifecycle;
+use super::merge::Router;
+use super::names::Naming;
+use super::reply;
 use super::server::Server;
-use super::{Era, Hub, reply};
+use super::servers::Servers;
+use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request, code, error, raw};
@@ -18,36 +26,59 @@ use crate::skills::{EXTENSION, ServedSkills};
 const READ_FOLDER: &str = "resources/directory/read";
 const READS_FOLDERS: &str = "directoryRead";
 
-/// Whether a method is one that the extension defines.
+/// Whether the extension defines a method.
 pub(super) fn is_of_extension(method: &str) -> bool {
     matches!(method, "skills/list" | "skills/get" | READ_FOLDER)
 }
 
-/// What a server has declared of the extension.
+/// The settings of the extension that a server has declared.
 fn declared(server: &Server) -> Option<Object> {
     server.capabilities().object("extensions")?.object(EXTENSION)
 }
 
-/// Whether a server has declared that it answers a method of the extension. One that has not must not be asked.
+/// Whether a server has declared support for a method of the extension. Other servers must not
+/// receive it.
 pub(super) fn offers(server: &Server, method: &str) -> bool {
     declared(server).is_some_and(|own| method != READ_FOLDER || own.read_as(READS_FOLDERS) == Some(true))
 }
 
-impl Hub {
+impl Context {
     fn own_skills(&self) -> Option<Arc<ServedSkills>> {
         self.settings.layers.skills().filter(|own| !own.is_empty())
     }
 
-    /// Adds the extension to what the client is told. Folders are read only if whoever has skills reads them.
+    /// Whether the client declares that it lists and loads skills itself. The extension defines no
+    /// client setting, but either side may declare any extension (SEP-2133). A list for several
+    /// stateless clients cannot depend on one of them.
+    pub(super) fn client_hosts_skills(&self) -> bool {
+        matches!(self.lifecycle, Lifecycle::Session { .. })
+            && self.client_can(None, &["extensions", EXTENSION]).is_some()
+    }
+
+    /// The gateway's own elements of a list.
+    pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
+        let own = self.own_skills()?;
+        let part = match method {
+            "skills/list" => own.entries(),
+            "resources/list" => own.resources(),
+            _ => return None,
+        };
+        Some(part.iter().map(raw).collect())
+    }
+}
+
+impl Upstream {
+    /// Declares the extension to the client. Reading folders is declared only if every part with
+    /// skills supports it.
     pub(super) fn declare_skills(&self, can: &mut Value) {
-        let own = self.own_skills();
+        let own = self.context.own_skills();
         let mut all = self.servers.iter().filter(|server| server.is_known()).filter_map(declared).peekable();
         if own.is_none() && (self.servers.len() == 1 || all.peek().is_none()) {
             return;
         }
         let reads = all.all(|server| server.read_as(READS_FOLDERS) == Some(true));
         let Some(can) = can.as_object_mut() else { return };
-        // Skills are resources, and who has them says so.
+        // Skills are resources, so the capability is required.
         can.entry("resources").or_insert_with(|| json!({}));
         let extensions = can.entry("extensions").or_insert_with(|| json!({}));
         if let Some(extensions) = extensions.as_object_mut() {
@@ -58,19 +89,22 @@ impl Hub {
             extensions.insert(EXTENSION.to_owned(), Value::Object(settings));
         }
     }
+}
 
-    /// Whether the client says that it lists and loads skills itself. The extension has no setting for clients, but any
-    /// extension may be declared by both sides (SEP-2133). One list for several stateless clients cannot depend on one of them.
-    pub(super) fn client_hosts_skills(&self) -> bool {
-        matches!(self.era, Era::Session { .. }) && self.client_can(None, &["extensions", EXTENSION]).is_some()
-    }
-
-    /// Answers what is asked of the gateway's own skills, alone or beside the servers'; `false` if that is not for it.
-    pub(super) fn answered_of_skills(&mut self, client: &Client, request: &Request) -> bool {
-        let own = self.own_skills();
+impl Router {
+    /// Answers a request that concerns the gateway's own skills. Returns `false` for other
+    /// requests.
+    pub(super) fn answered_of_skills(
+        &mut self,
+        upstream: &mut Upstream,
+        names: &mut Naming,
+        client: &Client,
+        request: &Request,
+    ) -> bool {
+        let own = upstream.context.own_skills();
         let method = request.method.as_str();
         if matches!(method, "skills/list" | "resources/list" | "resources/templates/list") && own.is_some() {
-            self.fan_out(client, request);
+            self.fan_out(upstream, names, client, request);
             return true;
         }
         let uri: Option<String> = Object::of(request.params.as_deref()).read_as("uri");
@@ -81,37 +115,31 @@ impl Hub {
                 READ_FOLDER => own.folder(uri),
                 _ => return false,
             },
-            // Servers that have skills know more; if there is none, nobody has it.
-            (Some(_), _) if is_of_extension(method) && !self.servers.iter().any(|server| offers(server, method)) => {
+            // Servers with skills may know the URI; without such a server it is unknown.
+            (Some(_), _)
+                if is_of_extension(method) && !upstream.servers.iter().any(|server| offers(server, method)) =>
+            {
                 Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")).into())
             }
             _ => return false,
         };
         let answer: Answer = match given {
-            Ok(result) => self.in_era(usize::MAX, Ok(raw(&result))),
+            Ok(result) => upstream.in_era(usize::MAX, Ok(raw(&result))),
             Err(why) => Err(error(code::INVALID_PARAMS, &why.to_string())),
         };
         reply(client, &request.id, answer);
         true
     }
+}
 
-    /// What the gateway's own skills add to a list.
-    pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
-        let own = self.own_skills()?;
-        let part = match method {
-            "skills/list" => own.entries(),
-            "resources/list" => own.resources(),
-            _ => return None,
-        };
-        Some(part.iter().map(raw).collect())
-    }
-
-    /// The server that has listed the skill in whose folder a URI lies: a skill's references lead to nobody else's files.
+impl Servers {
+    /// The server that has listed the skill whose folder contains a URI. References within a skill
+    /// never lead to another server's files.
     pub(super) fn whose_skill(&self, uri: &str) -> Option<usize> {
         let is_in = |main: &String| {
             let root = main.strip_suffix("/SKILL.md");
             root.and_then(|root| uri.strip_prefix(root)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        self.servers.iter().position(|server| server.listed.iter().any(is_in))
+        self.list.iter().position(|server| server.listed.iter().any(is_in))
     }
 }

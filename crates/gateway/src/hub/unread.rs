@@ -1,9 +1,9 @@
-//! Answers that open tools, and the requests that could not know them.
+//! Answers that open tools, and the requests that were sent before those answers were read.
 //!
-//! A model writes the calls of one message before it reads any answer to them, but MCP has no messages: the gateway sees
-//! requests. A request that was read before an answer was written cannot know what that answer brought. The calls of one
-//! message may come on several connections, and one of them can be answered before the next is read; an answer that opens
-//! tools is therefore held back for a moment.
+//! A model writes the calls of one message before it reads any answer to them, but MCP has no
+//! messages: the gateway only sees requests. A request that arrived before an answer was written
+//! cannot depend on that answer. The calls of one message may arrive on several connections, and
+//! one can be answered before the next is read, so an answer that opens tools is delayed briefly.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,18 +13,21 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use toolfold::conversation::CallId;
 
+use super::upstream::Upstream;
+use super::view::View;
 use super::{Hub, INBOX};
 use crate::client::{Client, ToHub};
 use crate::rpc::{Answer, Id};
 
-/// How long an answer that opens tools is held back: several times longer than a client needs to send the calls of one
-/// message (measured: ten on new connections within 28 ms, on two cores with a load of 8), and short beside a model's turn.
+/// Delay of an answer that opens tools. Several times longer than a client needs to send the calls
+/// of one message (measured: ten on new connections within 28 ms, on two cores with a load of 8),
+/// and short compared to a model's turn.
 const HOLD: Duration = Duration::from_millis(100);
 
-/// The answers that open tools and have not been written: for each the number of openings before it.
+/// The unwritten answers that open tools, each with the number of openings before it.
 type Unwritten = Arc<Mutex<BTreeMap<u64, usize>>>;
 
-/// See the module.
+/// The answers that open tools and are delayed or unwritten.
 #[derive(Debug)]
 pub(super) struct Openings {
     held: VecDeque<Held>,
@@ -34,7 +37,7 @@ pub(super) struct Openings {
     hub: mpsc::WeakSender<ToHub>,
 }
 
-/// An answer that is held back.
+/// A delayed answer.
 #[derive(Debug)]
 struct Held {
     due: Instant,
@@ -45,7 +48,7 @@ struct Held {
     receipt: Option<Receipt>,
 }
 
-/// Is dropped once an answer has been written, or cannot be.
+/// Is dropped once an answer has been written, or cannot be written.
 #[derive(Debug)]
 pub struct Receipt {
     number: u64,
@@ -55,7 +58,8 @@ pub struct Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        // Requests that were read before this moment are in the queue already, and are judged before it.
+        // Requests that arrived before this moment are already queued, and are decided before this
+        // message.
         let queued = self.hub.upgrade().is_some_and(|hub| hub.try_send(ToHub::Written(self.number)).is_ok());
         if !queued {
             unlocked(&self.unwritten).remove(&self.number);
@@ -64,7 +68,7 @@ impl Drop for Receipt {
 }
 
 fn unlocked(unwritten: &Unwritten) -> MutexGuard<'_, BTreeMap<u64, usize>> {
-    // Nothing can fail while the lock is held.
+    // The lock cannot be poisoned: no code that holds it can panic.
     unwritten.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -74,45 +78,55 @@ impl Openings {
         Self { held: VecDeque::new(), unwritten: Arc::default(), next: 0, hub: hub.downgrade() }
     }
 
-    /// An answer has been written.
+    /// Removes an answer that has been written.
     pub(super) fn written(&self, number: u64) {
         unlocked(&self.unwritten).remove(&number);
     }
 
-    /// How many of the first openings a request that is read now can know, of `all`.
+    /// The number of openings, of `all`, that a request arriving now can depend on.
     pub(super) fn read(&self, all: usize) -> usize {
         unlocked(&self.unwritten).values().min().map_or(all, |first| all.min(*first))
     }
 
-    /// When the next answer is no longer held back.
+    /// When the next delayed answer is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.held.front().map(|own| own.due)
     }
 
-    /// Takes the held answer to a request, which is not needed any more; the call, if tools were opened by it.
+    /// Removes the delayed answer to a cancelled request. Returns the call if the answer would have
+    /// opened tools.
     fn cancel(&mut self, key: &(u64, Id)) -> Option<CallId> {
         let at = self.held.iter().position(|own| own.client.key == key.0 && own.id == key.1)?;
         let Held { call, receipt, .. } = self.held.remove(at)?;
         let number = receipt.as_ref()?.number;
         let mut unwritten = unlocked(&self.unwritten);
         let before = unwritten.get(&number).copied()?;
-        // Its opening is taken back, so that those after it move up.
+        // The opening is undone, so later ones move up.
         unwritten.values_mut().filter(|own| **own > before).for_each(|own| *own -= 1);
         Some(call)
     }
 }
 
-impl Hub {
-    /// Answers a request whose call the conversation itself answers. `before`: the number of openings before it.
-    pub(super) fn answer_in_order(&mut self, client: &Client, id: &Id, call: CallId, answer: Answer, before: usize) {
-        let opened = self.view.as_ref().is_some_and(|view| view.conversation.openings() > before);
+impl View {
+    /// Answers a call that the conversation itself answers. `before` is the number of openings
+    /// before the call.
+    pub(super) fn answer_in_order(
+        &mut self,
+        upstream: &mut Upstream,
+        client: &Client,
+        id: &Id,
+        call: CallId,
+        answer: Answer,
+        before: usize,
+    ) {
+        let opened = self.shown.as_ref().is_some_and(|view| view.conversation.openings() > before);
         let openings = &mut self.openings;
         let due = match openings.held.back() {
             None if !opened => {
-                self.reply_kept(client, id, answer);
-                return self.reshow();
+                self.reply_kept(upstream, client, id, answer);
+                return self.reshow(upstream);
             }
-            // What refers to the answer before it follows that.
+            // An answer that depends on the previous one follows it.
             Some(last) if !opened => last.due,
             Some(_) | None => Instant::now() + HOLD,
         };
@@ -123,41 +137,44 @@ impl Hub {
             Receipt { number, unwritten, hub: openings.hub.clone() }
         });
         openings.held.push_back(Held { due, client: client.clone(), id: id.clone(), call, answer, receipt });
-        // Until then its id is in use, it can be cancelled, and the gateway does not end.
-        self.running.insert((client.key, id.clone()), Vec::new());
+        // While the answer is delayed, its id is in use, it can be cancelled, and the gateway does
+        // not end.
+        upstream.requests.running.insert((client.key, id.clone()), Vec::new());
     }
 
-    /// The held answer to a request is not needed any more. What it would have opened stays closed.
+    /// Drops the delayed answer to a request; the tools that it would have opened stay closed.
     pub(super) fn cancel_held(&mut self, key: &(u64, Id)) {
-        if let (Some(call), Some(view)) = (self.openings.cancel(key), &mut self.view) {
+        if let (Some(call), Some(view)) = (self.openings.cancel(key), &mut self.shown) {
             view.conversation.not_sent(&call);
         }
     }
 
-    /// Gives the answers that are due. What clients have sent until now was sent without them.
+    /// Sends all delayed answers at shutdown.
+    pub(super) fn give_all_held(&mut self, upstream: &mut Upstream) {
+        while let Some(held) = self.openings.held.pop_front() {
+            self.give(upstream, held);
+        }
+    }
+
+    fn give(&mut self, upstream: &mut Upstream, held: Held) {
+        let Held { client, id, answer, receipt, .. } = held;
+        upstream.requests.running.remove(&(client.key, id.clone()));
+        self.reply_noted(upstream, &client, &id, answer, receipt);
+        self.reshow(upstream);
+    }
+}
+
+impl Hub {
+    /// Sends the answers that are due, after the requests that were sent before them.
     pub(super) fn give_held(&mut self, now: Instant, clients: &mut mpsc::Receiver<ToHub>) {
         for _ in 0..INBOX {
             let Ok(said) = clients.try_recv() else { break };
             self.hear(said);
         }
-        while self.openings.due().is_some_and(|due| due <= now)
-            && let Some(held) = self.openings.held.pop_front()
+        while self.view.openings.due().is_some_and(|due| due <= now)
+            && let Some(held) = self.view.openings.held.pop_front()
         {
-            self.give(held);
+            self.view.give(&mut self.upstream, held);
         }
-    }
-
-    /// Gives all answers, as the gateway ends.
-    pub(super) fn give_all_held(&mut self) {
-        while let Some(held) = self.openings.held.pop_front() {
-            self.give(held);
-        }
-    }
-
-    fn give(&mut self, held: Held) {
-        let Held { client, id, answer, receipt, .. } = held;
-        self.running.remove(&(client.key, id.clone()));
-        self.reply_noted(&client, &id, answer, receipt);
-        self.reshow();
     }
 }

@@ -1,4 +1,4 @@
-//! What clients are shown: the tools of all servers as one catalogue, under the gateway's layers.
+//! The view: all servers' tools as one catalogue, under the gateway's layers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,12 @@ use toolfold::diagnostic::Severity;
 use toolfold::policy::Approver;
 use toolfold::profile::Delivery;
 
-use super::{Era, Hub};
+use super::context::Context;
+use super::context::Lifecycle;
+use super::names::Naming;
+use super::persistence::Persistence;
+use super::unread::Openings;
+use super::upstream::Upstream;
 use crate::clients;
 use crate::error::GatewayError;
 use crate::rpc::{Raw, code, error};
@@ -18,45 +23,65 @@ use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
 
-/// See the module.
+/// Owns the merged list of tools, their names, the conversation and its stored state.
 pub(super) struct View {
+    /// What clients are shown; `None` until every server has listed its tools.
+    pub(super) shown: Option<Shown>,
+    /// Why the tools cannot be shown.
+    unavailable: Option<String>,
+    /// The names of this conversation.
+    pub(super) names: Naming,
+    /// Answers that open tools.
+    pub(super) openings: Openings,
+    /// Stores the conversation; `None` if it is not stored.
+    pub(super) persistence: Option<Persistence>,
+}
+
+/// The conversation over the tools of all servers, and the list that clients read.
+pub(super) struct Shown {
     pub(super) conversation: Conversation,
     pub(super) approver: Option<Arc<Approver>>,
-    /// Tools that are marked for clients which defer the others; `None`: nothing is.
+    /// Tools to mark for clients that defer the others; `None` if no tool is marked.
     always_load: Option<BTreeSet<String>>,
-    /// Where each tool comes from, by the name that the catalogue has it under.
+    /// The origin of each tool, by its name in the catalogue.
     pub(super) origins: BTreeMap<String, Origin>,
     /// The result of `tools/list`.
     pub(super) list: Raw,
-    /// The identity of the array in it.
+    /// The digest of the tool array.
     pub(super) digest: String,
 }
 
-impl Hub {
-    /// Makes the view of what the servers have listed. The conversation so far goes on in it.
-    pub(super) fn build_view(&mut self) {
-        if self.settings.layers.only_lists() {
-            self.no_view = Some("nothing is shown here".to_owned());
+impl View {
+    /// Shows nothing yet.
+    pub(super) fn new(names: Naming, openings: Openings) -> Self {
+        Self { shown: None, unavailable: None, names, openings, persistence: None }
+    }
+
+    /// Builds the view from the servers' lists. The conversation continues in the new view.
+    pub(super) fn build_view(&mut self, upstream: &Upstream) {
+        if upstream.context.settings.layers.only_lists() {
+            self.unavailable = Some("tools are not shown here".to_owned());
             return;
         }
-        if self.client_hosts_skills() {
-            self.settings.layers.hosts_skills(&self.id);
+        if upstream.context.client_hosts_skills() {
+            upstream.context.settings.layers.hosts_skills(&upstream.context.id);
         }
-        let (catalog, origins) = self.merged();
+        let (catalog, origins) = self.names.merged(upstream);
         let before = self.known_before();
-        match self.open_layers(catalog, &origins, before) {
-            // To open tools in place, the client has to be told, and a stateless one is not: its next request may be anybody's.
-            Ok(Opened { conversation, .. }) if self.is_untellable(&conversation) => {
+        match self.open_layers(upstream, catalog, &origins, before) {
+            // Opening tools in place requires a notification, which stateless clients do not
+            // receive: the next request may be another client's.
+            Ok(Opened { conversation, .. }) if upstream.context.is_untellable(&conversation) => {
                 let why = format!(
                     "arm {} opens tools in the list itself, which needs a client with a session; this one speaks {STATELESS}: \
                      take another arm, such as stable",
                     conversation.arm()
                 );
                 tracing::error!("the tools cannot be shown: {why}");
-                (self.view, self.no_view) = (None, Some(why));
+                (self.shown, self.unavailable) = (None, Some(why));
             }
             Ok(Opened { mut conversation, approver, diagnostics, always_load }) => {
-                if matches!(self.era, Era::Stateless { .. }) {
+                if matches!(upstream.context.lifecycle, Lifecycle::Stateless { .. }) {
                     conversation.shared_by_models();
                 }
                 for noticed in diagnostics.iter().filter(|own| own.severity >= Severity::Warning) {
@@ -68,56 +93,54 @@ impl Hub {
                 tracing::info!(arm = %conversation.arm(), tools = origins.len(), "{}", conversation.reason());
                 let tools = conversation.tools();
                 let marked = clients::marked(tools.json(), always_load.as_ref(), |name| origins.contains_key(name));
-                let (list, digest) = (self.list_result(&marked), tools.digest().to_owned());
+                let (list, digest) = (upstream.list_result(&marked), tools.digest().to_owned());
                 let full = conversation.engine().catalog().to_json(Format::Mcp);
-                self.tell(&Observed::Shown {
+                upstream.context.tell(&Observed::Shown {
                     arm: conversation.arm(),
                     reason: conversation.reason(),
                     tools: origins.len(),
                     list: tools.json(),
                     full: &full,
                 });
-                self.view = Some(View { conversation, approver, always_load, origins, list, digest });
+                self.shown = Some(Shown { conversation, approver, always_load, origins, list, digest });
             }
-            // What was shown stays, and so does what is judged by.
+            // The previous view, and the policy that decides on its calls, stay in use.
             Err(why) => {
                 tracing::error!("the tools cannot be shown: {why}");
-                self.no_view = Some(why.to_string());
+                self.unavailable = Some(why.to_string());
             }
         }
     }
 
-    /// The conversation over these tools. Where what is known cannot be gone on with, since the configuration is another now,
-    /// it begins anew: the client's session is worth more than what was shown in it.
+    /// Opens the conversation over these tools. If stored state does not fit the current
+    /// configuration, the conversation starts anew: keeping the client's session is worth more than
+    /// the opened tools.
     fn open_layers(
         &self,
+        upstream: &Upstream,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
     ) -> Result<Opened, GatewayError> {
-        let layers = &self.settings.layers;
-        if before.is_none() || self.view.is_some() {
-            return layers.open(catalog, origins, before, &self.id);
+        let layers = &upstream.context.settings.layers;
+        if before.is_none() || self.shown.is_some() {
+            return layers.open(catalog, origins, before, &upstream.context.id);
         }
-        layers.open(catalog.clone(), origins, before, &self.id).or_else(|why| {
-            tracing::warn!("what the conversation knew is left: {why}");
-            layers.open(catalog, origins, None, &self.id)
+        layers.open(catalog.clone(), origins, before, &upstream.context.id).or_else(|why| {
+            tracing::warn!("starting the conversation anew: {why}");
+            layers.open(catalog, origins, None, &upstream.context.id)
         })
     }
 
-    fn is_untellable(&self, conversation: &Conversation) -> bool {
-        matches!(self.era, Era::Stateless { .. }) && conversation.arm().delivery() == Delivery::InPlace
-    }
-
-    /// Why there is no list.
+    /// The error that is returned while there is no list.
     pub(super) fn no_view(&self) -> Raw {
-        let why = self.no_view.as_deref().unwrap_or("see the gateway's log");
+        let why = self.unavailable.as_deref().unwrap_or("see the gateway's log");
         error(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
     }
 
-    /// After an answer that may have opened tools: where an arm opens them in place, the list is another.
-    pub(super) fn reshow(&mut self) {
-        let Some(view) = &mut self.view else { return };
+    /// Updates the list after an answer that may have opened tools in place.
+    pub(super) fn reshow(&mut self, upstream: &Upstream) {
+        let Some(view) = &mut self.shown else { return };
         if view.conversation.arm().delivery() != Delivery::InPlace {
             return;
         }
@@ -126,14 +149,20 @@ impl Hub {
             return;
         }
         let (array, digest) = (tools.json().to_owned(), tools.digest().to_owned());
-        self.tell(&Observed::Reshown { list: &array });
-        let marked = self.view.as_ref().map_or(Cow::Borrowed(array.as_str()), |view| {
+        upstream.context.tell(&Observed::Reshown { list: &array });
+        let marked = self.shown.as_ref().map_or(Cow::Borrowed(array.as_str()), |view| {
             clients::marked(&array, view.always_load.as_ref(), |name| view.origins.contains_key(name))
         });
-        let list = self.list_result(&marked);
-        if let Some(view) = &mut self.view {
+        let list = upstream.list_result(&marked);
+        if let Some(view) = &mut self.shown {
             (view.list, view.digest) = (list, digest);
         }
-        self.tell_list_changed();
+        upstream.context.tell_list_changed();
+    }
+}
+
+impl Context {
+    pub(super) fn is_untellable(&self, conversation: &Conversation) -> bool {
+        matches!(self.lifecycle, Lifecycle::Stateless { .. }) && conversation.arm().delivery() == Delivery::InPlace
     }
 }

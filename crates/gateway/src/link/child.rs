@@ -1,4 +1,4 @@
-//! A server's process: how it is started, and how it is ended with everything that it started.
+//! A server's process: how it is started, and how it is ended with its descendants.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that starts processes")]
 
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::GRACE;
 
-/// Starts a program in a process group of its own, so that a signal to the gateway's terminal does not reach it, and ending
-/// it reaches what it started (`npx` starts `node`).
+/// Starts a program in its own process group, so that signals from the gateway's terminal do not
+/// reach it, and ending the group reaches its descendants (`npx` starts `node`).
 pub(super) fn spawn(
     command: &str,
     args: &[String],
@@ -30,8 +30,9 @@ pub(super) fn spawn(
     })
 }
 
-/// Waits until the process has ended, or ends it once `ends` says so: its standard input is closed by then, so that it has
-/// time to end by itself; then SIGTERM, then SIGKILL, to its whole group. Says how it ended.
+/// Waits until the process has ended, or ends it when `ends` is cancelled. Its standard input is
+/// closed by then, so it has time to exit; then the group receives SIGTERM, then SIGKILL. Returns
+/// how the process ended.
 pub(super) async fn ended(mut child: Child, ends: &CancellationToken) -> String {
     let group = child.id();
     let status = tokio::select! {
@@ -51,11 +52,11 @@ pub(super) async fn ended(mut child: Child, ends: &CancellationToken) -> String 
             }
         },
     };
-    // What it started and left behind ends with it.
+    // Ends the descendants that the process has left running.
     signal(group, Signal::Term);
     match status {
         Ok(status) => status.to_string(),
-        Err(why) => format!("it cannot be told how: {why}"),
+        Err(why) => format!("unknown exit status: {why}"),
     }
 }
 
@@ -73,7 +74,7 @@ fn signal(group: Option<u32>, signal: Signal) {
         Signal::Kill => rustix::process::Signal::KILL,
     };
     if let Some(group) = group.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
-        // A group that has ended already is what was wanted.
+        // An error means that the group has already ended.
         let _ = kill_process_group(group, signal);
     }
 }

@@ -11,7 +11,7 @@ use super::{Event, Heard, MAX_MESSAGE, Outgoing, Source, beginning, child};
 use crate::lines::{Line, read_line};
 use crate::rpc::Message;
 
-/// How long what a process wrote before it ended may take to be read.
+/// How long the remaining output of a process is read after its end.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Starts the tasks that serve a process.
@@ -31,14 +31,15 @@ pub(super) fn run(
     Ok(tokio::spawn(async move {
         let (read, ended) = (read(stdout, &source, &heard), child::ended(child, &ends));
         tokio::pin!(read, ended);
-        // A process may close its output and stay, or end and leave its output open to a child of its own.
+        // A process may close its output and keep running, or end while a descendant holds its
+        // output open.
         let how = tokio::select! {
             () = &mut read => {
                 ends.cancel();
                 ended.await
             }
             how = &mut ended => {
-                // What it wrote before it ended is still there.
+                // Output that the process wrote before it ended may still be unread.
                 drop(tokio::time::timeout(LAST_WORDS, &mut read).await);
                 how
             }
@@ -46,8 +47,8 @@ pub(super) fn run(
         drop(tokio::time::timeout(LAST_WORDS, said).await);
         let last = heard.lines().join(" | ");
         if !last.is_empty() {
-            // They may hold secrets: why a server is down is told to models, and the log is not.
-            tracing::warn!(server = source.server, "the last words of a process that ended: {last}");
+            // The lines may contain secrets: the reason is sent to models, the log is not.
+            tracing::warn!(server = source.server, "last output of a process that ended: {last}");
         }
         source.tell(Event::Closed(format!("its process ended ({how})"))).await;
     }))
@@ -61,7 +62,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
             Ok(Line::Whole) => {}
             Ok(Line::End) => return,
             Ok(Line::TooLong) => {
-                tracing::error!(server = source.server, "a line of more than {MAX_MESSAGE} bytes was left out");
+                tracing::error!(server = source.server, "ignored a line longer than {MAX_MESSAGE} bytes");
                 continue;
             }
             Err(why) => {
@@ -70,7 +71,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
             }
         }
         let Ok(text) = std::str::from_utf8(&buffer) else {
-            tracing::warn!(server = source.server, "a line that is not UTF-8 was left out");
+            tracing::warn!(server = source.server, "ignored a line that is not UTF-8");
             continue;
         };
         if text.trim().is_empty() {
@@ -83,12 +84,13 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
                 }
             }
             Err(fault) => {
-                tracing::warn!(server = source.server, "a line that is no message was left out: {}", fault.why);
-                // It may hold anything, secrets too.
+                tracing::warn!(server = source.server, "ignored a line that is not a message: {}", fault.why);
+                // The line may contain secrets.
                 let line = beginning(text);
-                tracing::debug!(server = source.server, line, "the line that was left out");
+                tracing::debug!(server = source.server, line, "the ignored line");
                 heard.push(format!("(standard output, no message) {line}"));
-                // Who prints without end is not to keep everybody else from their turn, the clock among them.
+                // A process that prints without end must not starve the other tasks, timers
+                // included.
                 tokio::task::yield_now().await;
             }
         }
@@ -98,7 +100,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
 async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceiver<Outgoing>, ends: CancellationToken) {
     loop {
         let next = tokio::select! {
-            // What was said before the end goes out before it: that a call is cancelled, say.
+            // Messages that were sent before the end are still written, such as cancellations.
             biased;
             next = outgoing.recv() => next,
             () = ends.cancelled() => None,
@@ -116,13 +118,13 @@ async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceiver<Outg
             () = ends.cancelled() => return,
         };
         if written.is_err() || stdin.flush().await.is_err() {
-            // Its end is told by who waits for it.
+            // The task that waits for the process reports its end.
             return;
         }
     }
 }
 
-/// Passes on what a process says on standard error, line by line.
+/// Logs the standard error of a process, line by line.
 async fn follow(stderr: ChildStderr, server: usize, heard: Heard) {
     let mut reader = BufReader::new(stderr);
     let mut buffer = Vec::new();

@@ -122,7 +122,7 @@ impl ListedNames {
         }
         let Some(stored) = &self.stored else { return };
         stored.is_behind.store(true, Ordering::Release);
-        // Without a runtime the gateway is ending, and writes what is left itself.
+        // Without a runtime the gateway is shutting down, and writes what is left itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let own = self.clone();
             runtime.spawn(async move { own.write().await });

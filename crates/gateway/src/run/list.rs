@@ -1,4 +1,4 @@
-//! What servers list, asked once: for who measures tools, and shows them to nobody.
+//! Reads the servers' lists of tools once, for commands that measure tools.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,28 +18,31 @@ use crate::selection::Selection;
 use crate::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
 use crate::watch::{Observed, Watch};
 
-/// How long processes may take to end: they are asked by the end of their input, by SIGTERM, and then killed.
+/// How long processes may take to end: their input is closed, then they receive SIGTERM, then
+/// SIGKILL.
 const END: Duration = Duration::from_secs(6);
 
 /// What one server listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// What it said of itself and its tools; `None` if it did not list them.
+    /// The server's description and tools; `None` if it did not list them.
     pub list: Option<Capture>,
-    /// Why its list is missing, or not whole.
+    /// Why the list is missing or incomplete.
     pub why: Option<String>,
-    /// The last lines that its process said beside its messages. They may hold secrets: for the person at the terminal only.
+    /// The last lines that the process printed besides messages. They may contain secrets: only for
+    /// the user's terminal.
     pub said: Vec<String>,
 }
 
-/// Starts every server, reads its whole list of tools, and ends it. The listings are in the order of the servers. Nothing is
-/// started twice but a server that died of a greeting it did not know.
+/// Starts every server, reads its complete list of tools, and ends it. The listings are in the
+/// order of the servers. A server is only started twice if it ended on an unknown handshake.
 ///
 /// # Errors
-/// [`RunError`] if there is no runtime to be had, or the process was asked to end: the servers have ended then, too.
+/// [`RunError`] if the runtime cannot be created, or the process was interrupted; the servers have
+/// ended then, too.
 pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Listing>, RunError> {
     for server in &mut servers {
-        // One limit holds for all of it, so that whoever is late is ended as every other is.
+        // `limit` bounds the whole operation, so the timeouts of the servers must not expire first.
         server.start_timeout = limit.saturating_mul(2) + Duration::from_secs(60);
     }
     let names: Vec<String> = servers.iter().map(|own| own.name.clone()).collect();
@@ -71,7 +74,7 @@ pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Lis
     Ok(names.iter().map(listing).collect())
 }
 
-/// The signals that ended the servers have been taken from the system: from here on they end the process again.
+/// Ends the process on later signals: their default actions were replaced while the servers ran.
 fn stays_interruptible() {
     const INTERRUPTED: i32 = 130;
     std::thread::spawn(|| {
@@ -89,13 +92,13 @@ async fn listed(settings: Settings, limit: Duration) -> Result<bool, RunError> {
         () = tokio::time::sleep(limit) => Ok(false),
         () = asked_to_end() => Err(RunError::Failed("interrupted: the servers have been ended".to_owned())),
     };
-    // Whoever has not answered is not waited for, but everything that was started ends.
+    // Servers that have not answered are ended as well.
     drop(hub);
     drop(tokio::time::timeout(END, ended).await);
     done
 }
 
-/// Looks on while servers list, and makes no conversation of their tools.
+/// Collects the lists, and opens no conversation.
 #[derive(Default)]
 struct Look(Mutex<BTreeMap<String, Listing>>);
 
@@ -111,7 +114,7 @@ impl Watch for Look {
         match what {
             Observed::Server { name, down } => {
                 let own = seen.entry((*name).to_owned()).or_default();
-                // What it listed before it ended stays what it listed.
+                // A list that was read before the server ended stays valid.
                 if own.list.is_none() {
                     own.why = down.map(str::to_owned);
                 }
@@ -138,7 +141,7 @@ impl Layers for Look {
         _before: Option<Snapshot>,
         _id: &str,
     ) -> Result<Opened, GatewayError> {
-        Err(GatewayError::new("nothing is shown here"))
+        Err(GatewayError::new("tools are not shown here"))
     }
 
     fn only_lists(&self) -> bool {

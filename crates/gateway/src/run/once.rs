@@ -1,4 +1,4 @@
-//! A client that lists the tools once and goes.
+//! A client that lists the tools once and disconnects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::version::WITH_SESSIONS;
 /// How long the hub may take to end.
 const END: Duration = Duration::from_secs(5);
 
-/// Starts a hub, lists, and ends it. What was found, [`Settings::watch`] has seen.
+/// Starts a hub, lists the tools, and ends the hub. [`Settings::watch`] receives the results.
 pub(super) async fn listed(settings: Settings, id: String) {
-    // Starting and listing each have the server's own limit.
+    // The handshake and the list have the server's timeout each.
     let longest = settings.servers.iter().map(|own| own.start_timeout).max().unwrap_or_default() * 2 + END;
     let (hub, ended) = Hub::start(settings, id);
     drop(tokio::time::timeout(longest, converse(&hub, "toolfold-doctor")).await);
@@ -42,7 +42,7 @@ pub(super) async fn converse(hub: &mpsc::Sender<ToHub>, name: &str) {
     drop(answers.recv().await);
 }
 
-/// The answers to what was asked.
+/// Receives the responses.
 struct Answers(mpsc::UnboundedSender<Answer>);
 
 impl Sink for Answers {

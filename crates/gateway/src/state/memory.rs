@@ -5,7 +5,7 @@ use std::future::ready;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Kept, Later, StateKey, StateStore, Written};
+use super::{BoxFuture, StateKey, StateStore, StoredState, Written};
 
 /// How much is kept, in bytes; what has not been written for longest goes first.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -27,7 +27,7 @@ struct All {
 
 #[derive(Debug)]
 struct Own {
-    kept: Kept,
+    kept: StoredState,
     until_ms: i64,
     /// When it was written, in writes.
     turn: u64,
@@ -54,7 +54,7 @@ impl MemoryState {
 }
 
 impl All {
-    fn live(&self, key: &StateKey, now: i64) -> Option<&Kept> {
+    fn live(&self, key: &StateKey, now: i64) -> Option<&StoredState> {
         self.kept.get(key).filter(|own| own.until_ms > now).map(|own| &own.kept)
     }
 
@@ -85,19 +85,19 @@ fn now() -> i64 {
 }
 
 impl StateStore for MemoryState {
-    fn now_ms(&self) -> Later<'_, i64> {
+    fn now_ms(&self) -> BoxFuture<'_, i64> {
         Box::pin(ready(Ok(now())))
     }
 
-    fn read<'a>(&'a self, key: &'a StateKey) -> Later<'a, Option<Kept>> {
+    fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>> {
         Box::pin(ready(Ok(self.all().live(key, now()).cloned())))
     }
 
-    fn version<'a>(&'a self, key: &'a StateKey) -> Later<'a, u64> {
+    fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64> {
         Box::pin(ready(Ok(self.all().live(key, now()).map_or(0, |kept| kept.version))))
     }
 
-    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> Later<'a, Written> {
+    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written> {
         let (mut all, now) = (self.all(), now());
         let version = all.live(key, now).map_or(0, |kept| kept.version);
         let written = if version == from {
@@ -105,7 +105,7 @@ impl StateStore for MemoryState {
             all.turn += 1;
             all.bytes += value.len();
             let (version, turn) = (version + 1, all.turn);
-            let own = Own { kept: Kept { version, value }, until_ms: now.saturating_add(life_ms), turn };
+            let own = Own { kept: StoredState { version, value }, until_ms: now.saturating_add(life_ms), turn };
             all.kept.insert(key.clone(), own);
             all.make_room();
             Written::Now(version)
@@ -115,7 +115,7 @@ impl StateStore for MemoryState {
         Box::pin(ready(Ok(written)))
     }
 
-    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> Later<'a, bool> {
+    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> BoxFuture<'a, bool> {
         let (mut all, now) = (self.all(), now());
         let first = match all.consumed.get(key) {
             Some(used) if used.until_ms > now => used.by == by,
@@ -130,16 +130,16 @@ impl StateStore for MemoryState {
         Box::pin(ready(Ok(first)))
     }
 
-    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> Later<'a, bool> {
+    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, bool> {
         Box::pin(ready(Ok(self.all().consumed.get(key).is_some_and(|used| used.until_ms > now()))))
     }
 
-    fn remove<'a>(&'a self, key: &'a StateKey) -> Later<'a, ()> {
+    fn remove<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()> {
         self.all().take(key);
         Box::pin(ready(Ok(())))
     }
 
-    fn purge(&self) -> Later<'_, usize> {
+    fn purge(&self) -> BoxFuture<'_, usize> {
         let (mut all, now) = (self.all(), now());
         let late: Vec<StateKey> =
             all.kept.iter().filter(|(_, own)| own.until_ms <= now).map(|(key, _)| key.clone()).collect();

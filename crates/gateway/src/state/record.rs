@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toolfold::conversation::Snapshot;
 
-use super::{Kept, StateKey};
+use super::{StateKey, StoredState};
 use crate::names::Names;
 use crate::rpc::Raw;
 use crate::seal::Seal;
@@ -50,7 +50,7 @@ impl Record {
     }
 
     /// As it comes from a store; `None`, with a line of the log, if it is none of this gateway's.
-    pub(crate) fn shown(seal: &Seal, key: &StateKey, kept: &Kept) -> Option<Self> {
+    pub(crate) fn shown(seal: &Seal, key: &StateKey, kept: &StoredState) -> Option<Self> {
         let record = seal
             .show(&["conversation", &key.tenant, &key.name], &kept.value)
             .and_then(|text| serde_json::from_slice(&text).ok());

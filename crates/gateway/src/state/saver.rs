@@ -22,14 +22,14 @@ enum Step {
 }
 
 /// See the module.
-pub(crate) struct Saver {
+pub(crate) struct StateWriter {
     to: mpsc::UnboundedSender<Step>,
     task: JoinHandle<()>,
     /// Whether clients wait until what they were told of is kept: another process may serve what they ask next.
     waits: bool,
 }
 
-impl Saver {
+impl StateWriter {
     /// A saver that goes on from the version in `version`, and keeps it up to date.
     pub(crate) fn start(store: Arc<dyn StateStore>, key: StateKey, version: Arc<AtomicU64>) -> Self {
         let (to, steps) = mpsc::unbounded_channel();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::{Kept, Later, StateError, StateKey, StateStore, Written};
+use super::{BoxFuture, StateError, StateKey, StateStore, StoredState, Written};
 
 /// What a file says of itself to be this kind: "tfst" in ASCII, SQLite's `application_id`.
 const APPLICATION: i32 = 0x7466_7374;
@@ -60,7 +60,7 @@ impl SqliteState {
         &self,
         doing: &'static str,
         step: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Later<'a, T> {
+    ) -> BoxFuture<'a, T> {
         let own = self.0.clone();
         Box::pin(async move {
             let done = tokio::task::spawn_blocking(move || {
@@ -162,25 +162,25 @@ fn version_of(transaction: &Transaction<'_>, key: &StateKey) -> rusqlite::Result
 }
 
 impl StateStore for SqliteState {
-    fn now_ms(&self) -> Later<'_, i64> {
+    fn now_ms(&self) -> BoxFuture<'_, i64> {
         self.step("read", |transaction| transaction.query_row(&format!("SELECT {NOW}"), [], |row| row.get(0)))
     }
 
-    fn read<'a>(&'a self, key: &'a StateKey) -> Later<'a, Option<Kept>> {
+    fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>> {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT version, value FROM state WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
-            let kept = |row: &rusqlite::Row<'_>| Ok(Kept { version: row.get(0)?, value: row.get(1)? });
+            let kept = |row: &rusqlite::Row<'_>| Ok(StoredState { version: row.get(0)?, value: row.get(1)? });
             transaction.prepare_cached(&sql)?.query_row(params![&*key.tenant, key.name], kept).optional()
         })
     }
 
-    fn version<'a>(&'a self, key: &'a StateKey) -> Later<'a, u64> {
+    fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64> {
         let key = key.clone();
         self.step("read", move |transaction| version_of(transaction, &key))
     }
 
-    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> Later<'a, Written> {
+    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written> {
         let key = key.clone();
         self.step("written", move |transaction| {
             let version = version_of(transaction, &key)?;
@@ -197,7 +197,7 @@ impl StateStore for SqliteState {
         })
     }
 
-    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> Later<'a, bool> {
+    fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> BoxFuture<'a, bool> {
         let (key, by) = (key.clone(), by.to_owned());
         self.step("written", move |transaction| {
             let sql = format!(
@@ -211,7 +211,7 @@ impl StateStore for SqliteState {
         })
     }
 
-    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> Later<'a, bool> {
+    fn is_consumed<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, bool> {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT count(*) FROM consumed WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
@@ -220,7 +220,7 @@ impl StateStore for SqliteState {
         })
     }
 
-    fn remove<'a>(&'a self, key: &'a StateKey) -> Later<'a, ()> {
+    fn remove<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()> {
         let key = key.clone();
         self.step("written", move |transaction| {
             let sql = "DELETE FROM state WHERE tenant = ?1 AND name = ?2";
@@ -228,7 +228,7 @@ impl StateStore for SqliteState {
         })
     }
 
-    fn purge(&self) -> Later<'_, usize> {
+    fn purge(&self) -> BoxFuture<'_, usize> {
         self.step("written", |transaction| {
             let kept = transaction.execute(&format!("DELETE FROM state WHERE until_ms <= {NOW}"), [])?;
             let consumed = transaction.execute(&format!("DELETE FROM consumed WHERE until_ms <= {NOW}"), [])?;

@@ -20,8 +20,8 @@ use toolfold::policy::{Policy, PolicyFile, PolicyScope, ToolOrigin};
 use toolfold::profile::Arm;
 use toolfold::store::SqliteStore;
 use toolfold::wire::Wire;
-use toolfold_gateway::board::{Board, Meter};
-use toolfold_gateway::desk::Desk;
+use toolfold_gateway::approvals::Approvals;
+use toolfold_gateway::dashboard::{Dashboard, Meter};
 use toolfold_gateway::error::GatewayError;
 use toolfold_gateway::front::http::guard::Guard;
 use toolfold_gateway::front::http::{HttpSettings, listen};
@@ -91,7 +91,7 @@ impl World {
         let store = Arc::new(SqliteStore::open(&path).unwrap());
         let (server, behind) = server().await;
         let target = Target::Http { url: format!("http://{behind}/mcp"), headers: BTreeMap::new(), auth: None };
-        let board = Board::new(["disk"], Some(Meter::new("letters", |text| text.chars().count())), now_ms);
+        let dashboard = Dashboard::new(["disk"], Some(Meter::new("letters", |text| text.chars().count())), now_ms);
         let settings = Settings {
             servers: vec![ServerSettings::new("disk", target)],
             always_namespace: false,
@@ -101,7 +101,7 @@ impl World {
             tenant: DEFAULT_TENANT.into(),
             names: Arc::default(),
             state: None,
-            watch: Arc::new(board.clone()),
+            watch: Arc::new(dashboard.clone()),
             selection: Selection::default(),
             profiles: BTreeMap::new(),
         };
@@ -110,8 +110,8 @@ impl World {
             http.guard = Guard::default().token(token);
         }
         http.console = Some(http.guard.clone());
-        http.board = Some(board);
-        http.desk = Some(Arc::new(Desk::open(&path, "ada, by the console", now_ms).unwrap()));
+        http.dashboard = Some(dashboard);
+        http.approvals = Some(Arc::new(Approvals::open(&path, "ada, by the console", now_ms).unwrap()));
         let listening = listen(vec![settings], http, "gateway").await.unwrap();
         let address = listening.address().unwrap();
         tokio::spawn(listening.serve());

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::super::output::Failure;
 use super::{NoAnswer, short};
 use toolfold::wire::Wire;
-use toolfold_gateway::post::{Posted, Poster};
+use toolfold_gateway::outbox::{Posted, Poster};
 
 /// The version of Anthropic's API that is asked for. Source: its reference, "Versioning".
 const ANTHROPIC_VERSION: &str = "2023-06-01";

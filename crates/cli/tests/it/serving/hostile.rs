@@ -49,7 +49,7 @@ fn a_crash_in_a_call_is_told_and_the_server_comes_back() {
         assert_eq!(given[0]["result"]["content"][0]["text"], "after 1500 ms", "{client}: {}", ran.all());
         for at in [1, 2] {
             let text = given[at]["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{}", ran.all()));
-            assert!(text.contains("`one`") && text.contains("not known"), "{text}");
+            assert!(text.contains("`one`") && text.contains("unknown"), "{text}");
         }
         assert_eq!(ran.step(3)["result"]["structuredContent"]["n"], 1, "{}", ran.all());
         assert!(ran.text(4).contains(r#""late":1"#));
@@ -244,7 +244,7 @@ fn ids_in_use_and_what_is_no_message_are_refused() {
         let said = lines.until(&|line| line.contains("\"error\""));
         assert!(said.contains("\"id\":null") && said.contains(word), "{said}");
     };
-    refused(b"{\"jsonrpc\":\"2.0\",\n", "no JSON");
+    refused(b"{\"jsonrpc\":\"2.0\",\n", "not valid JSON");
     refused(b"\xff\xfe{}\n", "UTF-8");
     refused(b"[{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}]\n", "batches");
     refused(b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n", "`id`");

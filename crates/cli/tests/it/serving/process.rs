@@ -77,7 +77,7 @@ fn a_call_that_does_not_end_in_time_is_answered_as_unknown() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     terminate(gateway.child.id());
     let Reply { status, body, .. } = call.join().unwrap();
-    assert!(status == 200 && body.contains("whether it was carried out is not known"), "{status} {body}");
+    assert!(status == 200 && body.contains("whether the call took effect is unknown"), "{status} {body}");
 }
 
 #[test]

@@ -20,8 +20,8 @@ use tokio::sync::watch;
 
 use super::guard::Guard;
 use super::plain;
-use crate::board::Board;
-use crate::desk::Desk;
+use crate::approvals::Approvals;
+use crate::dashboard::Dashboard;
 
 /// How many streams there may be at once.
 const MAX_STREAMS: usize = 32;
@@ -33,21 +33,21 @@ pub struct Console {
 }
 
 struct Inner {
-    board: Board,
-    desk: Option<Arc<Desk>>,
+    dashboard: Dashboard,
+    approvals: Option<Arc<Approvals>>,
     guard: Guard,
     streams: AtomicUsize,
-    /// Whether the gateway is ending: then its streams do.
+    /// Whether the gateway is shutting down: then its streams do.
     ends: watch::Sender<bool>,
 }
 
 impl Console {
-    /// A console over a board, and over the approvals of a store where there is one. `guard` should have a token: whoever may
+    /// A console over a dashboard, and over the approvals of a store where there is one. `guard` should have a token: whoever may
     /// use the console may approve calls.
     #[must_use]
-    pub fn new(board: Board, desk: Option<Arc<Desk>>, guard: Guard) -> Self {
+    pub fn new(dashboard: Dashboard, approvals: Option<Arc<Approvals>>, guard: Guard) -> Self {
         let (ends, _) = watch::channel(false);
-        Self { inner: Arc::new(Inner { board, desk, guard, streams: AtomicUsize::new(0), ends }) }
+        Self { inner: Arc::new(Inner { dashboard, approvals, guard, streams: AtomicUsize::new(0), ends }) }
     }
 
     /// Its routes.

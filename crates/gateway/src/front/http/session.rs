@@ -134,7 +134,7 @@ impl Sink for Streams {
             state.begun = true;
         }
         let Some(stream) = state.stream_for(of) else {
-            tracing::debug!("nobody reads: a message was left out");
+            tracing::debug!("dropped a message: the client is not reading");
             return;
         };
         stream.push(message.to_text());
@@ -242,7 +242,7 @@ impl Session {
             let mut state = self.streams.state();
             // The hub would say so too, but on the stream of the request that has the id.
             if state.all.iter().any(|own| !own.done && own.of.as_ref() == Some(&request.id)) {
-                let why = format!("the id {} is in use by a request that has not been answered", request.id);
+                let why = format!("request id {} is already in use by an open request", request.id);
                 let refused = Err(error(code::INVALID_REQUEST, &why));
                 return json(StatusCode::OK, &Message::Response(request.id, refused));
             }

@@ -240,7 +240,7 @@ pub(super) fn ended(key: &StateKey) -> StateKey {
 }
 
 fn unknown() -> Response {
-    let why = "there is no such session: send `initialize` again";
+    let why = "unknown session; send `initialize` again";
     refused(StatusCode::NOT_FOUND, None, error(code::INVALID_REQUEST, why))
 }
 

@@ -190,10 +190,10 @@ impl Stateless {
         }
         let mut waits = Waits { hub: hub.clone(), key, done: false };
         if hub.send(ToHub::Message(client, message)).await.is_err() {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is ending");
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         }
         let Some(first) = messages.recv().await else {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is ending");
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         };
         if let Message::Response(_, answer) = &first {
             waits.done = true;

@@ -10,15 +10,15 @@ use http::{HeaderMap, StatusCode, header};
 
 use super::guard::Guard;
 use super::plain;
-use crate::board::Board;
-use crate::desk::Desk;
+use crate::approvals::Approvals;
+use crate::dashboard::Dashboard;
 
 /// See the module.
 #[derive(Clone)]
 pub(super) struct Status {
     pub(super) guard: Guard,
-    pub(super) board: Option<Board>,
-    pub(super) desk: Option<Arc<Desk>>,
+    pub(super) dashboard: Option<Dashboard>,
+    pub(super) approvals: Option<Arc<Approvals>>,
 }
 
 impl Status {
@@ -30,7 +30,7 @@ impl Status {
 /// The gateway is well as long as it answers: it starts servers again by itself, and takes calls for those that are there. So
 /// the status is 200, and the text says which are down to whoever may know.
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
-    let health = own.board.as_ref().map(Board::health).unwrap_or_default();
+    let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
     if health.down.is_empty() {
         return plain(StatusCode::OK, "ok");
     }
@@ -48,11 +48,11 @@ async fn metrics(State(own): State<Status>, headers: HeaderMap) -> Response {
     if let Err(refused) = own.guard.check(&headers) {
         return refused;
     }
-    let Some(board) = own.board else { return plain(StatusCode::NOT_FOUND, "nothing is counted here") };
-    let pending = match own.desk {
-        Some(desk) => tokio::task::spawn_blocking(move || desk.pending().ok()).await.ok().flatten(),
+    let Some(dashboard) = own.dashboard else { return plain(StatusCode::NOT_FOUND, "nothing is counted here") };
+    let pending = match own.approvals {
+        Some(approvals) => tokio::task::spawn_blocking(move || approvals.pending().ok()).await.ok().flatten(),
         None => None,
     };
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    (StatusCode::OK, kind, board.metrics(pending)).into_response()
+    (StatusCode::OK, kind, dashboard.metrics(pending)).into_response()
 }

@@ -239,7 +239,7 @@ impl Endpoint {
                 }
                 Err(fault) => {
                     let (server, line) = (self.source.server, beginning(&data));
-                    tracing::warn!(server, "an event that is no message was left out: {}", fault.why);
+                    tracing::warn!(server, "ignored an event that is not a message: {}", fault.why);
                     // It may hold anything, secrets too.
                     tracing::debug!(server, line, "the event that was left out");
                 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use toolfold::policy::{Answer, ApprovalError};
 
 use super::Console;
-use crate::desk::is_of_the_store;
+use crate::approvals::is_of_the_store;
 use crate::front::http::{JSON, media_type, plain};
 
 /// The largest body that is read, in bytes.
@@ -39,8 +39,8 @@ pub(super) async fn take(
     if media_type(&parts.headers) != JSON {
         return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
     }
-    let Some(desk) = console.inner.desk.clone() else {
-        return plain(StatusCode::NOT_FOUND, "there is no store of approvals here");
+    let Some(approvals) = console.inner.approvals.clone() else {
+        return plain(StatusCode::NOT_FOUND, "this gateway has no approval store");
     };
     let given = to_bytes(body, MAX_BODY).await.ok().and_then(|body| serde_json::from_slice::<Given>(&body).ok());
     let Some(Given { digest, reason }) = given else {
@@ -52,7 +52,7 @@ pub(super) async fn take(
         "reject" => Answer::Reject(reason.filter(|reason| !reason.is_empty())),
         _ => return plain(StatusCode::NOT_FOUND, "approve or reject"),
     };
-    let answered = tokio::task::spawn_blocking(move || desk.answer(&id, &digest, answer)).await;
+    let answered = tokio::task::spawn_blocking(move || approvals.answer(&id, &digest, answer)).await;
     match answered {
         Ok(Ok(approval)) => {
             let body = json!({"id": approval.id, "state": approval.state, "expires_ms": approval.expires_ms});

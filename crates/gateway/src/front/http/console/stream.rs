@@ -12,7 +12,7 @@ use http::{StatusCode, header};
 use tokio::sync::watch;
 
 use super::Console;
-use crate::desk::{Shown, Viewer};
+use crate::approvals::{Shown, Viewer};
 use crate::front::http::EVENTS;
 
 /// Changes that come one soon after the other are told together.
@@ -22,10 +22,10 @@ const ALIVE: Duration = Duration::from_secs(15);
 
 struct Stream {
     console: Console,
-    board: watch::Receiver<u64>,
+    dashboard: watch::Receiver<u64>,
     /// Up to which change the page has been told.
     seq: u64,
-    desk: Option<(watch::Receiver<Shown>, Viewer)>,
+    approvals: Option<(watch::Receiver<Shown>, Viewer)>,
     told: Option<Shown>,
     ends: watch::Receiver<bool>,
     is_first: bool,
@@ -40,9 +40,9 @@ impl Drop for Stream {
 /// The stream of a page. The caller has counted it.
 pub(super) fn response(console: Console) -> Response {
     let inner = &console.inner;
-    let (board, ends) = (inner.board.subscribe(), inner.ends.subscribe());
-    let desk = inner.desk.as_ref().map(crate::desk::Desk::subscribe);
-    let stream = Stream { board, seq: 0, desk, told: None, ends, is_first: true, console };
+    let (dashboard, ends) = (inner.dashboard.subscribe(), inner.ends.subscribe());
+    let approvals = inner.approvals.as_ref().map(crate::approvals::Approvals::subscribe);
+    let stream = Stream { dashboard, seq: 0, approvals, told: None, ends, is_first: true, console };
     let body = stream::unfold(stream, |mut stream| async move {
         let text = stream.next().await?;
         Some((Ok::<Bytes, std::convert::Infallible>(Bytes::from(text)), stream))
@@ -56,22 +56,22 @@ pub(super) fn response(console: Console) -> Response {
 }
 
 impl Stream {
-    /// What is to be told next. `None`: the gateway is ending.
+    /// What is to be told next. `None`: the gateway is shutting down.
     async fn next(&mut self) -> Option<String> {
         if std::mem::take(&mut self.is_first) {
-            let board = &self.console.inner.board;
+            let dashboard = &self.console.inner.dashboard;
             let hello = serde_json::json!({
                 "version": env!("CARGO_PKG_VERSION"),
-                "now_ms": board.now_ms(),
-                "meter": board.meter(),
-                "store": self.desk.is_some(),
-                "most_recent": crate::board::MAX_RECENT,
+                "now_ms": dashboard.now_ms(),
+                "meter": dashboard.meter(),
+                "store": self.approvals.is_some(),
+                "most_recent": crate::dashboard::MAX_RECENT,
             });
             return Some(event("hello", &hello.to_string()) + &self.changes());
         }
         tokio::select! {
-            changed = self.board.changed() => changed.ok()?,
-            changed = changed(&mut self.desk) => changed?,
+            changed = self.dashboard.changed() => changed.ok()?,
+            changed = changed(&mut self.approvals) => changed?,
             _ = self.ends.wait_for(|ends| *ends) => return None,
             () = tokio::time::sleep(ALIVE) => return Some(": alive\n\n".to_owned()),
         }
@@ -81,14 +81,14 @@ impl Stream {
 
     fn changes(&mut self) -> String {
         let mut text = String::new();
-        self.board.mark_unchanged();
-        let (seq, board) = self.console.inner.board.since(self.seq);
+        self.dashboard.mark_unchanged();
+        let (seq, dashboard) = self.console.inner.dashboard.since(self.seq);
         if seq != self.seq {
             self.seq = seq;
-            text.push_str(&event("board", &board));
+            text.push_str(&event("board", &dashboard));
         }
-        if let Some((desk, _)) = &mut self.desk {
-            let shown = desk.borrow_and_update().clone();
+        if let Some((approvals, _)) = &mut self.approvals {
+            let shown = approvals.borrow_and_update().clone();
             let is_new =
                 |part: fn(&Shown) -> &Arc<str>| self.told.as_ref().is_none_or(|told| part(told) != part(&shown));
             if is_new(|own| &own.approvals) {
@@ -104,9 +104,9 @@ impl Stream {
 }
 
 /// Waits until the store is another; for ever, where there is none.
-async fn changed(desk: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Option<()> {
-    match desk {
-        Some((desk, _)) => desk.changed().await.ok(),
+async fn changed(approvals: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Option<()> {
+    match approvals {
+        Some((approvals, _)) => approvals.changed().await.ok(),
         None => std::future::pending().await,
     }
 }

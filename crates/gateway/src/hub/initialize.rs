@@ -1,24 +1,28 @@
-//! Introductions: a client's to the gateway, the gateway's to every server, and what the client is told of them all.
+//! The handshakes: the client's with the gateway, and the gateway's with every server.
 
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
+use super::context::Lifecycle;
 use super::pending::For;
 use super::server::State;
-use super::{Era, Hub, reply};
+use super::upstream::Upstream;
+use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, error_with, message_of, raw};
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
 use crate::watch::Observed;
 
-/// Where a result of 2026-07-28 says which server gave it.
+/// The member of `_meta` in a result of 2026-07-28 that names the server.
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 impl Hub {
-    /// `initialize`: every server is greeted as this client, and the client is answered once they have.
+    /// Handles `initialize`: initializes every server with the client's parameters, then answers
+    /// the client.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
-        if !matches!(self.era, Era::Unknown) {
-            let why = "this connection is initialized already";
+        if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
+            let why = "this connection is already initialized";
             return reply(client, &request.id, Err(error(code::INVALID_REQUEST, why)));
         }
         let params = Object::of(request.params.as_deref());
@@ -27,17 +31,20 @@ impl Hub {
             return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
         }
         let params = spoken(params);
-        self.running.insert((client.key, request.id.clone()), Vec::new());
-        self.era = Era::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
-        self.tell_client();
+        self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
+        self.upstream.context.lifecycle =
+            Lifecycle::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
+        self.upstream.context.tell_client();
         self.start_servers();
         self.advance();
     }
 
-    /// Whether a request may be made: after `initialize`, or with what 2026-07-28 wants in its `_meta`.
+    /// Checks whether a request is allowed: after `initialize`, or with the `_meta` that 2026-07-28
+    /// requires.
     pub(super) fn may_ask(&mut self, request: &Request) -> Result<(), Raw> {
-        if let Era::Session { asks, .. } = &self.era {
-            // Who asks for something has read the answer to `initialize`, and some clients leave the notification out.
+        if let Lifecycle::Session { asks, .. } = &self.upstream.context.lifecycle {
+            // A client that sends requests has read the response to `initialize`. Some clients omit
+            // the notification.
             if asks.is_none() && request.method != "ping" {
                 self.client_is_ready();
             }
@@ -45,8 +52,8 @@ impl Hub {
         }
         let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
         match meta.read_as::<String>(META_VERSION) {
-            None if matches!(self.era, Era::Unknown) => {
-                Err(error(code::INVALID_REQUEST, "the connection has not begun: send `initialize` first"))
+            None if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) => {
+                Err(error(code::INVALID_REQUEST, "the connection is not initialized; send `initialize` first"))
             }
             None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
             Some(version) if version != STATELESS => {
@@ -57,83 +64,41 @@ impl Hub {
                 Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
             }
             Some(_) => {
-                if matches!(self.era, Era::Unknown) {
+                if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
                     let mut own = meta;
-                    // What is the first client's alone.
+                    // The progress token belongs to this request alone.
                     own.remove("progressToken");
-                    self.era = Era::Stateless { meta: own };
-                    self.tell_client();
+                    self.upstream.context.lifecycle = Lifecycle::Stateless { meta: own };
+                    self.upstream.context.tell_client();
                 }
                 Ok(())
             }
         }
     }
 
-    /// Greets a server in one of the two lifecycles.
-    pub(super) fn greet(&mut self, at: usize, stateless: bool) {
-        let (method, params) = if stateless {
-            ("server/discover", raw(&json!({"_meta": &self.own_meta()})))
-        } else {
-            ("initialize", self.introduction())
-        };
-        if let Some(server) = self.servers.get_mut(at) {
-            server.is_stateless = stateless;
-        }
-        self.ask_server(at, method, Some(params), None, For::Greeting);
-    }
-
-    /// What a server with sessions is told: what the client said, or what a stateless client says of itself.
-    fn introduction(&self) -> Raw {
-        match &self.era {
-            Era::Session { params, .. } => params.to_raw(),
-            Era::Stateless { meta } => {
-                let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
-                let can = super::parked::everything();
-                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": can, "clientInfo": info}))
-            }
-            Era::Unknown => {
-                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": own_info()}))
-            }
-        }
-    }
-
-    /// The `_meta` of the hub's own requests to a stateless server.
-    pub(super) fn own_meta(&self) -> Map<String, Value> {
-        let mut meta = Map::new();
-        meta.insert(META_VERSION.to_owned(), json!(STATELESS));
-        let (info, can): (Option<Value>, Option<Value>) = match &self.era {
-            Era::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
-            Era::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
-            Era::Unknown => (None, None),
-        };
-        meta.insert(META_CLIENT.to_owned(), info.unwrap_or_else(own_info));
-        meta.insert(META_CAPABILITIES.to_owned(), can.unwrap_or_else(|| json!({})));
-        meta
-    }
-
-    /// A server's answer to the greeting.
+    /// Handles a server's response to the handshake.
     pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
-        let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
-        // A version that is refused once and offered in the same breath is meant to be asked for again (SEP-2575).
-        if let (true, Err(why), Some(server)) = (stateless, &answer, self.servers.get_mut(at))
+        let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
+        // A server that rejects the version it also offers expects a second request (SEP-2575).
+        if let (true, Err(why), Some(server)) = (stateless, &answer, self.upstream.servers.get_mut(at))
             && offers_again(why)
             && !std::mem::replace(&mut server.asked_again, true)
         {
-            return self.greet(at, true);
+            return self.upstream.greet(at, true);
         }
-        // Nobody is greeted in another way before somebody has logged in.
+        // The other lifecycle is not tried before the user has logged in.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
             let why = message_of(why);
             return self.closed(at, &why);
         }
         let outcome = answer.map_err(|why| message_of(&why)).and_then(|result| {
-            let hello = Object::read(&result).ok_or("its introduction is no object")?;
+            let hello = Object::read(&result).ok_or("its response to the handshake is not an object")?;
             let version = version_of(&hello, stateless)?;
             Ok((hello, version))
         });
         match outcome {
             Ok((hello, version)) => {
-                let Some(server) = self.servers.get_mut(at) else { return };
+                let Some(server) = self.upstream.servers.get_mut(at) else { return };
                 server.hello = hello;
                 server.state = State::Ready;
                 server.since = Some(tokio::time::Instant::now());
@@ -141,12 +106,12 @@ impl Hub {
                 if let Some(link) = &server.link {
                     link.agreed(&version);
                 }
-                self.tell(&Observed::Server { name: self.name(at), down: None });
+                self.upstream.context.tell(&Observed::Server { name: self.upstream.context.name(at), down: None });
                 self.begin_with(at);
                 self.advance();
             }
             Err(why) => {
-                let Some(server) = self.servers.get_mut(at) else { return };
+                let Some(server) = self.upstream.servers.get_mut(at) else { return };
                 if server.tried_other {
                     let why =
                         format!("{}; {}: {why}", server.why, if stateless { "server/discover" } else { "initialize" });
@@ -154,32 +119,33 @@ impl Hub {
                 }
                 server.tried_other = true;
                 server.why = format!("{}: {why}", if stateless { "server/discover" } else { "initialize" });
-                self.greet(at, !stateless);
+                self.upstream.greet(at, !stateless);
             }
         }
     }
 
-    /// The client has what `initialize` brought: the servers hear of it, once.
+    /// Notifies the servers, once, that the client is initialized.
     pub(super) fn client_is_ready(&mut self) {
-        let Era::Session { ready, .. } = &mut self.era else { return };
+        let Lifecycle::Session { ready, .. } = &mut self.upstream.context.lifecycle else { return };
         if std::mem::replace(ready, true) {
             return;
         }
-        for at in 0..self.servers.len() {
-            if self.servers.get(at).is_some_and(|server| !server.is_stateless) {
+        for at in 0..self.upstream.servers.len() {
+            if self.upstream.servers.get(at).is_some_and(|server| !server.is_stateless) {
                 self.begin_with(at);
             }
         }
         self.advance();
     }
 
-    /// What follows a greeting: a server with sessions is told that the client is ready, once it is; then its tools are read.
+    /// Continues after the handshake: a server with sessions is notified once the client is
+    /// initialized, then its tools are read.
     pub(super) fn begin_with(&mut self, at: usize) {
-        let ready = match &self.era {
-            Era::Session { ready, .. } => *ready,
-            Era::Stateless { .. } | Era::Unknown => true,
+        let ready = match &self.upstream.context.lifecycle {
+            Lifecycle::Session { ready, .. } => *ready,
+            Lifecycle::Stateless { .. } | Lifecycle::Unknown => true,
         };
-        let Some(server) = self.servers.get(at).filter(|server| server.is_ready()) else { return };
+        let Some(server) = self.upstream.servers.get(at).filter(|server| server.is_ready()) else { return };
         if !server.is_stateless && !ready {
             return;
         }
@@ -187,40 +153,55 @@ impl Hub {
             server.send(Message::Notification(Notification::new("notifications/initialized", None)));
         }
         self.goes_on_with(at);
-        if self.has_session() {
-            // It may have given another session than before.
-            self.save();
+        if self.upstream.context.has_session() {
+            // The server may have assigned a new session.
+            self.view.save(&self.upstream);
         }
     }
 
-    /// The same once it knows that the client is ready.
+    /// Subscribes to changes and reads the tools of a server that is initialized.
     pub(super) fn goes_on_with(&mut self, at: usize) {
-        self.subscribe(at);
+        self.upstream.subscribe(at);
         self.read_tools(at);
     }
 
-    /// A stateless server says that its tools have changed only to who has asked for it.
+    /// Answers `initialize` once every server is initialized or down.
+    pub(super) fn answer_initialize(&mut self) {
+        let Lifecycle::Session { client, params, asks, .. } = &mut self.upstream.context.lifecycle else { return };
+        let Some(id) = asks.take() else { return };
+        let (client, wanted) = (client.clone(), params.read_as::<String>("protocolVersion").unwrap_or_default());
+        self.upstream.requests.running.remove(&(client.key, id.clone()));
+        let answer = self.upstream.hello(&wanted);
+        if answer.is_err() {
+            // The client may retry: servers that are down are being restarted.
+            self.upstream.context.lifecycle = Lifecycle::Unknown;
+        }
+        self.view.reply_kept(&self.upstream, &client, &id, answer);
+    }
+}
+
+impl Upstream {
+    /// Sends the handshake of one of the two lifecycles to a server.
+    pub(super) fn greet(&mut self, at: usize, stateless: bool) {
+        let (method, params) = if stateless {
+            ("server/discover", raw(&json!({"_meta": &self.context.own_meta()})))
+        } else {
+            ("initialize", self.context.introduction())
+        };
+        if let Some(server) = self.servers.get_mut(at) {
+            server.is_stateless = stateless;
+        }
+        self.ask_server(at, method, Some(params), None, For::Greeting);
+    }
+
+    /// Subscribes to changes of the tools, which stateless servers report to subscribers only.
     fn subscribe(&mut self, at: usize) {
         let Some(server) = self.servers.get(at).filter(|server| server.is_stateless) else { return };
         let tools = server.capabilities().object("tools").unwrap_or_default();
         if tools.read_as::<bool>("listChanged") == Some(true) {
-            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": self.own_meta()});
+            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": self.context.own_meta()});
             self.ask_server(at, "subscriptions/listen", Some(raw(&params)), None, For::Listening);
         }
-    }
-
-    /// Answers `initialize`, once every server has introduced itself or failed to.
-    pub(super) fn answer_initialize(&mut self) {
-        let Era::Session { client, params, asks, .. } = &mut self.era else { return };
-        let Some(id) = asks.take() else { return };
-        let (client, wanted) = (client.clone(), params.read_as::<String>("protocolVersion").unwrap_or_default());
-        self.running.remove(&(client.key, id.clone()));
-        let answer = self.hello(&wanted);
-        if answer.is_err() {
-            // The client may try again: what is down is being started again.
-            self.era = Era::Unknown;
-        }
-        self.reply_kept(&client, &id, answer);
     }
 
     fn hello(&self, wanted: &str) -> Answer {
@@ -268,7 +249,8 @@ impl Hub {
         reply(client, &request.id, Ok(hello.to_raw()));
     }
 
-    /// What the client is told of the servers: of one what it said, of several what they have together.
+    /// The description of the servers for the client: of a single server its own, of several
+    /// servers their union.
     fn introduced(&self) -> Object {
         let ready: Vec<&super::server::Server> = self.servers.iter().filter(|server| server.is_known()).collect();
         let mut hello = match (ready.as_slice(), self.servers.len()) {
@@ -276,7 +258,8 @@ impl Hub {
             _ => {
                 let mut hello = Object::default();
                 hello.put("serverInfo", &own_info());
-                let said = self.servers.iter().zip(&self.settings.servers).filter(|(server, _)| server.is_known());
+                let said =
+                    self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| server.is_known());
                 let said = said.filter_map(|(server, settings)| {
                     let text: String = server.hello.read_as("instructions")?;
                     Some(format!("## {}\n{text}", settings.name))
@@ -293,9 +276,10 @@ impl Hub {
             let own: Value = server.hello.read_as("capabilities").unwrap_or_default();
             unite(&mut can, own);
         }
-        // The list changes when a server comes back with other tools, and where an arm opens tools in place.
+        // The list changes when a server restarts with other tools, and when an arm opens tools in
+        // place.
         if let Some(tools) = can.as_object_mut().map(|can| can.entry("tools").or_insert_with(|| json!({})))
-            && matches!(self.era, Era::Session { .. })
+            && matches!(self.context.lifecycle, Lifecycle::Session { .. })
         {
             unite(tools, json!({"listChanged": true}));
         }
@@ -304,27 +288,61 @@ impl Hub {
         hello
     }
 
-    /// Why there is nobody behind the gateway, if there is not.
+    /// The error if no server could be started.
     fn none_is_there(&self) -> Option<String> {
-        if self.servers.iter().any(super::server::Server::is_known) || self.servers.is_empty() {
+        if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
             return None;
         }
-        let whys = self.servers.iter().zip(&self.settings.servers);
+        let whys = self.servers.iter().zip(&self.context.settings.servers);
         let whys: Vec<String> = whys.map(|(server, own)| format!("`{}`: {}", own.name, server.why)).collect();
         Some(format!("no server could be started: {}", whys.join("; ")))
     }
+}
 
-    /// The client's capability at a path, such as `["elicitation"]`: of the connection, or of this request.
+impl Context {
+    /// The parameters of `initialize` for a server with sessions: the client's own, or derived from
+    /// a stateless client's `_meta`.
+    fn introduction(&self) -> Raw {
+        match &self.lifecycle {
+            Lifecycle::Session { params, .. } => params.to_raw(),
+            Lifecycle::Stateless { meta } => {
+                let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
+                let can = super::pending_input::everything();
+                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": can, "clientInfo": info}))
+            }
+            Lifecycle::Unknown => {
+                raw(&json!({"protocolVersion": WITH_SESSIONS[0], "capabilities": {}, "clientInfo": own_info()}))
+            }
+        }
+    }
+
+    /// The `_meta` of the gateway's own requests to a stateless server.
+    pub(super) fn own_meta(&self) -> Map<String, Value> {
+        let mut meta = Map::new();
+        meta.insert(META_VERSION.to_owned(), json!(STATELESS));
+        let (info, can): (Option<Value>, Option<Value>) = match &self.lifecycle {
+            Lifecycle::Session { params, .. } => (params.read_as("clientInfo"), params.read_as("capabilities")),
+            Lifecycle::Stateless { meta } => (meta.read_as(META_CLIENT), meta.read_as(META_CAPABILITIES)),
+            Lifecycle::Unknown => (None, None),
+        };
+        meta.insert(META_CLIENT.to_owned(), info.unwrap_or_else(own_info));
+        meta.insert(META_CAPABILITIES.to_owned(), can.unwrap_or_else(|| json!({})));
+        meta
+    }
+
+    /// The client's capability at a path such as `["elicitation"]`, from the session or from this
+    /// request.
     pub(super) fn client_can(&self, request: Option<&Object>, path: &[&str]) -> Option<Value> {
-        let can: Value = match &self.era {
-            Era::Session { params, .. } => params.read_as("capabilities")?,
+        let can: Value = match &self.lifecycle {
+            Lifecycle::Session { params, .. } => params.read_as("capabilities")?,
             _ => request?.object("_meta")?.read_as(META_CAPABILITIES)?,
         };
         path.iter().try_fold(&can, |value, name| value.get(name)).cloned()
     }
 }
 
-/// What a client said in `initialize`, in a version that is spoken: one that nobody knows is answered with the newest.
+/// The parameters of `initialize` with a supported version. An unknown version is replaced with the
+/// newest.
 pub(super) fn spoken(mut params: Object) -> Object {
     let wanted: String = params.read_as("protocolVersion").unwrap_or_default();
     if !WITH_SESSIONS.contains(&wanted.as_str()) {
@@ -333,7 +351,7 @@ pub(super) fn spoken(mut params: Object) -> Object {
     params
 }
 
-/// Whether an error refuses the version of a request and offers the same.
+/// Whether an error rejects the version of a request and also offers it.
 fn offers_again(why: &Raw) -> bool {
     let Some(why) = Object::read(why) else { return false };
     let offered: Option<Vec<String>> = why.object("data").and_then(|data| data.read_as("supported"));
@@ -341,27 +359,28 @@ fn offers_again(why: &Raw) -> bool {
         && offered.unwrap_or_default().iter().any(|own| own == STATELESS)
 }
 
-/// The version that a server's introduction brings.
+/// The protocol version in a server's response to the handshake.
 fn version_of(hello: &Object, stateless: bool) -> Result<String, String> {
     if stateless {
         let versions: Vec<String> = hello.read_as("supportedVersions").unwrap_or_default();
         return match versions.iter().any(|version| version == STATELESS) {
             true => Ok(STATELESS.to_owned()),
-            false => Err(format!("it speaks {}, none of which is {STATELESS}", versions.join(", "))),
+            false => Err(format!("it supports {}, but not {STATELESS}", versions.join(", "))),
         };
     }
-    let version: String = hello.read_as("protocolVersion").ok_or("its introduction names no protocolVersion")?;
+    let version: String =
+        hello.read_as("protocolVersion").ok_or("its response to `initialize` has no protocolVersion")?;
     if is_known(&version) && has_sessions(&version) {
         return Ok(version);
     }
-    Err(format!("it wants protocol version `{version}`, which is none of {}", WITH_SESSIONS.join(", ")))
+    Err(format!("it requires protocol version `{version}`; supported are {}", WITH_SESSIONS.join(", ")))
 }
 
 fn own_info() -> Value {
     json!({"name": "toolfold", "title": "toolfold gateway", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// Adds what one server can to what others can.
+/// Merges the capabilities of one server into those of others.
 fn unite(all: &mut Value, own: Value) {
     match (all, own) {
         (Value::Object(all), Value::Object(own)) => {

@@ -1,48 +1,59 @@
-//! A server with sessions that asks a stateless client something (2026-07-28): the client's request is answered
-//! `input_required`, the server's answer is waited for here, and the client's next try takes it up (SEP-2322).
+//! Servers with sessions that send a request to a stateless client (2026-07-28): the client's
+//! request is answered with `input_required`, the server's request stays open, and the client's
+//! retry continues it (SEP-2322).
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::context::Context;
 use super::pending::Pending;
-use super::{Hub, reply};
+use super::reply;
+use super::servers::Servers;
+use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Raw, Request, code, error, raw};
 use crate::seal::{Opened, Sealed};
 use crate::version::STATELESS;
 
-/// How long a request is kept for a client that was asked something.
+/// How long a request waits for the client's retry.
 const LIFE: Duration = Duration::from_secs(600);
 
-/// How many requests may be kept at once.
+/// Maximum number of parked requests.
 const MAX_PARKED: usize = 1_000;
 
-/// A request whose server waits for the client.
+/// A client's request whose server waits for the client's input.
 #[derive(Debug)]
 pub(super) struct Parked {
     at: usize,
-    /// The request to the server; gone once it has been answered.
+    /// The id of the request to the server, which is removed once the server has answered.
     pending: u64,
-    /// What the server asks, under its own ids, with what the client is told.
+    /// The server's requests, by the server's ids, in the form that the client receives.
     asks: Vec<(Id, Object)>,
-    /// What the client can, by its own word in that request.
+    /// The client's capabilities, as declared in that request.
     can: Option<Raw>,
-    /// The server's answer, if it came while nobody waited.
+    /// The server's answer, if it arrived while no request of the client was open.
     pub(super) answer: Option<Answer>,
     until: Instant,
 }
 
-impl Hub {
-    /// A server asks a stateless client something within one of its requests.
-    pub(super) fn park(&mut self, at: usize, of: Option<u64>, request: Request) {
+/// The requests of stateless clients that wait for the client's input.
+#[derive(Default)]
+pub(super) struct PendingInput {
+    pub(super) parked: HashMap<u64, Parked>,
+}
+
+impl PendingInput {
+    /// Handles a server's request to a stateless client within one of the client's requests.
+    pub(super) fn park(&mut self, upstream: &mut Upstream, at: usize, of: Option<u64>, request: Request) {
         let params = Object::of(request.params.as_deref());
-        // A client would take anything else for a malformed answer to its own request.
+        // A client would reject any other request as a malformed result.
         let Some(needed) = needed(&request.method, &params) else {
-            let why = format!("`{}` is nothing that a client of {STATELESS} can be asked", request.method);
-            return self.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+            let why = format!("a client of {STATELESS} does not support requests of `{}`", request.method);
+            return upstream.servers.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
         };
         let mut one = Object::default();
         one.put("method", &request.method);
@@ -50,50 +61,50 @@ impl Hub {
             one.set("params", params);
         }
         let open = |own: &Pending| own.of.as_ref().filter(|_| own.server == at).map(|(client, _)| client.key);
-        let theirs: Vec<(u64, u64)> = self.pending.iter().filter_map(|(id, own)| Some((*id, open(own)?))).collect();
+        let theirs: Vec<(u64, u64)> =
+            upstream.requests.pending.iter().filter_map(|(id, own)| Some((*id, open(own)?))).collect();
         let named = of.filter(|of| theirs.iter().any(|(id, _)| id == of));
-        // Of two clients nobody can say which is meant, and neither may answer for the other.
+        // With requests of two clients open, the intended one is unknown, and neither may answer
+        // for the other.
         let last = theirs.iter().copied().max();
         let last = last.filter(|(_, key)| theirs.iter().all(|(_, own)| own == key)).map(|(id, _)| id);
         let whose = named.or(last);
         let room = self.parked.len() < MAX_PARKED;
         let mut kept = self.parked.values_mut().filter(|own| own.at == at && theirs.is_empty());
         let kept = kept.next().filter(|_| kept.next().is_none());
-        let asked = whose.and_then(|id| self.pending.get(&id)?.of.as_ref()?.0.can.as_ref());
+        let asked = whose.and_then(|id| upstream.requests.pending.get(&id)?.of.as_ref()?.0.can.as_ref());
         let asked = asked.or_else(|| kept.as_ref()?.can.as_ref());
         if (whose.is_some() || kept.is_some()) && !needed.iter().all(|path| can(asked, path)) {
             let why = format!("the client has not declared what `{}` needs: {}", request.method, paths(&needed));
-            return self.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+            return upstream.servers.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
         }
         match (whose, kept) {
             (Some(pending), _) if room => {
-                let Some((client, id)) = self.pending.get_mut(&pending).and_then(|own| own.of.take()) else { return };
-                self.running.remove(&(client.key, id.clone()));
+                let Some((client, id)) = upstream.requests.pending.get_mut(&pending).and_then(|own| own.of.take())
+                else {
+                    return;
+                };
+                upstream.requests.running.remove(&(client.key, id.clone()));
                 let until = Instant::now() + LIFE;
                 let own =
                     Parked { at, pending, asks: vec![(request.id, one)], can: client.can.clone(), answer: None, until };
-                let place = self.next_id();
-                let told = self.told(place, &own);
+                let place = upstream.requests.next_id();
+                let told = Self::told(&upstream.context, place, &own);
                 self.parked.insert(place, own);
                 reply(&client, &id, Ok(told));
             }
-            // The client is busy answering what came before; it is asked the next time.
+            // The client is answering earlier requests; its next retry receives this one.
             (None, Some(kept)) => kept.asks.push((request.id, one)),
             _ => {
-                let why = "the client has no request open that this could belong to";
-                self.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, why)));
+                let why = "the client has no open request that this belongs to";
+                upstream.servers.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, why)));
             }
         }
     }
 
-    fn answer_server(&self, at: usize, id: Id, answer: Answer) {
-        if let Some(server) = self.servers.get(at) {
-            server.send(Message::Response(id, answer));
-        }
-    }
-
-    /// What the client is told: what it has to give, and the state that brings it back here.
-    fn told(&self, place: u64, parked: &Parked) -> Raw {
+    /// The `input_required` result: the requested inputs, and the state that identifies the parked
+    /// request.
+    fn told(context: &Context, place: u64, parked: &Parked) -> Raw {
         let mut wanted = Object::default();
         for (at, (_, one)) in parked.asks.iter().enumerate() {
             wanted.set(&format!("input-{}", at + 1), one.to_raw());
@@ -102,74 +113,79 @@ impl Hub {
         result.put("resultType", "input_required");
         result.set("inputRequests", wanted.to_raw());
         let state = Sealed::Parked { place };
-        result.put("requestState", &self.settings.sealed(&state));
+        result.put("requestState", &context.settings.sealed(&state));
         result.to_raw()
     }
 
-    /// A stateless client's next try of a request that was parked. `false` if the request brings no such state.
-    pub(super) fn unpark(&mut self, client: &Client, request: &Request) -> bool {
+    /// Handles a stateless client's retry of a parked request. Returns `false` if the request has
+    /// no such state.
+    pub(super) fn unpark(&mut self, upstream: &mut Upstream, client: &Client, request: &Request) -> bool {
         if !request.params.as_ref().is_some_and(|params| params.get().contains("requestState")) {
             return false;
         }
         let params = Object::of(request.params.as_deref());
         let state: Option<String> = params.read_as("requestState");
-        let opened = state.as_deref().and_then(|state| self.settings.unsealed(state));
+        let opened = state.as_deref().and_then(|state| upstream.context.settings.unsealed(state));
         let Some(Ok(Opened { what: Sealed::Parked { place }, .. })) = opened else { return false };
         let Some(mut parked) = self.parked.remove(&place) else {
-            let why = "that request is not waiting any more: make it again without `requestState`";
+            let why = "the request is no longer waiting for input; send it again without `requestState`";
             reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
             return true;
         };
         let given = params.object("inputResponses").unwrap_or_default();
         let mut open = Vec::new();
         for (at, (id, one)) in parked.asks.drain(..).enumerate() {
-            match (given.get(&format!("input-{}", at + 1)), self.servers.get(parked.at)) {
+            match (given.get(&format!("input-{}", at + 1)), upstream.servers.get(parked.at)) {
                 (Some(result), Some(server)) => server.send(Message::Response(id, Ok(result.to_owned()))),
                 _ => open.push((id, one)),
             }
         }
         parked.asks = open;
         if !parked.asks.is_empty() {
-            let told = self.told(place, &parked);
+            let told = Self::told(&upstream.context, place, &parked);
             self.parked.insert(place, parked);
             reply(client, &request.id, Ok(told));
             return true;
         }
-        match (parked.answer, self.pending.get_mut(&parked.pending)) {
+        match (parked.answer, upstream.requests.pending.get_mut(&parked.pending)) {
             (None, Some(pending)) => {
                 let key = (client.key, request.id.clone());
                 pending.of = Some((client.clone(), request.id.clone()));
                 pending.token =
                     params.object("_meta").and_then(|meta| meta.get("progressToken").map(ToOwned::to_owned));
-                self.running.entry(key).or_default().push(parked.pending);
+                upstream.requests.running.entry(key).or_default().push(parked.pending);
             }
-            (Some(answer), _) => reply(client, &request.id, self.in_era(parked.at, answer)),
+            (Some(answer), _) => reply(client, &request.id, upstream.in_era(parked.at, answer)),
             (None, None) => {
-                let why = "the server has ended; make the request again";
+                let why = "the server has ended; send the request again";
                 reply(client, &request.id, Err(error(code::INTERNAL, why)));
             }
         }
         true
     }
 
-    /// An answer to a request that is parked: it is kept until the client comes back.
+    /// Stores the answer to a parked request until the client retries.
     pub(super) fn keep_answer(&mut self, pending: u64, answer: Answer) {
         if let Some(parked) = self.parked.values_mut().find(|own| own.pending == pending) {
-            // It wants nothing any more.
+            // The server no longer waits for input.
             parked.asks.clear();
             parked.answer = Some(answer);
         }
     }
 
-    /// Requests whose clients have not come back.
-    pub(super) fn forget_parked(&mut self, now: Instant) {
+    /// Drops parked requests whose clients have not retried in time.
+    pub(super) fn forget_parked(&mut self, upstream: &mut Upstream, now: Instant) {
         let late: Vec<u64> = self.parked.iter().filter(|(_, own)| own.until <= now).map(|(place, _)| *place).collect();
         for place in late {
             let Some(parked) = self.parked.remove(&place) else { continue };
-            self.tell_cancelled(parked.at, parked.pending, Some("the client did not answer what was asked"));
-            self.pending.remove(&parked.pending);
+            upstream.servers.tell_cancelled(
+                parked.at,
+                parked.pending,
+                Some("the client did not provide the requested input"),
+            );
+            upstream.requests.pending.remove(&parked.pending);
             for (id, _) in parked.asks {
-                if let Some(server) = self.servers.get(parked.at) {
+                if let Some(server) = upstream.servers.get(parked.at) {
                     let no = raw(&json!({"action": "cancel"}));
                     server.send(Message::Response(id, Ok(no)));
                 }
@@ -178,14 +194,22 @@ impl Hub {
     }
 }
 
-/// What a server with sessions is told that stateless clients can: all of it, as it speaks with many of them. Each is asked
-/// only for what it can itself.
+impl Servers {
+    pub(super) fn answer_server(&self, at: usize, id: Id, answer: Answer) {
+        if let Some(server) = self.list.get(at) {
+            server.send(Message::Response(id, answer));
+        }
+    }
+}
+
+/// The client capabilities declared to a server with sessions that serves stateless clients: all of
+/// them, since clients differ. Each client only receives the requests that it supports.
 pub(super) fn everything() -> Value {
     json!({"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {"context": {}, "tools": {}}})
 }
 
-/// What a client must have declared to be asked for something within an answer (specification 2026-07-28, `InputRequest` and
-/// `ClientCapabilities`); `None` if it cannot be asked.
+/// The capabilities that a request to a client requires (specification 2026-07-28, `InputRequest`
+/// and `ClientCapabilities`); `None` if clients do not support it.
 fn needed(method: &str, params: &Object) -> Option<Vec<&'static [&'static str]>> {
     match method {
         "roots/list" => Some(vec![&["roots"]]),
@@ -204,7 +228,7 @@ fn needed(method: &str, params: &Object) -> Option<Vec<&'static [&'static str]>>
     }
 }
 
-/// Whether these capabilities have one at a path. An `elicitation` that names no mode means forms.
+/// Whether the capabilities contain a path. An `elicitation` without modes means forms.
 fn can(declared: Option<&Raw>, path: &[&str]) -> bool {
     let Some(all) = declared.and_then(|own| serde_json::from_str::<Value>(own.get()).ok()) else { return false };
     let forms = all.get("elicitation").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);

@@ -47,7 +47,7 @@ impl Cost {
 /// A conversation.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Conversation {
-    /// Its number on this board.
+    /// Its number on this dashboard.
     pub(super) n: u64,
     #[serde(skip)]
     pub(super) seq: u64,

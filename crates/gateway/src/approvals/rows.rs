@@ -1,12 +1,13 @@
-//! What a person sees of an approval.
+//! The displayed form of an approval.
 
 use serde::Serialize;
 use toolfold::diagnostic::visible;
 use toolfold::policy::{Approval, Displayed};
 
-/// How many are shown; the others are counted.
+/// Maximum number of displayed approvals; the others are only counted.
 const MAX_APPROVALS: usize = 50;
-/// A call of more characters than this cannot be read on a page: it is shown in part, and cannot be approved here.
+/// Maximum length of a call, in characters. A longer one is displayed in part and cannot be
+/// approved here.
 const MAX_SHOWN: usize = 64 * 1024;
 
 /// An approval.
@@ -26,7 +27,7 @@ struct Row<'a> {
     undo_why: String,
     why: Vec<String>,
     cwd: Option<String>,
-    /// Whether this is all of it.
+    /// Whether the text is complete.
     whole: bool,
 }
 
@@ -37,14 +38,14 @@ struct Rows<'a> {
     error: Option<String>,
 }
 
-/// Whether all that a person has to see fits on a page.
+/// Whether the page shows everything that an approval requires.
 pub(super) fn is_whole(approval: &Approval) -> bool {
     let Displayed { target, arguments, effects, undo_why, why, .. } = &approval.request.displayed;
     let lines = effects.iter().chain(why).map(String::len).sum::<usize>();
     target.len() + arguments.len() + undo_why.len() + lines <= MAX_SHOWN
 }
 
-/// The approvals that wait, oldest first, as JSON.
+/// The pending approvals as JSON, oldest first.
 pub(super) fn approvals(pending: Result<Vec<Approval>, String>) -> String {
     let (pending, error) = match pending {
         Ok(pending) => (pending, None),

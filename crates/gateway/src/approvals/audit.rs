@@ -8,15 +8,16 @@ use toolfold::policy::ApprovalError;
 use toolfold::policy::audit::{Sealed, Verified};
 use toolfold::store::SqliteStore;
 
-/// How many records are shown.
+/// Maximum number of displayed records.
 const SHOWN: usize = 50;
-/// How many records are read at once.
+/// Maximum number of records per read.
 const PAGE: usize = 500;
-/// How many faults are shown.
+/// Maximum number of displayed faults.
 const FAULTS: usize = 10;
-/// How long a verification is good for while nothing is written: somebody could have changed what is there.
+/// How long a verification stays valid without new records: existing records could have been
+/// modified.
 const GOOD_MS: i64 = 60_000;
-/// How long at least between two.
+/// Minimum interval between two verifications.
 const REST_MS: i64 = 5_000;
 
 /// See the module.
@@ -86,7 +87,7 @@ impl Audit {
         }
     }
 
-    /// Whether the chain has to be checked: for the first time, since something was written, or since it is long ago.
+    /// Whether a verification is due: for the first time, after new records, or after [`GOOD_MS`].
     pub(super) fn is_due(&self, now_ms: i64) -> bool {
         let Some(checked) = &self.verified else { return !self.underway };
         let is_new = checked.head != self.last.unwrap_or_default();

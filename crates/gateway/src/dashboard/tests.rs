@@ -5,22 +5,22 @@ use toolfold::profile::Arm;
 
 use super::*;
 
-fn board() -> Board {
-    Board::new(["files"], Some(Meter::new("bytes", str::len)), || 1_700_000_000_000)
+fn dashboard() -> Dashboard {
+    Dashboard::new(["files"], Some(Meter::new("bytes", str::len)), || 1_700_000_000_000)
 }
 
 fn called<'o>(server: &'o str, tool: &'o str, ok: bool) -> Observed<'o> {
     Observed::Called { server, tool, verdict: "allow", took: Duration::from_millis(7), ok }
 }
 
-fn all(board: &Board) -> Value {
-    serde_json::from_str(&board.since(0).1).unwrap()
+fn all(dashboard: &Dashboard) -> Value {
+    serde_json::from_str(&dashboard.since(0).1).unwrap()
 }
 
 #[test]
 fn a_conversation_is_seen_from_its_beginning_to_its_end() {
-    let board = board();
-    let tell = |what: &Observed<'_>| board.observed("gateway/1", what);
+    let dashboard = dashboard();
+    let tell = |what: &Observed<'_>| dashboard.observed("gateway/1", what);
     tell(&Observed::Began);
     tell(&Observed::Client { name: "claude", version: "2" });
     tell(&Observed::Server { name: "files", down: None });
@@ -29,7 +29,7 @@ fn a_conversation_is_seen_from_its_beginning_to_its_end() {
     tell(&called("files", "read", true));
     tell(&called("files", "read", false));
     tell(&Observed::Waits { name: "delete", approval: "ap-1" });
-    let seen = all(&board);
+    let seen = all(&dashboard);
     let own = &seen["conversations"][0];
     assert_eq!((own["client"].as_str(), own["arm"].as_str()), (Some("claude 2"), Some("stable")));
     assert_eq!((own["list"]["tokens"].as_u64(), own["full"]["tokens"].as_u64()), (Some(3), Some(7)));
@@ -39,91 +39,92 @@ fn a_conversation_is_seen_from_its_beginning_to_its_end() {
     assert_eq!(seen["tools"][0]["failed"], 1);
     assert_eq!(seen["servers"][0]["up"], 1);
     tell(&Observed::Ended);
-    let seen = all(&board);
+    let seen = all(&dashboard);
     assert!(seen["conversations"][0]["ended_ms"].is_i64());
     assert_eq!((seen["totals"]["open"].as_u64(), seen["servers"][0]["up"].as_u64()), (Some(0), Some(0)));
 }
 
 #[test]
 fn only_what_has_changed_is_read_again() {
-    let board = board();
-    board.observed("a", &Observed::Began);
-    board.observed("b", &Observed::Began);
-    let (seq, _) = board.since(0);
-    board.observed("b", &called("files", "read", true));
-    let (_, text) = board.since(seq);
+    let dashboard = dashboard();
+    dashboard.observed("a", &Observed::Began);
+    dashboard.observed("b", &Observed::Began);
+    let (seq, _) = dashboard.since(0);
+    dashboard.observed("b", &called("files", "read", true));
+    let (_, text) = dashboard.since(seq);
     let seen: Value = serde_json::from_str(&text).unwrap();
     let ids: Vec<&str> =
         seen["conversations"].as_array().unwrap().iter().filter_map(|own| own["id"].as_str()).collect();
     assert_eq!((ids, seen["recent"].as_array().unwrap().len()), (vec!["b"], 1));
     assert_eq!(seen["kept"], serde_json::json!([1, 2]));
-    let mut told = board.subscribe();
+    let mut told = dashboard.subscribe();
     assert!(!told.has_changed().unwrap());
-    board.observed("a", &Observed::Ended);
+    dashboard.observed("a", &Observed::Ended);
     assert!(told.has_changed().unwrap());
     told.mark_unchanged();
 }
 
-/// Whatever clients, servers and models send, the board keeps no more than it says.
+/// Whatever clients, servers and models send, the dashboard keeps no more than it says.
 #[test]
 fn memory_is_bounded() {
-    let board = board();
+    let dashboard = dashboard();
     let long = "x".repeat(100_000);
     for n in 0..2_000 {
         let id = format!("c{n}");
-        board.observed(&id, &Observed::Began);
-        board.observed(&id, &Observed::Client { name: &long, version: &long });
-        board.observed(&id, &Observed::Server { name: &format!("s{n}"), down: Some(&long) });
-        board.observed(&id, &called(&format!("server {n}"), &format!("{n} {long}"), true));
-        board.observed(&id, &Observed::Answered { name: &long, kind: &format!("kind {n}") });
+        dashboard.observed(&id, &Observed::Began);
+        dashboard.observed(&id, &Observed::Client { name: &long, version: &long });
+        dashboard.observed(&id, &Observed::Server { name: &format!("s{n}"), down: Some(&long) });
+        dashboard.observed(&id, &called(&format!("server {n}"), &format!("{n} {long}"), true));
+        dashboard.observed(&id, &Observed::Answered { name: &long, kind: &format!("kind {n}") });
         let list = format!("[{n}]");
-        board.observed(&id, &Observed::Shown { arm: Arm::Full, reason: &long, tools: 1, list: &list, full: &long });
+        dashboard.observed(&id, &Observed::Shown { arm: Arm::Full, reason: &long, tools: 1, list: &list, full: &long });
     }
-    let seen = all(&board);
+    let seen = all(&dashboard);
     let len = |name: &str| seen[name].as_array().unwrap().len();
     assert_eq!((len("conversations"), len("recent")), (MAX_CONVERSATIONS, MAX_RECENT));
     assert_eq!((len("tools"), len("servers")), (MAX_TOOLS + 1, MAX_SERVERS));
     assert_eq!(seen["totals"]["answers"]["other"], 2_000);
-    assert!(board.since(0).1.len() < 2_000_000, "{}", board.since(0).1.len());
-    let calls = board.metrics(None).lines().filter(|line| line.starts_with("toolfold_gateway_calls_total{")).count();
+    assert!(dashboard.since(0).1.len() < 2_000_000, "{}", dashboard.since(0).1.len());
+    let calls =
+        dashboard.metrics(None).lines().filter(|line| line.starts_with("toolfold_gateway_calls_total{")).count();
     assert_eq!(calls, MAX_TOOLS + 1);
     // What has ended goes before what has not.
     let old = seen["conversations"][0]["id"].as_str().unwrap().to_owned();
-    board.observed("c1999", &Observed::Ended);
-    board.observed("new", &Observed::Began);
-    assert_eq!(all(&board)["conversations"][0]["id"].as_str(), Some(old.as_str()));
+    dashboard.observed("c1999", &Observed::Ended);
+    dashboard.observed("new", &Observed::Began);
+    assert_eq!(all(&dashboard)["conversations"][0]["id"].as_str(), Some(old.as_str()));
 }
 
 #[test]
 fn servers_go_down_and_come_back() {
-    let board = board();
-    assert_eq!(board.health(), Health { servers: 1, down: vec![] });
+    let dashboard = dashboard();
+    assert_eq!(dashboard.health(), Health { servers: 1, down: vec![] });
     for id in ["a", "b"] {
-        board.observed(id, &Observed::Began);
-        board.observed(id, &Observed::Server { name: "files", down: None });
+        dashboard.observed(id, &Observed::Began);
+        dashboard.observed(id, &Observed::Server { name: "files", down: None });
     }
-    board.observed("a", &Observed::Server { name: "files", down: Some("it ended") });
-    board.observed("a", &Observed::Server { name: "files", down: Some("it ended again") });
-    assert_eq!(board.health().down, ["files"]);
-    assert!(board.metrics(None).contains("toolfold_gateway_server_up{server=\"files\"} 0\n"));
-    board.observed("a", &Observed::Server { name: "files", down: None });
-    let text = board.metrics(None);
+    dashboard.observed("a", &Observed::Server { name: "files", down: Some("it ended") });
+    dashboard.observed("a", &Observed::Server { name: "files", down: Some("it ended again") });
+    assert_eq!(dashboard.health().down, ["files"]);
+    assert!(dashboard.metrics(None).contains("toolfold_gateway_server_up{server=\"files\"} 0\n"));
+    dashboard.observed("a", &Observed::Server { name: "files", down: None });
+    let text = dashboard.metrics(None);
     assert!(text.contains("toolfold_gateway_server_up{server=\"files\"} 1\n"), "{text}");
     assert!(text.contains("server_failures_total{server=\"files\"} 2\n"), "{text}");
     assert!(text.contains("server_restarts_total{server=\"files\"} 1\n"), "{text}");
     // The last that was heard counts once nobody uses it any more.
-    board.observed("a", &Observed::Server { name: "files", down: Some("gone") });
-    board.observed("a", &Observed::Ended);
-    board.observed("b", &Observed::Ended);
-    assert_eq!(board.health().down, ["files"]);
+    dashboard.observed("a", &Observed::Server { name: "files", down: Some("gone") });
+    dashboard.observed("a", &Observed::Ended);
+    dashboard.observed("b", &Observed::Ended);
+    assert_eq!(dashboard.health().down, ["files"]);
 }
 
 #[test]
 fn hostile_names_break_no_line_of_the_metrics() {
-    let board = board();
-    board.observed("a", &Observed::Began);
-    board.observed("a", &called("files", "a\"} 1\nevil{b=\"\\\u{202e}c", true));
-    let text = board.metrics(Some(3));
+    let dashboard = dashboard();
+    dashboard.observed("a", &Observed::Began);
+    dashboard.observed("a", &called("files", "a\"} 1\nevil{b=\"\\\u{202e}c", true));
+    let text = dashboard.metrics(Some(3));
     let expected = r#"tool="a\"} 1\\u{a}evil{b=\"\\\\u{202e}c",verdict="allow",outcome="ok"} 1"#;
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("\ntoolfold_gateway_approvals_pending 3\n"));

@@ -1,7 +1,8 @@
-//! The desk: the approvals that wait for a person, of all sessions that share the store, and the end of the audit trail.
+//! The pending approvals of all sessions that share a store, and the end of the audit trail.
 //!
-//! It holds a person's handle on approvals. Only the console reaches it, behind the guard; no tool and no conversation does.
-//! The store is a file that other processes write, too, so that it is read again and again while somebody looks on.
+//! The type holds an `Approver`. Only the console reaches it, behind the guard; tools and
+//! conversations do not. Other processes also write to the store, so it is read periodically while
+//! there are viewers.
 
 mod audit;
 mod rows;
@@ -17,44 +18,44 @@ use toolfold::policy::{Answer, Approval, ApprovalError, Approver, StoreError, St
 use toolfold::store::SqliteStore;
 
 use self::audit::Audit;
-use crate::board::Clock;
+use crate::dashboard::Clock;
 
-/// How often the store is read while somebody looks on.
+/// Interval between reads of the store while there are viewers.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What is shown of the store, as JSON.
+/// The displayed contents of the store, as JSON.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Shown {
-    /// The approvals that wait.
+    /// The pending approvals.
     pub approvals: Arc<str>,
     /// The end of the audit trail, and whether the chain verifies.
     pub audit: Arc<str>,
 }
 
-/// See the module.
-pub struct Desk {
+/// The approvals and the audit trail of one store.
+pub struct Approvals {
     store: Arc<SqliteStore>,
     approver: Approver,
     path: PathBuf,
     clock: Clock,
     audit: Mutex<Audit>,
     shown: watch::Sender<Shown>,
-    /// How many look on.
+    /// The number of viewers.
     viewers: AtomicUsize,
-    /// Somebody has begun to look on.
+    /// Notified when the first viewer arrives.
     wakes: Notify,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for Approvals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Approvals").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-/// Somebody who looks on, until it is dropped.
+/// Counts as a viewer until it is dropped.
 #[derive(Debug)]
-pub struct Viewer(Arc<Desk>);
+pub struct Viewer(Arc<Approvals>);
 
 impl Drop for Viewer {
     fn drop(&mut self) {
@@ -62,8 +63,9 @@ impl Drop for Viewer {
     }
 }
 
-impl Desk {
-    /// A desk over the store in a file, which exists. `by` says who answers, and how: it is recorded with each answer.
+impl Approvals {
+    /// Opens the store in an existing file. `by` names who answers, and how; it is recorded with
+    /// each answer.
     ///
     /// # Errors
     /// If the file cannot be used as a store.
@@ -83,7 +85,8 @@ impl Desk {
         })
     }
 
-    /// How many approvals wait. Reads the store: not for a thread that must not wait.
+    /// The number of pending approvals. Reads the store, so it must not be called on a thread that
+    /// must not block.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -91,8 +94,8 @@ impl Desk {
         self.approver.pending((self.clock)()).map(|pending| pending.len())
     }
 
-    /// Answers an approval as the person who has seen the call of this digest. Writes to the store: not for a thread that must
-    /// not wait.
+    /// Answers an approval for the user who has seen the call with this digest. Writes to the
+    /// store, so it must not be called on a thread that must not block.
     ///
     /// # Errors
     /// If it is not pending, its call is not the one that was seen or is too long to have been seen whole, or the store cannot
@@ -114,7 +117,8 @@ impl Desk {
         answered
     }
 
-    /// Reads the store, and tells if it is another than before. Not for a thread that must not wait.
+    /// Reads the store and notifies the viewers of changes. Must not be called on a thread that
+    /// must not block.
     pub fn refresh(&self) {
         let pending = self.approver.pending((self.clock)());
         let approvals = rows::approvals(pending.map_err(|why| why.to_string()));
@@ -132,19 +136,20 @@ impl Desk {
         });
     }
 
-    /// Checks the chain where that is due. Takes about a second per 100,000 records: not for a thread that must not wait.
+    /// Verifies the chain if that is due. Takes about a second per 100,000 records: must not be
+    /// called on a thread that must not block.
     pub fn verify(&self) {
         let began = (self.clock)();
         if !self.audit().begin(began) {
             return;
         }
-        // A handle of its own: approvals are read and answered meanwhile.
+        // A separate connection: approvals are read and answered during the verification.
         let verified = SqliteStore::open_to_read(&self.path).and_then(|store| store.verify(&[]));
         self.audit().verified(verified, began, (self.clock)());
         self.refresh();
     }
 
-    /// What is shown, from now on.
+    /// Subscribes to the displayed contents.
     #[must_use]
     pub fn subscribe(self: &Arc<Self>) -> (watch::Receiver<Shown>, Viewer) {
         self.viewers.fetch_add(1, Ordering::Relaxed);
@@ -152,7 +157,7 @@ impl Desk {
         (self.shown.subscribe(), Viewer(self.clone()))
     }
 
-    /// Reads the store every second while somebody looks on. Does not end.
+    /// Reads the store every second while there are viewers. Never returns.
     pub async fn attend(self: Arc<Self>) {
         loop {
             while self.viewers.load(Ordering::Relaxed) == 0 {
@@ -173,7 +178,7 @@ impl Desk {
     }
 }
 
-/// Whether an error means that the store is the trouble, and not the answer.
+/// Whether an error is a failure of the store rather than an invalid answer.
 #[must_use]
 pub fn is_of_the_store(why: &ApprovalError) -> bool {
     !matches!(why, ApprovalError::Store(StoreError { kind: StoreErrorKind::Forged, .. }))

@@ -1,4 +1,5 @@
-//! One JSON request at a time, for commands that ask a model: no redirect is followed, and no answer is read without end.
+//! Sends one JSON request at a time, for commands that call a model's API. Redirects are not
+//! followed, and the size of responses is bounded.
 
 use std::time::Duration;
 
@@ -7,30 +8,30 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::error::GatewayError;
 
-/// How long a connection may take to be made.
+/// Timeout for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(20);
-/// How much of an answer is read, in bytes.
+/// Maximum size of a response, in bytes.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// Sends JSON by POST, and waits for the answer.
+/// Sends JSON by POST and waits for the response.
 pub struct Poster {
     runtime: Runtime,
     client: reqwest::Client,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
     /// The HTTP status.
     pub status: u16,
-    /// What `Retry-After` says, if it is a number of seconds.
+    /// The value of `Retry-After`, if it is a number of seconds.
     pub retry_after: Option<Duration>,
     /// The body as text.
     pub body: String,
 }
 
 impl Poster {
-    /// A client whose requests take at most so long each.
+    /// A client with a timeout per request.
     ///
     /// # Errors
     /// [`GatewayError`] if none can be made.
@@ -47,11 +48,11 @@ impl Poster {
         Ok(Self { runtime: runtime.map_err(|why| format!("no HTTP client can be made: {why}"))?, client })
     }
 
-    /// Posts a body. `headers` may hold secrets: neither they nor the URL are repeated in an error.
+    /// Posts a body. `headers` may hold secrets: errors contain neither the headers nor the URL.
     ///
     /// # Errors
-    /// [`GatewayError`] if there is no whole answer: no connection, no answer in time, an answer that is too long or is
-    /// not UTF-8. An answer with any status is none.
+    /// [`GatewayError`] if there is no complete response: no connection, a timeout, a response that
+    /// is too long or is not UTF-8. A response with any status is not an error.
     pub fn post(&self, url: &str, headers: &[(&str, &str)], body: String) -> Result<Posted, GatewayError> {
         let mut all = HeaderMap::new();
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

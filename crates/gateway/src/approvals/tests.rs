@@ -12,7 +12,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("toolfold-desk-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("toolfold-approvals-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
@@ -21,8 +21,8 @@ impl Folder {
         self.0.join("approvals.sqlite")
     }
 
-    fn desk(&self) -> Arc<Desk> {
-        Arc::new(Desk::open(&self.store(), "ada, by the console", || NOW).unwrap())
+    fn approvals(&self) -> Arc<Approvals> {
+        Arc::new(Approvals::open(&self.store(), "ada, by the console", || NOW).unwrap())
     }
 }
 
@@ -64,11 +64,11 @@ fn read(text: &Arc<str>) -> Value {
 #[test]
 fn an_approval_of_another_process_is_shown_and_answered_once() {
     let folder = Folder::new("answer");
-    let desk = folder.desk();
+    let approvals = folder.approvals();
     let other = SqliteStore::open(&folder.store()).unwrap();
     let asked = other.ask(request("{\"path\":\"a\"}"), NOW, 1_000).unwrap();
-    let (mut shown, _viewer) = desk.subscribe();
-    desk.refresh();
+    let (mut shown, _viewer) = approvals.subscribe();
+    approvals.refresh();
     assert!(shown.has_changed().unwrap());
     let seen = read(&shown.borrow_and_update().approvals);
     let row = &seen["approvals"][0];
@@ -77,16 +77,16 @@ fn an_approval_of_another_process_is_shown_and_answered_once() {
         (row["tool"].as_str(), row["effects"][0].as_str()),
         (Some("mcp:files/delete\\u{202e}"), Some("writes a\\u{200b}"))
     );
-    desk.refresh();
+    approvals.refresh();
     assert!(!shown.has_changed().unwrap(), "nothing has changed");
 
-    let wrong = desk.answer(&asked.id, "another digest", Answer::Approve);
+    let wrong = approvals.answer(&asked.id, "another digest", Answer::Approve);
     assert!(matches!(wrong, Err(ApprovalError::Differs(..))), "{wrong:?}");
-    assert!(matches!(desk.answer("ap-99", &asked.digest, Answer::Approve), Err(ApprovalError::NotFound(_))));
-    let approved = desk.answer(&asked.id, &asked.digest, Answer::Approve).unwrap();
+    assert!(matches!(approvals.answer("ap-99", &asked.digest, Answer::Approve), Err(ApprovalError::NotFound(_))));
+    let approved = approvals.answer(&asked.id, &asked.digest, Answer::Approve).unwrap();
     assert_eq!(approved.state, ApprovalState::Approved);
     assert_eq!(approved.answered_by.as_deref(), Some("ada, by the console"));
-    let again = desk.answer(&asked.id, &asked.digest, Answer::Reject(None));
+    let again = approvals.answer(&asked.id, &asked.digest, Answer::Reject(None));
     assert!(matches!(&again, Err(why @ ApprovalError::Not { .. }) if !is_of_the_store(why)), "{again:?}");
     assert_eq!(read(&shown.borrow_and_update().approvals)["pending"], 0);
 }
@@ -94,33 +94,33 @@ fn an_approval_of_another_process_is_shown_and_answered_once() {
 #[test]
 fn what_cannot_be_shown_whole_cannot_be_approved() {
     let folder = Folder::new("long");
-    let desk = folder.desk();
+    let approvals = folder.approvals();
     let other = SqliteStore::open(&folder.store()).unwrap();
     let asked = other.ask(request(&"x".repeat(100_000)), NOW, 1_000).unwrap();
-    desk.refresh();
-    let (shown, _viewer) = desk.subscribe();
+    approvals.refresh();
+    let (shown, _viewer) = approvals.subscribe();
     let text = shown.borrow().approvals.clone();
     assert!(text.len() < 5_000 && read(&text)["approvals"][0]["whole"] == false);
-    assert!(desk.answer(&asked.id, &asked.digest, Answer::Approve).is_err());
-    assert!(desk.answer(&asked.id, &asked.digest, Answer::Reject(Some("too long".into()))).is_ok());
+    assert!(approvals.answer(&asked.id, &asked.digest, Answer::Approve).is_err());
+    assert!(approvals.answer(&asked.id, &asked.digest, Answer::Reject(Some("too long".into()))).is_ok());
 }
 
 #[test]
 fn the_trail_is_read_on_and_verified() {
     let folder = Folder::new("audit");
-    let desk = folder.desk();
+    let approvals = folder.approvals();
     let other = SqliteStore::open(&folder.store()).unwrap();
     for _ in 0..70 {
         other.ask(request("{}"), NOW, 1_000).unwrap();
     }
-    desk.refresh();
-    desk.verify();
-    let (shown, _viewer) = desk.subscribe();
+    approvals.refresh();
+    approvals.verify();
+    let (shown, _viewer) = approvals.subscribe();
     let audit = read(&shown.borrow().audit);
     assert_eq!((audit["records"].as_array().unwrap().len(), audit["last"].as_u64()), (50, Some(70)));
     assert_eq!((audit["verified"]["intact"].as_bool(), audit["verified"]["head"].as_u64()), (Some(true), Some(70)));
     other.ask(request("{}"), NOW, 1_000).unwrap();
-    desk.refresh();
+    approvals.refresh();
     let audit = read(&shown.borrow().audit);
     assert_eq!((audit["records"][49]["seq"].as_u64(), audit["records"][0]["seq"].as_u64()), (Some(71), Some(22)));
     let many = read(&shown.borrow().approvals);

@@ -1,8 +1,9 @@
-//! The board: what a gateway has done lately, for its console and its metrics.
+//! The recent activity of a gateway, for its console and its metrics.
 //!
-//! It keeps no more than so many conversations, tools and recent events, whatever clients, servers and models do: each text in
-//! it is cut, each label is one of a bounded set. It never waits: [`Watch::observed`] is called from the hubs. Whoever looks on
-//! is told that something has changed, and reads what has changed since he read last, so that nobody can fall behind.
+//! The number of conversations, tools and events is bounded, texts are truncated and labels are
+//! from a bounded set, so clients, servers and models cannot make it grow. [`Watch::observed`] is
+//! called from the hubs and never blocks. Subscribers are notified of a change and read everything
+//! since their last read, so a slow subscriber cannot fall behind.
 
 mod histogram;
 mod meter;
@@ -20,54 +21,55 @@ use self::meter::{Counts, Text};
 use self::state::State;
 use crate::watch::{Observed, Watch};
 
-/// The time in milliseconds since 1970 UTC, as the host's clock has it.
+/// The time in milliseconds since 1970 UTC, from the host's clock.
 pub type Clock = fn() -> i64;
 
-/// How many conversations are kept: the ones that have ended go first, then the oldest.
+/// Maximum number of conversations. Ended ones are removed first, then the oldest.
 pub const MAX_CONVERSATIONS: usize = 256;
-/// How many of the last events are kept: calls, and what the gateway answered by itself.
+/// Maximum number of recent events: calls, and replies of the gateway itself.
 pub const MAX_RECENT: usize = 200;
-/// How many tools have figures of their own. All others are counted together, as the tool `(other)`.
+/// Maximum number of tools with their own figures. All others are counted together, as the tool
+/// `(other)`.
 pub const MAX_TOOLS: usize = 512;
-/// How many servers are told apart, beside those of the configuration.
+/// Maximum number of servers that are distinguished, besides the configured ones.
 pub const MAX_SERVERS: usize = 256;
-/// How much is kept of a name, in characters.
+/// Maximum length of a name, in characters; longer names are truncated.
 pub const MAX_NAME: usize = 120;
 
-/// Whether the servers are there.
+/// The availability of the servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Health {
-    /// How many servers there are.
+    /// The number of servers.
     pub servers: usize,
-    /// Those that are down in some conversation now, or were when they were last tried.
+    /// The servers that are down in a conversation now, or were when last tried.
     pub down: Vec<String>,
 }
 
-/// See the module. A handle: clones show the same board.
+/// A handle on the recent activity: clones share it.
 #[derive(Clone)]
-pub struct Board {
+pub struct Dashboard {
     inner: Arc<Inner>,
 }
 
 struct Inner {
     state: Mutex<State>,
-    /// What the lists cost, once it is counted.
+    /// The token counts of the lists, once they are counted.
     counts: Mutex<Counts>,
     meter: Option<Meter>,
     changed: watch::Sender<u64>,
     clock: Clock,
 }
 
-impl std::fmt::Debug for Board {
+impl std::fmt::Debug for Dashboard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Board").finish_non_exhaustive()
+        f.debug_struct("Dashboard").finish_non_exhaustive()
     }
 }
 
-impl Board {
-    /// A board for a gateway with these servers. `meter` counts what the lists of tools cost; without one, only their bytes
-    /// are shown.
+impl Dashboard {
+    /// A dashboard for a gateway with these servers. `meter` counts the tokens of the lists of
+    /// tools; without a meter, only their bytes are shown.
     #[must_use]
     pub fn new<'s>(servers: impl IntoIterator<Item = &'s str>, meter: Option<Meter>, clock: Clock) -> Self {
         let state = State::new(servers);
@@ -75,13 +77,14 @@ impl Board {
         Self { inner: Arc::new(Inner { state: Mutex::new(state), counts: Mutex::default(), meter, changed, clock }) }
     }
 
-    /// Tells when there is something new.
+    /// Subscribes to changes.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.inner.changed.subscribe()
     }
 
-    /// What has changed after a number, as JSON, and the number up to which that is. 0: everything.
+    /// The changes after a sequence number, as JSON, and their last sequence number. 0 returns
+    /// everything.
     #[must_use]
     pub fn since(&self, seq: u64) -> (u64, String) {
         let state = self.inner.state();
@@ -89,13 +92,14 @@ impl Board {
         (state.seq, text)
     }
 
-    /// The figures for Prometheus, in its text format (version 0.0.4). `pending`: how many approvals wait, if that is known.
+    /// The metrics in Prometheus' text format (version 0.0.4). `pending` is the number of pending
+    /// approvals, if it is known.
     #[must_use]
     pub fn metrics(&self, pending: Option<usize>) -> String {
         metrics::text(&self.inner.state(), pending)
     }
 
-    /// Whether the servers are there.
+    /// The availability of the servers.
     #[must_use]
     pub fn health(&self) -> Health {
         let state = self.inner.state();
@@ -136,7 +140,7 @@ impl Inner {
     }
 }
 
-impl Watch for Board {
+impl Watch for Dashboard {
     fn observed(&self, conversation: &str, what: &Observed<'_>) {
         let now = (self.inner.clock)();
         let texts = match what {
@@ -151,8 +155,8 @@ impl Watch for Board {
     }
 }
 
-impl Board {
-    /// Counts a text, away from the hub that shows it. A text that was counted already costs nothing.
+impl Dashboard {
+    /// Counts a text outside the hub's task. A text that has been counted costs nothing.
     fn count(&self, text: Text, whole: &str) {
         let Some(meter) = &self.inner.meter else { return };
         let begun = self.inner.counts().begin(text);

@@ -1,0 +1,56 @@
+//! The context of a hub: the settings, the conversation's id and the lifecycle of its clients.
+
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::Id;
+use crate::settings::Settings;
+use crate::watch::Observed;
+
+/// Which lifecycle the clients of a hub have.
+#[derive(Debug)]
+pub(super) enum Lifecycle {
+    /// No client has sent a message yet.
+    Unknown,
+    /// `initialize`: one client, whose parameters are sent to every server.
+    Session {
+        client: Client,
+        params: Object,
+        /// The `initialize` request to answer once the servers are initialized; `None` after that.
+        asks: Option<Id>,
+        /// Whether the client has sent `notifications/initialized`.
+        ready: bool,
+    },
+    /// Stateless protocol (2026-07-28). Holds the first request's `_meta`, reused for requests the
+    /// gateway originates.
+    Stateless { meta: Object },
+}
+
+/// The settings, the conversation's id and the lifecycle of its clients.
+pub(super) struct Context {
+    pub(super) settings: Settings,
+    /// Names the conversation in log and audit.
+    pub(super) id: String,
+    pub(super) lifecycle: Lifecycle,
+}
+
+impl Context {
+    /// Whether a client has sent a message.
+    pub(super) fn knows_the_clients(&self) -> bool {
+        !matches!(self.lifecycle, Lifecycle::Unknown)
+    }
+
+    /// Whether the client has a session.
+    pub(super) fn has_session(&self) -> bool {
+        matches!(self.lifecycle, Lifecycle::Session { .. })
+    }
+
+    /// Reports an event to [`Settings::watch`].
+    pub(super) fn tell(&self, what: &Observed<'_>) {
+        self.settings.watch.observed(&self.id, what);
+    }
+
+    /// The name of a server by its place in the configuration.
+    pub(super) fn name(&self, server: usize) -> &str {
+        self.settings.servers.get(server).map_or("?", |own| own.name.as_str())
+    }
+}

@@ -1,0 +1,51 @@
+//! The open requests: those of clients, those sent to servers for them, and those sent to clients.
+
+use std::collections::HashMap;
+
+use super::client_requests::Asked;
+use super::pending::Pending;
+use crate::client::Client;
+use crate::rpc::{Id, Request};
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Requests {
+    /// Requests sent to servers, by the id that the gateway gave them.
+    pub(super) pending: HashMap<u64, Pending>,
+    /// The requests to servers that a client's request has become, by client and id.
+    pub(super) running: HashMap<(u64, Id), Vec<u64>>,
+    /// Requests sent to clients, by the id that the gateway gave them.
+    pub(super) asked: HashMap<u64, Asked>,
+    /// Requests of clients that wait until the servers have started.
+    pub(super) held: Vec<(Client, Request)>,
+    /// The last id that the gateway gave.
+    pub(super) next: u64,
+}
+
+impl Requests {
+    /// An id that the hub has not used.
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Removes a request to a server from those that a client's request waits for.
+    pub(super) fn no_longer_running(&mut self, client: &Client, id: &Id, pending: u64) {
+        let key = (client.key, id.clone());
+        if let Some(ids) = self.running.get_mut(&key) {
+            ids.retain(|own| *own != pending);
+            if ids.is_empty() {
+                self.running.remove(&key);
+            }
+        }
+    }
+
+    /// The client's request that a server's message belongs to: the one that the transport names,
+    /// else the latest that is open at this server.
+    pub(super) fn belongs_to(&self, at: usize, of: Option<u64>) -> Option<(&Client, &Id)> {
+        let named = of.and_then(|id| self.pending.get(&id)).filter(|own| own.server == at && own.of.is_some());
+        let open = self.pending.iter().filter(|(_, own)| own.server == at && own.of.is_some());
+        let pending = named.or_else(|| open.max_by_key(|(id, _)| **id).map(|(_, own)| own))?;
+        pending.of.as_ref().map(|(client, id)| (client, id))
+    }
+}

@@ -54,8 +54,7 @@ pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
 /// The folders that the user's own configuration trusts, with every link followed.
 fn workspaces(own: &FoundFile) -> Vec<PathBuf> {
     let config = Config::resolve(&[own.as_file()], |_| None, &[]).value;
-    let list = config.get("trust.workspaces").unwrap_or_default();
-    list.split(',').map(|folder| real(Path::new(&expanded(folder.trim())))).collect()
+    config.settings.trust.workspaces.iter().map(|folder| real(Path::new(&expanded(folder)))).collect()
 }
 
 /// Whether the user's own configuration trusts a folder. One that cannot be read trusts none.

@@ -14,7 +14,7 @@ use clap::Args;
 
 use super::input::{Input, InputArgs};
 use super::output::{Failure, Outcome, emit, emit_json, progress};
-use crate::configuration::Config;
+use crate::configuration::{Config, keys};
 use toolfold::profile::Arm;
 use toolfold::tokens::Meter;
 
@@ -120,8 +120,11 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
-    let flags =
-        [("skills.roots", roots), ("presentation.model", args.model.clone()), ("presentation.wire", args.wire.clone())];
+    let flags = [
+        (&keys::skills::ROOTS, roots),
+        (&keys::presentation::MODEL, args.model.clone()),
+        (&keys::presentation::WIRE, args.wire.clone()),
+    ];
     let input = Input::load(args.input.config(&flags)?)?;
     input.say_warnings();
     let target = setup::Target::of(&input.config, args.meter.as_ref())?;

@@ -4,7 +4,7 @@ use clap::Args;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::configuration::{Config, Origin};
+use crate::configuration::{Config, Flag, keys};
 use crate::input::{Input, InputArgs};
 use crate::output::{Failure, progress};
 use crate::why::meter::meter_of;
@@ -45,9 +45,12 @@ pub(crate) struct MeasuredArgs {
 
 impl MeasuredArgs {
     /// The configuration with these flags and `more` of them.
-    pub(crate) fn config(&self, more: Vec<(&'static str, Option<String>)>) -> Result<Config, Failure> {
-        let own =
-            [("presentation.arm", &self.arm), ("presentation.wire", &self.wire), ("presentation.model", &self.model)];
+    pub(crate) fn config(&self, more: Vec<Flag>) -> Result<Config, Failure> {
+        let own = [
+            (&keys::presentation::ARM, &self.arm),
+            (&keys::presentation::WIRE, &self.wire),
+            (&keys::presentation::MODEL, &self.model),
+        ];
         let mut flags: Vec<_> = own.into_iter().map(|(key, value)| (key, value.clone())).collect();
         flags.extend(more);
         self.input.config(&flags)
@@ -56,7 +59,6 @@ impl MeasuredArgs {
     /// What is to be counted: what was asked for, else what the lock was made with. What was asked for and is not what the
     /// lock was made with cannot be compared (exit code 3).
     pub(crate) fn wanted(&self, config: &Config, lock: Option<(&Lock, &str)>) -> Result<Wanted, Failure> {
-        let said = |key| (config.origin(key) != Some(&Origin::Default)).then(|| config.get(key).unwrap_or_default());
         let other = |what: &str, own: &str, asked: &str, file: &str| {
             let own = if own.is_empty() { format!("no {what}") } else { format!("{what} `{own}`") };
             Failure::unmeasured(format!("{file} was made with {own}, not `{asked}`: they cannot be compared"))
@@ -68,9 +70,9 @@ impl MeasuredArgs {
             (None, Some((lock, _))) => Ok(own(lock).to_owned()),
             (None, None) => Ok(usual.to_owned()),
         };
-        let wire = chosen("wire", said("presentation.wire"), |lock| &lock.wire, Wire::OpenAiChat.name())?;
-        let model = chosen("model", said("presentation.model"), |lock| &lock.model, "")?;
-        let arm = chosen("arm", said("presentation.arm"), |lock| &lock.arm, Arm::Auto.name())?;
+        let wire = chosen("wire", config.given(&keys::presentation::WIRE), |lock| &lock.wire, Wire::OpenAiChat.name())?;
+        let model = chosen("model", config.given(&keys::presentation::MODEL), |lock| &lock.model, "")?;
+        let arm = chosen("arm", config.given(&keys::presentation::ARM), |lock| &lock.arm, Arm::Auto.name())?;
         let asked = self.meter.as_ref().map(Meter::to_string);
         let meter = match (&asked, lock) {
             (None, None) => meter_of(wire.parse().ok(), Some(model.as_str()).filter(|model| !model.is_empty()))?,

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::gateway::{self, ServerOptions};
-use super::keys::KEYS;
+use super::keys::Key;
 use super::profiles::{self, ProfileOptions};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::name::nearest;
@@ -14,7 +14,7 @@ use toolfold::profile::{CustomArm, Delivery, Detail};
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// Its settings, in its order: key, value, place.
-    pub(super) settings: Vec<(&'static str, String, Place)>,
+    pub(super) settings: Vec<(&'static Key, String, Place)>,
     /// The arms that it puts together.
     pub(super) arms: Vec<CustomArm>,
     /// What it says of the gateway's servers, with places.
@@ -64,12 +64,12 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
                 diagnostics.extend(unit(value, &place));
                 continue;
             }
-            let Some(known) = KEYS.iter().find(|known| known.name == name) else {
+            let Some(known) = Key::named(&name) else {
                 diagnostics.push(unknown(&name, place(key.span().start)));
                 continue;
             };
             match flat(value.get_ref()) {
-                Some(text) => written.settings.push((known.name, text, place(value.span().start))),
+                Some(text) => written.settings.push((known, text, place(value.span().start))),
                 None => {
                     let message = format!("`{name}` must be a text or a number");
                     let diagnostic = Diagnostic::error("wrong-type", place(value.span().start), message);
@@ -114,9 +114,9 @@ fn arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
 }
 
 fn unknown(name: &str, place: Place) -> Diagnostic {
-    let help = match nearest(name, KEYS.iter().map(|key| key.name), 1).first() {
+    let help = match nearest(name, Key::all().map(|key| key.name), 1).first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", KEYS.map(|key| key.name).join(", ")),
+        None => format!("known are {}", Key::all().map(|key| key.name).collect::<Vec<_>>().join(", ")),
     };
     Diagnostic::error("unknown-key", place, format!("there is no setting `{name}`")).help(help)
 }

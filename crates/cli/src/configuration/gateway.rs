@@ -9,6 +9,8 @@ use toml::de::DeValue;
 use super::ConfigFile;
 use super::auth::{self, AuthOptions};
 use super::file::flat;
+use super::paths::Paths;
+use super::scope::ignored;
 use super::units;
 use super::value::{Bad, text, unknown, wrong};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
@@ -89,17 +91,15 @@ impl ServerOptions {
         ];
         for (key, _) in left_out.into_iter().filter(|(_, written)| *written) {
             let name = visible(name);
-            let message =
-                format!("`gateway.server.{name}.{key}` is left out: a project may only `exclude`, and untrust");
-            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
-            diagnostics.push(Diagnostic::warning("ignored-setting", place.clone(), message).help(help));
+            let what = format!("gateway.server.{name}.{key}");
+            diagnostics.push(ignored(&what, "a project may only `exclude`, and untrust", place));
         }
     }
 
     /// The same with its files below the folder of the configuration.
     pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
-        self.profile = self.profile.map(|own| file.value("presentation.profile", own));
-        self.policy = self.policy.map(|own| file.value("policy.file", own));
+        self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
+        self.policy = self.policy.map(|own| file.absolute(Paths::FileOrName, own));
         self
     }
 

@@ -76,8 +76,8 @@ impl InputArgs {
         let found = super::config_files::find(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
         let loaded = Config::resolve(&files, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
-        let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
-        let in_file = loaded.diagnostics.iter().filter(is_error).any(|diagnostic| diagnostic.place.file.is_some());
+        let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+        let in_file = errors.any(|diagnostic| diagnostic.place.file.is_some());
         if !loaded.has_errors() {
             say_all(&loaded.diagnostics);
         }
@@ -121,16 +121,13 @@ impl Input {
                 written.insert(name.to_owned(), load_profile(name, &mut diagnostics)?);
             }
         }
-        let source = |name: Option<&str>| match name {
-            Some("off") => ProfileSource::Off,
-            Some(name) => written.get(name).map_or(ProfileSource::Derived, ProfileSource::Written),
-            None => ProfileSource::Derived,
-        };
-        let parts: Vec<ProfilePart<'_>> = config
-            .server_profiles()
-            .filter_map(|(server, name)| Some(ProfilePart { source: source(Some(name)), names: servers.get(server)? }))
-            .collect();
-        let rest = source(general);
+        let mut parts = Vec::new();
+        for (server, name) in config.server_profiles() {
+            if let Some(names) = servers.get(server) {
+                parts.push(ProfilePart { source: profile_source(Some(name), &written), names });
+            }
+        }
+        let rest = profile_source(general, &written);
         let whole = ToolProfile::of_parts(&catalog, rest, &parts);
         diagnostics.extend(whole.diagnostics);
         let profile = Some(whole.value);
@@ -187,6 +184,15 @@ impl Input {
     /// An engine of its parts, or why they do not fit together.
     pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
+    }
+}
+
+/// The profile of that name: off, one of the `written` ones, or a derived one.
+fn profile_source<'p>(name: Option<&str>, written: &'p BTreeMap<String, ToolProfile>) -> ProfileSource<'p> {
+    match name {
+        Some("off") => ProfileSource::Off,
+        Some(name) => written.get(name).map_or(ProfileSource::Derived, ProfileSource::Written),
+        None => ProfileSource::Derived,
     }
 }
 
@@ -257,27 +263,34 @@ pub(super) fn profile_text(name: &str) -> Result<(String, String), Failure> {
 
 /// Reads a file or standard input as text, never more than a limit and one byte.
 pub(super) fn read(file: &str, limit: usize) -> Result<String, Failure> {
-    let error = |code, message: String, help: &str| {
-        Failure::bad(vec![Diagnostic::error(code, Place::file(file), message).help(help)])
-    };
-    let unreadable = |why: std::io::Error| error("unreadable", format!("cannot be read: {why}"), "check the path");
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if file == "-" {
-        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     } else {
-        let opened = File::open(file).map_err(unreadable)?;
+        let opened = File::open(file).map_err(|why| unreadable(file, &why))?;
         if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err(error("unreadable", "is a folder, not a file".to_owned(), "name a file in it"));
+            return Err(unusable(file, "unreadable", "is a folder, not a file", "name a file in it"));
         }
-        opened.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        opened.take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     }
     if bytes.len() > limit {
         let message = format!("is larger than the {} MiB that are read", limit / 1024 / 1024);
-        return Err(error("too-large", message, "split it"));
+        return Err(unusable(file, "too-large", &message, "split it"));
     }
     String::from_utf8(bytes).map_err(|why| {
         let at = why.utf8_error().valid_up_to();
-        error("not-utf8", format!("is not UTF-8: byte {at} is where it goes wrong"), "save it as UTF-8")
+        let message = format!("is not UTF-8: byte {at} is where it goes wrong");
+        unusable(file, "not-utf8", &message, "save it as UTF-8")
     })
+}
+
+/// The error for a file that cannot be read.
+fn unreadable(file: &str, why: &std::io::Error) -> Failure {
+    unusable(file, "unreadable", &format!("cannot be read: {why}"), "check the path")
+}
+
+/// The error for a file that cannot be used.
+fn unusable(file: &str, code: &'static str, message: &str, help: &str) -> Failure {
+    Failure::bad(vec![Diagnostic::error(code, Place::file(file), message).help(help)])
 }

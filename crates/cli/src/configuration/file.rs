@@ -95,24 +95,32 @@ fn arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
             return Err(format!("arm `{name}` has no `{key}`{}", near.unwrap_or_default()));
         }
     }
-    let text = |key: &str| match parts.get(key).map(Spanned::get_ref) {
-        Some(DeValue::String(text)) => Ok(text.to_string()),
-        Some(_) => Err(format!("arm `{name}`: `{key}` must be a text")),
-        None => Err(format!("arm `{name}` does not say `{key}`")),
-    };
-    let detail = |key: &str| {
-        let text = text(key)?;
-        let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
-        named.ok_or_else(|| format!("arm `{name}`: `{key}` has no detail `{text}`"))
-    };
-    let delivery = text("delivery")?;
+    let (core, extended) = (arm_detail(name, parts, "core"), arm_detail(name, parts, "extended"));
+    let delivery = arm_part(name, parts, "delivery")?;
     let delivery = Delivery::ALL
         .into_iter()
         .find(|own| own.name() == delivery)
         .ok_or_else(|| format!("arm `{name}`: there is no delivery `{delivery}`"))?;
-    CustomArm::new(name, detail("core")?, detail("extended")?, delivery).map_err(|why| why.to_string())
+    CustomArm::new(name, core?, extended?, delivery).map_err(|why| why.to_string())
 }
 
+/// The text of one part of an arm.
+fn arm_part(name: &str, parts: &DeTable<'_>, key: &str) -> Result<String, String> {
+    match parts.get(key).map(Spanned::get_ref) {
+        Some(DeValue::String(text)) => Ok(text.to_string()),
+        Some(_) => Err(format!("arm `{name}`: `{key}` must be a text")),
+        None => Err(format!("arm `{name}` does not say `{key}`")),
+    }
+}
+
+/// The detail that one part of an arm names.
+fn arm_detail(name: &str, parts: &DeTable<'_>, key: &str) -> Result<Detail, String> {
+    let text = arm_part(name, parts, key)?;
+    let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
+    named.ok_or_else(|| format!("arm `{name}`: `{key}` has no detail `{text}`"))
+}
+
+/// The error for a key that is unknown.
 fn unknown(name: &str, place: Place) -> Diagnostic {
     let help = match nearest(name, Key::all().map(|key| key.name), 1).first() {
         Some(near) => format!("did you mean `{near}`?"),
@@ -142,12 +150,11 @@ pub(super) fn flat(value: &DeValue<'_>) -> Option<String> {
             parts.map(|parts| parts.join(","))
         }
         DeValue::Table(table) => {
-            let part = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
-                let key: &std::borrow::Cow<'_, str> = key.get_ref();
-                flat(value.get_ref()).map(|value| format!("{key}={value}"))
-            };
-            let parts: Option<Vec<String>> = table.iter().map(part).collect();
-            parts.map(|parts| parts.join(","))
+            let mut parts = Vec::new();
+            for (key, value) in table {
+                parts.push(format!("{}={}", key.get_ref(), flat(value.get_ref())?));
+            }
+            Some(parts.join(","))
         }
         DeValue::Datetime(_) => None,
     }

@@ -44,17 +44,13 @@ pub(super) fn read(
     profiles: &mut Vec<(String, ProfileOptions)>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let no_table = |at: usize, message: String| {
-        let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
-        Diagnostic::error("wrong-type", place(at), message).help(help)
-    };
     let DeValue::Table(tables) = value.get_ref() else {
-        return diagnostics.push(no_table(value.span().start, "`gateway.profile` is not a table".to_owned()));
+        return diagnostics.push(not_a_table("gateway.profile", place(value.span().start)));
     };
     for (name, table) in tables {
         let (own, at) = (visible(name.get_ref()).into_owned(), name.span().start);
         let DeValue::Table(keys) = table.get_ref() else {
-            diagnostics.push(no_table(table.span().start, format!("`gateway.profile.{own}` is not a table")));
+            diagnostics.push(not_a_table(&format!("gateway.profile.{own}"), place(table.span().start)));
             continue;
         };
         if !is_profile_name(name.get_ref()) {
@@ -73,6 +69,12 @@ pub(super) fn read(
         }
         profiles.push((name.get_ref().to_string(), options));
     }
+}
+
+/// The error for a value that must be a table.
+fn not_a_table(key: &str, place: Place) -> Diagnostic {
+    let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
+    Diagnostic::error("wrong-type", place, format!("`{key}` is not a table")).help(help)
 }
 
 fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {

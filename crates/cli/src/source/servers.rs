@@ -60,7 +60,6 @@ fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
 
 /// The servers that the configuration names.
 fn named(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
-    let one = |target| Ok(vec![ServerSettings::new("server", target)]);
     let source = Source::of(config)?;
     if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
         return Err(Failure::usage("--mcp-server names one of several servers").help("give their list: --mcp-config"));
@@ -68,15 +67,23 @@ fn named(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     match source {
         Source::Command(command) => {
             let (command, args) = (command.program.clone(), command.arguments.clone());
-            one(Target::Stdio { command, args, env: BTreeMap::new(), cwd: None })
+            Ok(only_server(Target::Stdio { command, args, env: BTreeMap::new(), cwd: None }))
         }
-        Source::Url(url) => one(Target::Http { url: url.to_owned(), headers: headers(config)?, auth: None }),
+        Source::Url(url) => {
+            Ok(only_server(Target::Http { url: url.to_owned(), headers: headers(config)?, auth: None }))
+        }
         Source::Client(file) => of_client(config, file),
         Source::Builtin | Source::File(_) => Err(Failure::usage("no server is named")
             .help("name one with --mcp 'COMMAND', --mcp-url URL or --mcp-config FILE")),
     }
 }
 
+/// The one server that a flag names.
+fn only_server(target: Target) -> Vec<ServerSettings> {
+    vec![ServerSettings::new("server", target)]
+}
+
+/// The headers of requests to the server: the bearer token, if one is configured.
 fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
     let Some(name) = &config.settings.tools.mcp_token_env else { return Ok(BTreeMap::new()) };
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -138,11 +145,13 @@ pub(in super::super) fn to_list(served: &[Served]) -> String {
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    let renamed = || {
-        let mut own = Object::read(&RawValue::from_string(tool.to_owned()).ok()?)?;
-        let name: String = own.read_as("name")?;
-        own.put("name", &format!("{server}_{name}"));
-        Some(own.to_raw().get().to_owned())
-    };
-    renamed().unwrap_or_else(|| tool.to_owned())
+    renamed(tool, &server).unwrap_or_else(|| tool.to_owned())
+}
+
+/// A tool with a prefix to its name; `None` if it has no name.
+fn renamed(tool: &str, prefix: &str) -> Option<String> {
+    let mut tool = Object::read(&RawValue::from_string(tool.to_owned()).ok()?)?;
+    let name: String = tool.read_as("name")?;
+    tool.put("name", &format!("{prefix}_{name}"));
+    Some(tool.to_raw().get().to_owned())
 }

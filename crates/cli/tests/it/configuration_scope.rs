@@ -174,7 +174,7 @@ fn the_scope_of_every_key_is_enforced() {
                         assert!(is_unchanged(&config), "{name} {outside}: {:?}", config.text(key));
                     }
                 }
-                other => panic!("{name}: the scope {other:?} is not tested"),
+                Scope::Tightens(other) => panic!("{name}: {other:?} is not tested"),
             }
         }
     }

@@ -2,6 +2,9 @@
 
 use clap::Command;
 use clap::builder::styling::Styles;
+use toolfold::profile::Arm;
+use toolfold::wire::Wire;
+use toolfold_gateway::clients::McpClient;
 
 /// The groups of commands: a heading, and the commands in the order in which they are listed.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -35,6 +38,32 @@ pub(super) fn with_groups(command: Command) -> Command {
     }
     page.push_str(&format!("{header}Options:{header:#}\n{{options}}{{after-help}}"));
     command.help_template(page)
+}
+
+/// The names of the providers' APIs, for the help of a flag.
+pub(super) fn wires() -> String {
+    alternatives(&Wire::ALL.map(Wire::name))
+}
+
+/// The names of arms and arm auto, for the help of a flag.
+pub(super) fn arms(arms: &[Arm]) -> String {
+    let mut names: Vec<&str> = arms.iter().map(Arm::name).filter(|name| *name != Arm::Auto.name()).collect();
+    names.push(Arm::Auto.name());
+    alternatives(&names)
+}
+
+/// The names of the clients that the gateway knows, for the help of a flag.
+pub(super) fn clients() -> String {
+    let names: Vec<&str> = McpClient::all().iter().map(|client| client.name.as_str()).collect();
+    alternatives(&names)
+}
+
+/// Names as alternatives: `a, b or c`.
+fn alternatives(names: &[&str]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        names => names.concat(),
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::input::{Input, InputArgs};
 use super::layers::Layers;
 use super::output::{Failure, say_all};
 use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use toolfold::conversation::{Conversation, StartError};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, Experiment};
@@ -19,12 +20,10 @@ pub(super) struct PresentedArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arm: full, seed, stable, signature, lean, index, native, append or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
+    #[arg(long, value_name = "ARM", help = format!("Arm: {} [default: auto]", help::arms(&Arm::ALL)))]
     arm: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: openai-chat]", help::wires()))]
     wire: Option<String>,
 
     /// The model, for the capability table and the meter

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use super::input::{Input, InputArgs, read};
 use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
 use crate::configuration::keys;
+use crate::help;
 use model::{Known, PriceUsed, Report};
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Place};
@@ -70,8 +71,7 @@ pub(super) struct SimArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: the model's own]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: the model's own]", help::wires()))]
     wire: Option<String>,
 
     /// Arms to compare with full, your own among them [default: every arm that the wire has, and auto]

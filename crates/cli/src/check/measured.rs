@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use crate::input::{Input, InputArgs};
 use crate::output::{Failure, progress};
 use crate::why::meter::meter_of;
@@ -30,8 +31,7 @@ pub(crate) struct MeasuredArgs {
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: the lock's, else openai-chat]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: the lock's, else openai-chat]", help::wires()))]
     wire: Option<String>,
 
     /// The model, for the meter and for arm auto [default: the lock's, else none]

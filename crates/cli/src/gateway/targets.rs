@@ -9,9 +9,11 @@ use super::super::input::{InputArgs, read};
 use super::super::output::{Failure, say_all};
 use super::vault;
 use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
 use toolfold::name::nearest;
+use toolfold::profile::Arm;
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::settings::ServerSettings;
@@ -31,17 +33,14 @@ pub(super) struct TargetArgs {
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 
-    /// The client: codex, gemini-cli, opencode, qwen, claude-code, claude-desktop, cursor, vscode or generic
-    /// [default: generic]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!("The client: {} [default: generic]", help::clients()))]
     client: Option<String>,
 
     /// Put every tool's server before its name, not only where names collide
     #[arg(long)]
     namespace: bool,
 
-    /// Arm: full, seed, stable, signature, outline, lean, kept, index or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
+    #[arg(long, value_name = "ARM", help = format!("Arm: {} [default: auto]", help::arms(&Arm::EVERYWHERE)))]
     arm: Option<String>,
 
     /// Profile: a TOML file, `derived`, or `off` [default: derived]

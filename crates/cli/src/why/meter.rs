@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use crate::output::Failure;
 use toolfold::tokens::Meter;
 use toolfold::wire::Wire;
@@ -14,8 +15,7 @@ pub(crate) struct MeterArgs {
     #[arg(long, value_name = "METER", value_parser = parse)]
     meter: Option<Meter>,
 
-    /// The provider's API, which chooses meter and limits: openai-chat, openai-responses, anthropic, gemini or mcp
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API, which chooses meter and limits: {}", help::wires()))]
     wire: Option<String>,
 
     /// The model, which chooses the meter
